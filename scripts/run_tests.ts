@@ -1,0 +1,115 @@
+/**
+ * `deno task test [--embedded] [files, folders or options of deno test]`
+ *
+ * Runs every test on a real Postgres, and the part that touches storage again on the embedded
+ * database. With arguments, only those tests: on Postgres, or with `--embedded` on the embedded one.
+ *
+ * Not called test.ts: `deno test` would take it for a test, and it would start itself.
+ */
+import { glob } from "node:fs/promises";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { StorageError } from "../src/store/storage_error.ts";
+import { makeEmbeddedTemplate, makeServerTemplate } from "../test/helpers/fresh_database.ts";
+import { type RunningPostgres, startPostgres } from "./postgres.ts";
+
+/** What must behave the same on both databases. */
+const EMBEDDED_PART = ["test/journeys/**/*_test.{ts,tsx}", "src/store/*_test.ts"];
+
+const ROOT = join(import.meta.dirname!, "..");
+const SUMMARY = /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed/m;
+
+interface Outcome {
+  passed: number;
+  failed: number;
+}
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => stopping.abort());
+}
+const outcome = await testAll(Deno.args).catch((error) => {
+  // The ground that tests stand on could not be laid. A sentence for people needs no stack.
+  console.error(error instanceof StorageError ? error.message : error);
+  return { passed: 0, failed: 1 };
+});
+console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
+Deno.exit(stopping.signal.aborted ? 130 : outcome.failed > 0 ? 1 : 0);
+
+async function testAll(args: string[]): Promise<Outcome> {
+  const embedded = args.includes("--embedded");
+  const chosen = args.filter((arg) => arg !== "--embedded");
+  const total: Outcome = { passed: 0, failed: 0 };
+  if (!embedded) add(total, await testOnServer(chosen));
+  if (embedded || chosen.length === 0) {
+    add(total, await testEmbedded(chosen.length > 0 ? chosen : await embeddedPart()));
+  }
+  return total;
+}
+
+async function testOnServer(chosen: string[]): Promise<Outcome> {
+  const given = Deno.env.get("TEST_DATABASE_URL");
+  let started: RunningPostgres | undefined;
+  try {
+    started = given === undefined ? await startPostgres() : undefined;
+    const server = given ?? started!.url;
+    const template = await makeServerTemplate(server);
+    return await run(chosen, { TEST_DATABASE_URL: server, TEST_TEMPLATE: template });
+  } finally {
+    await started?.stop();
+  }
+}
+
+async function testEmbedded(chosen: string[]): Promise<Outcome> {
+  if (stopping.signal.aborted || chosen.length === 0) return { passed: 0, failed: 0 };
+  console.log("\nAgain, on the embedded database:");
+  await makeEmbeddedTemplate();
+  return await run(chosen, { TEST_STORE: "embedded" });
+}
+
+async function embeddedPart(): Promise<string[]> {
+  const files: string[] = [];
+  for (const pattern of EMBEDDED_PART) {
+    for await (const file of glob(pattern, { cwd: ROOT })) files.push(file);
+  }
+  return files.sort();
+}
+
+/** Runs `deno test`, showing what it says as it says it, and reads the counts off its last line. */
+async function run(chosen: string[], env: Record<string, string>): Promise<Outcome> {
+  if (stopping.signal.aborted) return { passed: 0, failed: 0 };
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", "--parallel", ...chosen],
+    cwd: ROOT,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+    env: {
+      DENO_JOBS: String(navigator.hardwareConcurrency),
+      // A pipe would make it dull.
+      ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : {}),
+      ...Deno.env.toObject(),
+      ...env,
+    },
+  }).spawn();
+  const stop = () => child.kill("SIGTERM");
+  stopping.signal.addEventListener("abort", stop);
+  let said = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    await Deno.stdout.write(new TextEncoder().encode(text));
+    said = (said + text).slice(-10_000);
+  }
+  const { success } = await child.status;
+  stopping.signal.removeEventListener("abort", stop);
+
+  const counts = SUMMARY.exec(stripVTControlCharacters(said));
+  const passed = Number(counts?.[1] ?? 0);
+  const failed = Number(counts?.[2] ?? 0);
+  // A file that does not compile, or a leak after the last test, fails without being counted.
+  return { passed, failed: success ? failed : Math.max(failed, 1) };
+}
+
+function add(total: Outcome, more: Outcome): void {
+  total.passed += more.passed;
+  total.failed += more.failed;
+}

@@ -1,0 +1,113 @@
+import { parseArgs } from "node:util";
+import { readSettings, SettingsError } from "../environment.ts";
+import { StorageError } from "../store/storage_error.ts";
+import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
+import { check } from "./check.ts";
+import { CallError } from "./client.ts";
+import { type Command, table, type Terminal, UsageError } from "./command.ts";
+import { migrate } from "./migrate.ts";
+import { plan } from "./plan.ts";
+import { reload } from "./reload.ts";
+
+const COMMANDS: readonly [name: string, command: Command][] = [
+  ["check", check],
+  ["plan", plan],
+  ["reload", reload],
+  ["migrate", migrate],
+  ["account create", accountCreate],
+  ["account list", accountList],
+  ["account show", accountShow],
+  ["key create", keyCreate],
+  ["key revoke", keyRevoke],
+];
+
+/** Runs one command; the result is the exit code. */
+export async function run(
+  args: string[],
+  environment: Record<string, string | undefined>,
+): Promise<number> {
+  const json = args.includes("--json");
+  try {
+    const found = COMMANDS.find(([name]) =>
+      args.slice(0, name.split(" ").length).join(" ") === name
+    );
+    if (found === undefined) return overview(args);
+    const [name, command] = found;
+    const rest = args.slice(name.split(" ").length);
+    if (rest.includes("--help")) {
+      console.log(help(command));
+      return 0;
+    }
+    const { values, positionals } = parse(command, rest);
+    const terminal: Terminal = {
+      settings: readSettings(environment),
+      environment,
+      json,
+      colors: !json && Deno.stdout.isTerminal() && environment.NO_COLOR === undefined,
+      print: (value, text) => console.log(json ? JSON.stringify(value, null, 2) : text),
+    };
+    return await command.run(terminal, positionals, values);
+  } catch (error) {
+    return fail(error, json);
+  }
+}
+
+function parse(command: Command, args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: { ...command.options, json: { type: "boolean" } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${message}\nUsage: gateway ${command.usage}`);
+  }
+}
+
+function overview(args: string[]): number {
+  const asked = args.length === 0 || args[0] === "--help" || args[0] === "help";
+  if (!asked) {
+    console.error(
+      `There is no command "${args.filter((arg) => !arg.startsWith("-")).join(" ")}".\n`,
+    );
+  }
+  const text = [
+    "Usage: deno task gateway <command> [--json]",
+    "",
+    table(COMMANDS.map(([, { usage, summary }]) => [`  ${usage.split(" [")[0]}`, summary])),
+    "",
+    "Every command takes --json and --help. GATEWAY_URL, ADMIN_TOKEN and DATA_DIR say which gateway is meant.",
+  ].join("\n");
+  if (asked) console.log(text);
+  else console.error(text);
+  return asked ? 0 : 2;
+}
+
+function help(command: Command): string {
+  const options = Object.entries(command.options ?? {}).map((
+    [name, { summary }],
+  ) => [`  --${name}`, summary]);
+  return [
+    command.summary,
+    "",
+    `Usage: gateway ${command.usage}`,
+    ...(options.length === 0 ? [] : ["", table(options)]),
+  ].join("\n");
+}
+
+function fail(error: unknown, json: boolean): number {
+  const isForeseen = [UsageError, CallError, SettingsError, StorageError].some((kind) =>
+    error instanceof kind
+  );
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) {
+    const body = error instanceof CallError && error.body !== null
+      ? error.body
+      : { error: { message } };
+    console.log(JSON.stringify(body, null, 2));
+  } else console.error(isForeseen ? message : error);
+  return error instanceof UsageError ? 2 : 1;
+}
+
+if (import.meta.main) Deno.exit(await run(Deno.args, Deno.env.toObject()));

@@ -1,0 +1,25 @@
+import { migrate as applyMigrations } from "../store/migrate.ts";
+import { openDatabase } from "../store/postgres.ts";
+import type { Command } from "./command.ts";
+
+export const migrate: Command = {
+  usage: "migrate",
+  summary: "Bring the database up to this build (the gateway also does so when it starts)",
+  async run(terminal) {
+    const { databaseUrl, dataDir, databaseWaitSeconds: waitSeconds } = terminal.settings;
+    await using database = await openDatabase({
+      databaseUrl,
+      dataDir,
+      waitSeconds,
+      log: (message) => console.error(message),
+    });
+    const { applied } = await applyMigrations(database.sql);
+    terminal.print(
+      { database: database.describe, applied },
+      applied.length === 0
+        ? `${database.describe} is up to date.`
+        : `${database.describe}: applied ${applied.join(", ")}.`,
+    );
+    return 0;
+  },
+};

@@ -1,0 +1,42 @@
+import type { Fault } from "../config/faults.ts";
+import type { Reload } from "../config/keeper.ts";
+import { renderChanges } from "../config/diff.ts";
+import { call, CallError } from "./client.ts";
+import type { Command } from "./command.ts";
+
+export const reload: Command = {
+  usage: "reload",
+  summary: "Make the running gateway take its declaration as it stands now",
+  async run(terminal) {
+    try {
+      const state = await call<{ version: string; last_reload: Reload }>(
+        terminal,
+        "POST",
+        "/config/reload",
+      );
+      const { changes } = state.last_reload;
+      const told = changes.length === 0
+        ? "nothing changed"
+        : `\n${renderChanges(changes, terminal)}`;
+      terminal.print(state, `In force: ${state.version}; ${told}`);
+      return 0;
+    } catch (error) {
+      const faults = faultsOf(error);
+      if (faults === null) throw error;
+      const lines = faults.map(({ line, column, path, message, suggestion }) =>
+        `${line}:${column} ${path}: ${message}${suggestion === undefined ? "" : `. ${suggestion}`}`
+      );
+      terminal.print(
+        (error as CallError).body,
+        `${(error as Error).message}\n\n${lines.join("\n")}`,
+      );
+      return 1;
+    }
+  },
+};
+
+function faultsOf(error: unknown): Fault[] | null {
+  if (!(error instanceof CallError)) return null;
+  const body = error.body as { error?: { detail?: { faults?: Fault[] } } } | null;
+  return body?.error?.detail?.faults ?? null;
+}

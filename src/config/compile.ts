@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import { compileBooks } from "./compile_prices.ts";
+import { compileModel } from "./compile_models.ts";
+import type * as declared from "./declaration.ts";
+import type { Known } from "./checker.ts";
+import { crossCheck } from "./cross_check.ts";
+import { BadDeclaration, type Fault, inOrder } from "./faults.ts";
+import { freeze } from "./freeze.ts";
+import { type Environment, load } from "./load.ts";
+import { noticeOf } from "./notice.ts";
+import type { AccountPlan, Plan, Provider, Rates, Route } from "./plan.ts";
+import { requestOf, STANDARD_ROUTES } from "./standard_routes.ts";
+import { validate } from "./validate.ts";
+
+export interface CompileOptions {
+  file: string;
+  source: string;
+  environment: Environment;
+  known: Known;
+  now: number;
+}
+
+/** What a declaration gives: a plan, or the reasons why not; warnings either way. */
+export interface Compiled {
+  plan: Plan | null;
+  faults: Fault[];
+}
+
+/** load → validate → cross-check → compile → freeze. Everything wrong comes back at once. */
+export function compile(options: CompileOptions): Compiled {
+  const loaded = load(options.file, options.source, options.environment);
+  if (loaded.value === undefined) return { plan: null, faults: inOrder(loaded.faults) };
+  const { declaration, faults: shape } = validate(loaded);
+  const before = [...loaded.faults, ...shape];
+  const faults = inOrder([...before, ...crossCheck(loaded, options.known, before, options.now)]);
+  if (declaration === null || faults.some((fault) => fault.severity === "error")) {
+    return { plan: null, faults };
+  }
+  const version = versionOf(loaded.written);
+  return { plan: freeze(assemble(declaration, version, options.known)), faults };
+}
+
+/** The same for callers that cannot go on without a plan. */
+export function compileOrThrow(options: CompileOptions): { plan: Plan; warnings: Fault[] } {
+  const { plan, faults } = compile(options);
+  if (plan === null) throw new BadDeclaration(options.file, options.source, faults);
+  return { plan, warnings: faults };
+}
+
+/** Comments and key order do not make a new version; nor do the environment's secrets. */
+function versionOf(written: unknown): string {
+  const sorted = JSON.stringify(
+    written,
+    (_key, value) =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
+        : value,
+  );
+  return createHash("sha256").update(sorted).digest("hex").slice(0, 12);
+}
+
+function assemble(file: declared.Declaration, version: string, known: Known): Plan {
+  const rates = ratesOf(file.limits?.default, {
+    requestsPerMinute: 600,
+    tokensPerMinute: 1_000_000,
+    runningTasks: 20,
+  });
+  const providers = new Map(
+    Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider)]),
+  );
+  const models = file.models.map((model) => compileModel(model, providers));
+  return {
+    version,
+    service: {
+      name: file.service?.name ?? "Tollgate",
+      baseUrl: file.service?.base_url ?? null,
+      currency: file.service?.currency ?? "USD",
+      currencyScale: file.service?.currency_scale ?? 6,
+      supportUrl: file.service?.support_url ?? null,
+    },
+    storage: {
+      queue: file.storage?.queue ?? "kv",
+      sessions: file.storage?.sessions ?? "kv",
+      uploads: {
+        image: file.storage?.uploads?.image_bytes_max ?? 16 * 1024 * 1024,
+        audio: file.storage?.uploads?.audio_bytes_max ?? 25 * 1024 * 1024,
+        video: file.storage?.uploads?.video_bytes_max ?? 200 * 1024 * 1024,
+        keepDays: file.storage?.uploads?.keep_days ?? 30,
+      },
+      outputs: {
+        urlHours: file.storage?.outputs?.url_hours ?? 24,
+        keepDays: file.storage?.outputs?.keep_days ?? 7,
+      },
+    },
+    requests: {
+      bodyBytesMax: file.limits?.body_bytes_max ?? 32 * 1024 * 1024,
+      jsonDepthMax: file.limits?.json_depth_max ?? 64,
+    },
+    plans: new Map(
+      Object.entries({ free: {}, ...file.plans }).map((
+        [id, plan],
+      ) => [id, planOf(id, plan, rates)]),
+    ),
+    providers,
+    models: new Map(
+      models.filter((model) => model.upstreams.length > 0).map((model) => [model.id, model]),
+    ),
+    withheld: file.models.filter((_, index) => models[index]!.upstreams.length === 0).map((
+      model,
+    ) => ({
+      model: model.id,
+      reason: `switched off: ${
+        [...new Set(model.upstreams.map(({ provider }) => provider))].join(", ")
+      }`,
+    })),
+    books: compileBooks(file.prices),
+    routes: (file.routes ?? standardRoutes(known)).map(routeOf),
+    webhooks: {
+      retrySeconds: file.webhooks?.retry_seconds ??
+        [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400],
+      timeoutSeconds: file.webhooks?.timeout_seconds ?? 15,
+      disableAfterDays: file.webhooks?.disable_after_days ?? 5,
+    },
+    outbound: { allowPrivate: file.outbound?.allow_private ?? false },
+    site: { url: file.site?.url ?? null, registration: file.site?.registration ?? true },
+  };
+}
+
+function ratesOf(rates: declared.Rates | undefined, otherwise: Rates): Rates {
+  return {
+    requestsPerMinute: rates?.requests_per_minute ?? otherwise.requestsPerMinute,
+    tokensPerMinute: rates?.tokens_per_minute ?? otherwise.tokensPerMinute,
+    runningTasks: rates?.running_tasks ?? otherwise.runningTasks,
+  };
+}
+
+function planOf(id: string, plan: declared.Plan, rates: Rates): AccountPlan {
+  return {
+    id,
+    name: plan.name ?? id,
+    description: plan.description ?? null,
+    priceBook: plan.price_book ?? "default",
+    rates: ratesOf(plan.limits, rates),
+    quotas: {
+      text: plan.quotas?.text ?? 0,
+      image: plan.quotas?.image ?? 0,
+      video: plan.quotas?.video ?? 0,
+    },
+  };
+}
+
+function providerOf(id: string, provider: declared.Provider): Provider {
+  return {
+    id,
+    adapter: provider.adapter,
+    baseUrl: provider.base_url ?? null,
+    apiKey: provider.api_key ?? null,
+    headers: provider.headers ?? {},
+    timeoutSeconds: provider.timeout_seconds ?? 120,
+    concurrencyMax: provider.concurrency_max ?? null,
+    on: provider.api_key !== "",
+  };
+}
+
+function standardRoutes(known: Known): declared.Route[] {
+  return STANDARD_ROUTES.map((route) => ({
+    ...route,
+    stage: known.operations.has(route.operation) ? "released" : "planned",
+  }));
+}
+
+function routeOf(route: declared.Route): Route {
+  return {
+    path: route.path,
+    operation: route.operation,
+    stage: route.stage ?? "released",
+    type: route.type ?? null,
+    request: route.operation === "generation"
+      ? route.request ?? `${route.type}s_generations`
+      : null,
+    notice: route.deprecated_at === undefined
+      ? null
+      : noticeOf(route.deprecated_at, route.sunset_at),
+  };
+}

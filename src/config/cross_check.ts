@@ -1,0 +1,46 @@
+import { checkCoverage } from "./check_coverage.ts";
+import { checkModels } from "./check_models.ts";
+import { checkPrices } from "./check_prices.ts";
+import { checkRoutes } from "./check_routes.ts";
+import { block, Checker, type Known } from "./checker.ts";
+import type { Declaration } from "./declaration.ts";
+import type { Fault } from "./faults.ts";
+import type { Loaded } from "./load.ts";
+
+/**
+ * Everything the schema cannot say: that references resolve, that every model has a price wherever
+ * it can be seen, that units, capabilities and limits fit. Runs on broken documents too, so that an
+ * operator sees all faults at once: nothing here may assume that the shape is right, and nothing is
+ * concluded from what is broken.
+ */
+export function crossCheck(
+  loaded: Loaded,
+  known: Known,
+  before: readonly Fault[],
+  now: number,
+): Fault[] {
+  const checker = new Checker(loaded, known, before);
+  const declared = block(loaded.value) as Partial<Declaration>;
+  checkPlans(checker, declared);
+  checkModels(checker, declared);
+  checkPrices(checker, declared, now);
+  checkCoverage(checker, declared, now);
+  checkRoutes(checker, declared);
+  if (block(declared.outbound).allow_private === true) {
+    checker.report(["outbound", "allow_private"], {
+      severity: "warning",
+      message: "clients may name private addresses: for development only",
+    });
+  }
+  return checker.faults;
+}
+
+function checkPlans(checker: Checker, declared: Partial<Declaration>): void {
+  const books = checker.names(["prices"], declared.prices);
+  for (const [name, plan] of Object.entries(block(declared.plans))) {
+    const book = block(plan).price_book;
+    if (typeof book === "string") {
+      checker.reference(["plans", name, "price_book"], book, "price book", books);
+    }
+  }
+}

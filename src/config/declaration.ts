@@ -1,0 +1,590 @@
+// Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.
+
+/**
+ * A decimal amount in quotes, so that no digit is lost.
+ */
+export type Amount = string;
+/**
+ * What one price counts.
+ */
+export type Unit =
+  | "1K tokens"
+  | "1M tokens"
+  | "image"
+  | "call"
+  | "video"
+  | "episode"
+  | "shot"
+  | "1K characters"
+  | "1M characters"
+  | "second"
+  | "minute";
+
+/**
+ * A Tollgate gateway: its models, what they cost, who may use them and which services answer.
+ */
+export interface Declaration {
+  /**
+   * What the service calls itself and what it charges in.
+   */
+  service?: {
+    /**
+     * Name shown to people: in the console, in the API document, in the start-up banner.
+     */
+    name?: string;
+    /**
+     * Public address of the API, ending in /v1. Leave out on one machine: the listening address is used.
+     */
+    base_url?: string;
+    /**
+     * ISO 4217 code of the one currency that prices and balances are in.
+     */
+    currency?: string;
+    /**
+     * Decimal places a charge is rounded to, once, when it is captured. Chat costs fractions of a cent, so more than two is usual.
+     */
+    currency_scale?: number;
+    /**
+     * Where people find help. Shown in the console and the API document.
+     */
+    support_url?: string;
+  };
+  /**
+   * Where work in progress and bytes are kept. The database itself is DATABASE_URL in the environment.
+   */
+  storage?: {
+    /**
+     * What wakes tasks: kv (one machine) or postgres (any number of nodes).
+     */
+    queue?: "kv" | "postgres";
+    /**
+     * Where sign-in sessions are kept.
+     */
+    sessions?: "kv" | "postgres";
+    /**
+     * Files that clients upload.
+     */
+    uploads?: {
+      /**
+       * Largest image, in bytes.
+       */
+      image_bytes_max?: number;
+      /**
+       * Largest audio file, in bytes.
+       */
+      audio_bytes_max?: number;
+      /**
+       * Largest video, in bytes.
+       */
+      video_bytes_max?: number;
+      /**
+       * Days until an upload is deleted.
+       */
+      keep_days?: number;
+    };
+    /**
+     * What generation tasks produce.
+     */
+    outputs?: {
+      /**
+       * Hours a signed output address works; each read of the task renews it.
+       */
+      url_hours?: number;
+      /**
+       * Days until the bytes are deleted.
+       */
+      keep_days?: number;
+    };
+  };
+  /**
+   * What every account may do unless its plan says otherwise, and how large a request may be.
+   */
+  limits?: {
+    default?: Rates;
+    /**
+     * Largest JSON body, in bytes.
+     */
+    body_bytes_max?: number;
+    /**
+     * Deepest nesting of a JSON body.
+     */
+    json_depth_max?: number;
+  };
+  /**
+   * Plans by name. An account without one is on `free`, which exists even when it is not declared.
+   */
+  plans?: {
+    [k: string]: Plan;
+  };
+  /**
+   * Services that answer, by a name of your choice. It never leaves the gateway.
+   */
+  providers: {
+    [k: string]: Provider;
+  };
+  /**
+   * The models clients see.
+   *
+   * @minItems 1
+   */
+  models: Model[];
+  /**
+   * Price books by name. `default` is used unless a plan or an account names another.
+   */
+  prices: {
+    [k: string]: PriceBook;
+  };
+  /**
+   * The endpoints under /v1. Left out: every endpoint of this build, released.
+   *
+   * @minItems 1
+   */
+  routes?: Route[];
+  /**
+   * How events are delivered.
+   */
+  webhooks?: {
+    /**
+     * Waits before each attempt, in seconds, before jitter.
+     *
+     * @minItems 1
+     * @maxItems 30
+     */
+    retry_seconds?: number[];
+    /**
+     * Time one attempt may take.
+     */
+    timeout_seconds?: number;
+    /**
+     * Days of nothing but failure after which an endpoint is disabled.
+     */
+    disable_after_days?: number;
+  };
+  /**
+   * Requests the gateway makes to addresses that clients name.
+   */
+  outbound?: {
+    /**
+     * Development only: lets clients name private and plain-http addresses. Said loudly at start.
+     */
+    allow_private?: boolean;
+  };
+  /**
+   * The web site: console, sign-in and documentation.
+   */
+  site?: {
+    /**
+     * Public address of the site. Leave out on one machine: the listening address is used.
+     */
+    url?: string;
+    /**
+     * Whether people may register by themselves.
+     */
+    registration?: boolean;
+  };
+}
+/**
+ * Rates and how much may run at once.
+ */
+export interface Rates {
+  /**
+   * Requests per minute and key, smoothed.
+   */
+  requests_per_minute?: number;
+  /**
+   * Tokens per minute and key, smoothed.
+   */
+  tokens_per_minute?: number;
+  /**
+   * Tasks of one account that may run at the same time.
+   */
+  running_tasks?: number;
+}
+/**
+ * What an account gets for being on this plan.
+ */
+export interface Plan {
+  /**
+   * Name shown to people. Left out: the plan's own name.
+   */
+  name?: string;
+  /**
+   * One sentence for the console.
+   */
+  description?: string;
+  /**
+   * Which book of `prices` applies.
+   */
+  price_book?: string;
+  limits?: Rates1;
+  /**
+   * What is included before gift credit and cash are used, per kind.
+   */
+  quotas?: {
+    /**
+     * Tokens.
+     */
+    text?: number;
+    /**
+     * Images.
+     */
+    image?: number;
+    /**
+     * Seconds of video.
+     */
+    video?: number;
+  };
+}
+/**
+ * Rates and how much may run at once.
+ */
+export interface Rates1 {
+  /**
+   * Requests per minute and key, smoothed.
+   */
+  requests_per_minute?: number;
+  /**
+   * Tokens per minute and key, smoothed.
+   */
+  tokens_per_minute?: number;
+  /**
+   * Tasks of one account that may run at the same time.
+   */
+  running_tasks?: number;
+}
+/**
+ * One service that answers.
+ */
+export interface Provider {
+  /**
+   * How the service is spoken to: the built-in `simulator`, or one of the shipped adapters.
+   */
+  adapter: string;
+  /**
+   * Address of the service. Left out: the adapter's own.
+   */
+  base_url?: string;
+  /**
+   * Key of the service, as ${NAME}. With ${NAME:-} an empty variable switches the provider off and hides models that have no other.
+   */
+  api_key?: string;
+  /**
+   * Further headers sent with every request to it.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  /**
+   * How long one attempt may take, unless the model says otherwise.
+   */
+  timeout_seconds?: number;
+  /**
+   * Requests under way to it at once, over all models.
+   */
+  concurrency_max?: number;
+}
+/**
+ * A model as clients see it, and what stays private about it.
+ */
+export interface Model {
+  /**
+   * Stable id that clients send.
+   */
+  id: string;
+  /**
+   * Display name.
+   */
+  name: string;
+  /**
+   * Kind of model.
+   */
+  type: "chat" | "image" | "video" | "avatar" | "drama" | "speech";
+  /**
+   * Address of a picture.
+   */
+  logo?: string;
+  /**
+   * What it is, in a sentence or two.
+   */
+  description?: string;
+  /**
+   * What it is good at.
+   *
+   * @maxItems 20
+   */
+  advantages?: string[];
+  /**
+   * What people use it for.
+   *
+   * @maxItems 20
+   */
+  scenarios?: string[];
+  /**
+   * available; preview; deprecated (works, and says so in headers); unavailable (listed, refused).
+   */
+  status?: "available" | "preview" | "deprecated" | "unavailable";
+  /**
+   * Since when it is deprecated; sent as the Deprecation header.
+   */
+  deprecated_at?: string;
+  /**
+   * When it will stop working; sent as the Sunset header.
+   */
+  sunset_at?: string;
+  /**
+   * What it can do. Requests that need something else are refused.
+   *
+   * @minItems 1
+   */
+  capabilities: (
+    | "chat"
+    | "streaming"
+    | "vision"
+    | "tools"
+    | "json_schema"
+    | "reasoning"
+    | "text_to_image"
+    | "image_to_image"
+    | "text_to_video"
+    | "image_to_video"
+    | "audio_to_avatar"
+    | "script"
+    | "roles"
+    | "storyboard"
+    | "final_video"
+    | "text_to_speech"
+  )[];
+  limits?: ModelLimits;
+  /**
+   * Ways to answer, tried by priority, then by weight.
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  upstreams: Upstream[];
+  /**
+   * Who sees and may use it. Left out: everybody.
+   */
+  visible_to?: {
+    /**
+     * Names from `plans`.
+     *
+     * @minItems 1
+     */
+    plans?: string[];
+    /**
+     * Account ids.
+     *
+     * @minItems 1
+     */
+    accounts?: string[];
+  };
+  /**
+   * When a client goes away in mid-stream: stop the upstream and bill what was produced, or drain it to the end.
+   */
+  on_disconnect?: "stop" | "drain";
+}
+/**
+ * What a request may ask of it. Shown to clients as it is, and enforced.
+ */
+export interface ModelLimits {
+  /**
+   * Seconds that may be asked for.
+   *
+   * @minItems 1
+   */
+  durations?: number[];
+  /**
+   * Ratios such as 16:9.
+   *
+   * @minItems 1
+   */
+  aspect_ratios?: string[];
+  /**
+   * Characters of a prompt.
+   */
+  max_prompt_length?: number;
+  /**
+   * Picture sizes such as 1024x1024.
+   *
+   * @minItems 1
+   */
+  sizes?: string[];
+  /**
+   * Pictures per request.
+   */
+  max_count?: number;
+  /**
+   * Pictures a request may bring.
+   */
+  max_input_images?: number;
+  /**
+   * Voice ids.
+   *
+   * @minItems 1
+   */
+  voices?: string[];
+  /**
+   * Audio formats.
+   *
+   * @minItems 1
+   */
+  formats?: ("mp3" | "wav" | "pcm")[];
+  /**
+   * Characters of a drama.
+   */
+  max_characters?: number;
+  /**
+   * Shots of a drama.
+   */
+  max_shots?: number;
+  /**
+   * Tokens of prompt and answer together.
+   */
+  context_tokens?: number;
+  /**
+   * Tokens of an answer.
+   */
+  max_output_tokens?: number;
+}
+/**
+ * One way to answer for a model.
+ */
+export interface Upstream {
+  /**
+   * A name from `providers`.
+   */
+  provider: string;
+  /**
+   * What the provider calls the model. Never shown to clients. Left out: the model's own id.
+   */
+  model?: string;
+  /**
+   * Lower is tried first.
+   */
+  priority?: number;
+  /**
+   * Share among upstreams of the same priority.
+   */
+  weight?: number;
+  /**
+   * How long one attempt may take.
+   */
+  timeout_seconds?: number;
+  cost?: Cost;
+}
+/**
+ * What the provider charges us. Private; used for margin reports and the price-below-cost warning.
+ */
+export interface Cost {
+  price?: Amount;
+  input_price?: Amount;
+  output_price?: Amount;
+  unit: Unit;
+}
+/**
+ * Prices that apply together.
+ */
+export interface PriceBook {
+  /**
+   * Since when these prices hold. Entries may name a later moment of their own.
+   */
+  effective_at: string;
+  /**
+   * A book whose prices hold for models that this one does not list.
+   */
+  extends?: string;
+  /**
+   * One price per model; a second one with a later effective_at takes over by itself at that moment.
+   *
+   * @minItems 1
+   */
+  entries: Price[];
+}
+/**
+ * The price of a model.
+ */
+export interface Price {
+  /**
+   * A model id.
+   */
+  model: string;
+  /**
+   * What is counted: tokens, calls (pictures, episodes, characters) or seconds.
+   */
+  billing_type: "token" | "per_call" | "duration";
+  /**
+   * A decimal amount in quotes, so that no digit is lost.
+   */
+  price?: string;
+  /**
+   * A decimal amount in quotes, so that no digit is lost.
+   */
+  input_price?: string;
+  /**
+   * A decimal amount in quotes, so that no digit is lost.
+   */
+  output_price?: string;
+  /**
+   * A decimal amount in quotes, so that no digit is lost.
+   */
+  cached_input_price?: string;
+  /**
+   * A decimal amount in quotes, so that no digit is lost.
+   */
+  reasoning_price?: string;
+  unit: Unit;
+  /**
+   * A decimal amount in quotes, so that no digit is lost.
+   */
+  minimum_charge?: string;
+  /**
+   * From when this price holds. Left out: the book's.
+   */
+  effective_at?: string;
+}
+/**
+ * One endpoint.
+ */
+export interface Route {
+  /**
+   * Path under /v1.
+   */
+  path: string;
+  /**
+   * What it does.
+   */
+  operation:
+    | "list_models"
+    | "retrieve_model"
+    | "list_prices"
+    | "retrieve_balance"
+    | "usage"
+    | "quotes"
+    | "chat"
+    | "files"
+    | "generation"
+    | "speech"
+    | "tasks"
+    | "webhook_endpoints";
+  /**
+   * For `generation`: which models it runs.
+   */
+  type?: "image" | "video" | "avatar" | "drama" | "speech";
+  /**
+   * For `generation`: name of the request schema in schemas/requests. Left out: the one of its type.
+   */
+  request?: string;
+  /**
+   * released; preview (works, marked in the API document); planned (answers 501).
+   */
+  stage?: "released" | "preview" | "planned";
+  /**
+   * Since when it is deprecated; sent as the Deprecation header.
+   */
+  deprecated_at?: string;
+  /**
+   * When it will stop working; sent as the Sunset header.
+   */
+  sunset_at?: string;
+}

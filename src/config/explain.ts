@@ -1,0 +1,132 @@
+import type { ErrorObject } from "ajv";
+import type { Path } from "./faults.ts";
+import { fromPointer, type Loaded } from "./load.ts";
+import type { FaultText, SourceMap } from "./source_map.ts";
+import { didYouMean } from "./suggest.ts";
+
+/** A violation in words, and where it stands. */
+export interface Explained extends FaultText {
+  path: Path;
+  /** The key is at fault, not its value. */
+  key?: true;
+}
+
+type Schema = Record<string, unknown> & {
+  expected?: string;
+  secret?: true;
+  properties?: Record<string, unknown>;
+};
+
+/** Turns a violation of the schema into what an operator needs to mend it. */
+export function explain(error: ErrorObject, { places, value }: Loaded): Explained {
+  const path = fromPointer(error.instancePath, value);
+  const parent = error.parentSchema as Schema;
+  const params = error.params as Record<string, unknown>;
+  const written = parent.secret === true ? undefined : places.written(path);
+  const but = written === undefined ? "" : `; got ${written}`;
+
+  switch (error.keyword) {
+    case "additionalProperties": {
+      const key = params.additionalProperty as string;
+      const suggestion = didYouMean(key, Object.keys(parent.properties ?? {}));
+      return { path: [...path, key], key: true, message: "this key is unknown", suggestion };
+    }
+    case "required":
+      return { path, message: `the key "${params.missingProperty}" is missing` };
+    case "false schema":
+      return explainMixed(path, value, places);
+    case "enum": {
+      const allowed = params.allowedValues as string[];
+      const wrong = typeof error.data === "string" ? error.data : "";
+      const message = `expected one of ${allowed.join(", ")}; got ${written ?? nameOf(error.data)}`;
+      return { path, message, suggestion: didYouMean(wrong, allowed) };
+    }
+    case "type":
+      return explainType(error, path, written);
+    case "pattern":
+    case "format": {
+      const what = parent.expected ?? "an absolute address";
+      if (error.propertyName === undefined) return { path, message: `expected ${what}${but}` };
+      return { path: [...path, error.propertyName], key: true, message: `expected ${what}` };
+    }
+    case "minItems":
+    case "minProperties":
+    case "minLength":
+      return {
+        path,
+        message: params.limit === 1 ? "must not be empty" : `needs at least ${params.limit}`,
+      };
+    case "maxItems":
+    case "maxProperties":
+      return { path, message: `holds more than ${params.limit} entries` };
+    case "maxLength":
+      return { path, message: `is longer than ${params.limit} characters` };
+    case "minimum":
+      return { path, message: `must be ${params.limit} or more${but}` };
+    case "maximum":
+      return { path, message: `must be ${params.limit} or less${but}` };
+    case "uniqueItems":
+      return {
+        path: [...path, Math.max(params.i as number, params.j as number)],
+        message: "is listed twice",
+      };
+    default:
+      return { path, message: error.message ?? "is not valid" };
+  }
+}
+
+function explainMixed(path: Path, value: unknown, places: SourceMap): Explained {
+  const owner = path[0] === "routes" ? "operation" : "billing_type";
+  const chosen = places.written([...path.slice(0, -1), owner]);
+  const suggestion = owner === "operation"
+    ? undefined
+    : path.at(-1) === "price"
+    ? "Use input_price and output_price."
+    : "Use price.";
+  return { path, key: true, message: `this key does not go with ${owner} ${chosen}`, suggestion };
+}
+
+function explainType(error: ErrorObject, path: Path, written: string | undefined): Explained {
+  const { expected } = error.parentSchema as Schema;
+  const type = String(error.params.type);
+  if (path.length === 0) return explainRoot(error.data);
+  const message = `expected ${expected ?? TYPE_NAMES[type] ?? type}; got ${
+    nameOf(error.data, written)
+  }`;
+  // YAML reads 0.1 as a number, and a number has lost digits before anybody looks.
+  if (type === "string" && written !== undefined) {
+    return { path, message, suggestion: `Put it in quotes: "${written}".` };
+  }
+  const isQuotedNumber = type === "integer" && /^-?\d+$/.test(String(error.data)) &&
+    written === `"${error.data}"`;
+  return { path, message, suggestion: isQuotedNumber ? "Remove the quotes." : undefined };
+}
+
+function explainRoot(value: unknown): Explained {
+  const suggestion = "A declaration has at least providers, models and prices.";
+  if (value === null || value === undefined) {
+    return { path: [], message: "the file declares nothing", suggestion };
+  }
+  return {
+    path: [],
+    message: `expected a block of keys; got ${nameOf(value)}`,
+    suggestion,
+  };
+}
+
+const TYPE_NAMES: Record<string, string> = {
+  string: "a text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "a block of keys",
+  array: "a list",
+};
+
+function nameOf(value: unknown, written?: string): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a block of keys";
+  if (typeof value === "string") return written === undefined ? "a text" : `the text ${written}`;
+  return written ?? `a ${typeof value}`;
+}

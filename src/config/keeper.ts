@@ -1,0 +1,155 @@
+import type { Known } from "./checker.ts";
+import { compile, compileOrThrow } from "./compile.ts";
+import { describe } from "./describe.ts";
+import { type Change, diff } from "./diff.ts";
+import { BadDeclaration, type Fault, renderFaults } from "./faults.ts";
+import type { Environment } from "./load.ts";
+import type { Plan } from "./plan.ts";
+
+/** How the last attempt to take a new declaration went. */
+export interface Reload {
+  at: string;
+  cause: "start" | "file" | "signal" | "api";
+  ok: boolean;
+  version: string | null;
+  faults: Fault[];
+  changes: Change[];
+}
+
+export interface KeeperOptions {
+  file: string;
+  environment: Environment;
+  known: Known;
+  log: (
+    level: "info" | "warn" | "error",
+    message: string,
+    fields?: Record<string, unknown>,
+  ) => void;
+}
+
+/**
+ * Keeps the plan in force. A new declaration is compiled whole and then swapped; a bad one changes
+ * nothing. Whoever took `current` keeps what it took.
+ */
+export class PlanKeeper {
+  readonly #options: KeeperOptions;
+  readonly #listeners = new Set<(plan: Plan) => void>();
+  #current: Plan;
+  #last: Reload;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: KeeperOptions, plan: Plan, warnings: Fault[]) {
+    this.#options = options;
+    this.#current = plan;
+    this.#last = this.#note("start", plan.version, warnings, []);
+    this.#warn(warnings);
+  }
+
+  /** Reads the declaration for the first time; throws `BadDeclaration` with every fault. */
+  static async open(options: KeeperOptions): Promise<PlanKeeper> {
+    const source = await readDeclaration(options.file);
+    const { plan, warnings } = compileOrThrow({ ...options, source, now: Date.now() });
+    return new PlanKeeper(options, plan, warnings);
+  }
+
+  get current(): Plan {
+    return this.#current;
+  }
+
+  get lastReload(): Reload {
+    return this.#last;
+  }
+
+  /** Called with every plan that takes over. */
+  onChange(listener: (plan: Plan) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Takes the declaration as it stands now. One at a time, so that the last file written wins. */
+  reload(cause: Reload["cause"]): Promise<Reload> {
+    const turn = this.#queue.then(() => this.#reload(cause));
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #reload(cause: Reload["cause"]): Promise<Reload> {
+    const { file, log } = this.#options;
+    let source: string;
+    try {
+      source = await readDeclaration(file);
+    } catch (error) {
+      if (!(error instanceof BadDeclaration)) throw error;
+      return this.#keepOld(cause, error.source, error.faults);
+    }
+    const { plan, faults } = compile({ ...this.#options, source, now: Date.now() });
+    if (plan === null) return this.#keepOld(cause, source, faults);
+    const changes = diff(describe(this.#current), describe(plan));
+    this.#last = this.#note(cause, plan.version, faults, changes);
+    this.#warn(faults);
+    // The environment may have changed even if the file has not, so the new plan is always taken.
+    this.#current = plan;
+    for (const listener of this.#listeners) listener(plan);
+    if (changes.length > 0) {
+      log("info", "declaration reloaded", {
+        cause,
+        version: plan.version,
+        changes: changes.length,
+      });
+    }
+    return this.#last;
+  }
+
+  #keepOld(cause: Reload["cause"], source: string, faults: Fault[]): Reload {
+    const { file, log } = this.#options;
+    this.#last = this.#note(cause, null, faults, []);
+    log("error", "declaration not taken: the one before stays in force", {
+      cause,
+      version: this.#current.version,
+      faults: faults.filter((fault) => fault.severity === "error").length,
+      report: renderFaults(file, source, faults),
+    });
+    return this.#last;
+  }
+
+  #note(
+    cause: Reload["cause"],
+    version: string | null,
+    faults: Fault[],
+    changes: Change[],
+  ): Reload {
+    return { at: new Date().toISOString(), cause, ok: version !== null, version, faults, changes };
+  }
+
+  #warn(faults: Fault[]): void {
+    for (const { severity, line, path, message } of faults) {
+      if (severity === "warning") {
+        this.#options.log("warn", `${this.#options.file}:${line} ${path}: ${message}`);
+      }
+    }
+  }
+}
+
+/** The file's text; a file that cannot be read is a fault like any other. */
+export async function readDeclaration(file: string): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
+  } catch (error) {
+    const fault: Fault = {
+      severity: "error",
+      line: 1,
+      column: 1,
+      length: 1,
+      path: "",
+      ...reason(error),
+    };
+    throw new BadDeclaration(file, "", [fault]);
+  }
+}
+
+function reason(error: unknown): { message: string; suggestion?: string } {
+  if (error instanceof Deno.errors.NotFound) {
+    return { message: "there is no such file", suggestion: "Set GATEWAY_CONFIG, or create it." };
+  }
+  if (error instanceof TypeError) return { message: "the file is not UTF-8 text" };
+  return { message: `cannot be read: ${error instanceof Error ? error.message : error}` };
+}

@@ -1,0 +1,78 @@
+import type { FaultText } from "./source_map.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A text with its references filled in. */
+export interface Filled {
+  text: string;
+  /** Made of references and nothing else, so that the file itself says nothing. */
+  isReference: boolean;
+  faults: FaultText[];
+}
+
+/** No key of a declaration needs more, and patterns are not run on megabytes. */
+export const TEXT_MAX = 64 * 1024;
+
+const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+const HOW_TO_WRITE = "Write ${NAME} or ${NAME:-default}; $${ stands for a plain ${.";
+
+/** Fills in `${NAME}` and `${NAME:-default}`; `$${` stands for a plain `${`. */
+export function fillReferences(raw: string, environment: Environment): Filled {
+  if (raw.length > TEXT_MAX) return tooLong();
+  const faults: FaultText[] = [];
+  let text = "";
+  let isReference = raw !== "";
+  let at = 0;
+  for (let start = raw.indexOf("${"); start >= 0; start = raw.indexOf("${", at)) {
+    const isEscaped = start > at && raw[start - 1] === "$";
+    const before = raw.slice(at, isEscaped ? start - 1 : start);
+    if (isEscaped || before !== "") isReference = false;
+    text += before;
+    if (isEscaped) {
+      text += "${";
+      at = start + 2;
+      continue;
+    }
+    const end = raw.indexOf("}", start);
+    const broken = whyBroken(raw, start, end);
+    if (broken !== null) {
+      faults.push({ message: broken, suggestion: HOW_TO_WRITE });
+      return { text: "", isReference, faults };
+    }
+    text += lookUp(raw.slice(start + 2, end), environment, faults);
+    if (text.length > TEXT_MAX) return tooLong();
+    at = end + 1;
+  }
+  if (at < raw.length) isReference = false;
+  return { text: text + raw.slice(at), isReference, faults };
+}
+
+function whyBroken(raw: string, start: number, end: number): string | null {
+  if (end < 0) return `the reference ${short(raw.slice(start))} is not closed with }`;
+  const inner = raw.slice(start + 2, end);
+  if (inner.includes("${")) return "a reference may not stand inside another";
+  if (NAME_AND_DEFAULT.test(inner)) return null;
+  return `${short(raw.slice(start, end + 1))} is not a reference to an environment variable`;
+}
+
+function lookUp(inner: string, environment: Environment, faults: FaultText[]): string {
+  const [, name, fallback] = NAME_AND_DEFAULT.exec(inner)!;
+  const set = environment[name!];
+  // An empty variable counts as unset, as with :- in a shell: whoever allows it says so.
+  if (set !== undefined && set !== "") return set;
+  if (fallback !== undefined) return fallback;
+  const message = `the environment variable ${name} is ${set === undefined ? "not set" : "empty"}`;
+  if (!faults.some((fault) => fault.message === message)) {
+    faults.push({ message, suggestion: `Set it, or write \${${name}:-} to let it be empty.` });
+  }
+  return "";
+}
+
+function tooLong(): Filled {
+  const message = `is longer than ${TEXT_MAX.toLocaleString("en")} characters`;
+  return { text: "", isReference: false, faults: [{ message }] };
+}
+
+function short(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,118 @@
+import Ajv2020, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import schema from "../../schemas/gateway.schema.json" with { type: "json" };
+import type { Declaration } from "./declaration.ts";
+import { explain } from "./explain.ts";
+import { type Fault, FAULTS_MAX, formatPath } from "./faults.ts";
+import type { Loaded } from "./load.ts";
+import { nearest } from "./suggest.ts";
+
+let compiled: ValidateFunction | undefined;
+
+/** Compiled at the first declaration, not at import: the command line starts faster without it. */
+function validator(): ValidateFunction {
+  if (compiled !== undefined) return compiled;
+  const ajv = new Ajv2020.default({
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    strictRequired: false,
+    code: { process: withoutCopying },
+  });
+  addFormats.default(ajv);
+  // A leap second is a date-time by the standard and no moment to JavaScript.
+  const { validate } = ajv.formats["date-time"] as { validate: (text: string) => boolean };
+  ajv.addFormat("date-time", (text) => validate(text) && !Number.isNaN(Date.parse(text)));
+  // Annotations of ours: what a pattern expects in words, and which texts are secrets.
+  ajv.addVocabulary(["expected", "secret"]);
+  return compiled = ajv.compile(schema);
+}
+
+/**
+ * Ajv copies all violations so far for every broken item of a list, which a long list of broken items
+ * makes quadratic. Past a few thousand nobody needs more.
+ */
+function withoutCopying(code: string): string {
+  return code.replaceAll(
+    /vErrors\.concat\(\w+\.errors\)/g,
+    (concat) => `vErrors.length<4000?${concat}:vErrors`,
+  );
+}
+
+/** Holds the declaration against its JSON Schema and turns every violation into a fault. */
+export function validate(loaded: Loaded): { declaration: Declaration | null; faults: Fault[] } {
+  const check = validator();
+  const isValid = check(loaded.value);
+  const faults = literalSecrets(loaded);
+  const spoiled = new Set([...loaded.faults, ...faults].map((fault) => fault.path));
+  for (const error of withoutEchoes(isValid ? [] : check.errors ?? [])) {
+    if (faults.length >= FAULTS_MAX) break;
+    const { path, key, ...text } = explain(error, loaded);
+    // What was refused while reading is not there to be judged.
+    if (spoiled.has(formatPath(path))) continue;
+    if (error.keyword === "required" && loaded.incomplete.has(formatPath(path))) continue;
+    faults.push(loaded.places.fault(path, text, key ? "key" : "value"));
+  }
+  return { declaration: isValid ? loaded.value as Declaration : null, faults };
+}
+
+/** One mistake often breaks several rules: what only repeats another violation is left out. */
+function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
+  const enums = new Set<string>();
+  const misspelt = new Set<string>();
+  const mixed = new Map<string, ErrorObject>();
+  const lacking = new Set(
+    errors.filter(({ keyword }) => keyword === "required").map(({ instancePath }) => instancePath),
+  );
+  for (const error of errors) {
+    if (error.keyword === "enum") enums.add(error.instancePath);
+    if (error.keyword === "additionalProperties" && lacking.has(error.instancePath)) {
+      misspelt.add(`${error.instancePath}/${meant(error)}`);
+    }
+    if (error.keyword === "false schema" && !mixed.has(parentOf(error))) {
+      mixed.set(parentOf(error), error);
+    }
+  }
+  return errors.filter((error) => {
+    switch (error.keyword) {
+      case "if":
+      case "propertyNames":
+        return false; // said by the branch or the name itself
+      case "type":
+        return !enums.has(error.instancePath);
+      case "required":
+        return !misspelt.has(`${error.instancePath}/${error.params.missingProperty}`) &&
+          !(error.schemaPath.includes("/then/") && mixed.has(error.instancePath));
+      case "false schema":
+        return mixed.get(parentOf(error)) === error;
+      default:
+        return true;
+    }
+  });
+}
+
+function meant(error: ErrorObject): string | undefined {
+  const { properties } = error.parentSchema as { properties?: Record<string, unknown> };
+  return nearest(error.params.additionalProperty, Object.keys(properties ?? {}));
+}
+
+function parentOf(error: ErrorObject): string {
+  return error.instancePath.slice(0, error.instancePath.lastIndexOf("/"));
+}
+
+/** A key written into the file would end up in a repository: only references pass. */
+function literalSecrets({ value, references, places }: Loaded): Fault[] {
+  const providers = (value as { providers?: unknown } | null | undefined)?.providers;
+  if (typeof providers !== "object" || providers === null) return [];
+  return Object.entries(providers).flatMap(([name, provider]) => {
+    const path = ["providers", name, "api_key"];
+    const key = (provider as { api_key?: unknown } | null)?.api_key;
+    const isLiteral = typeof key === "number" || typeof key === "string" && key !== "";
+    if (!isLiteral || references.has(formatPath(path))) return [];
+    return [places.fault(path, {
+      message: "a secret is written into the file",
+      suggestion: "Put it into the environment and write ${NAME} here.",
+      secret: true,
+    })];
+  });
+}

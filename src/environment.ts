@@ -1,0 +1,55 @@
+import { z } from "zod";
+
+const port = z.coerce.number().int().min(0).max(65535);
+/** An empty variable is an unset one: `DATABASE_URL= npm start` means what it looks like. */
+const optional = <T extends z.ZodType>(type: T) =>
+  z.preprocess((value) => value === "" ? undefined : value, type.optional());
+
+const Environment = z.object({
+  HOST: optional(z.string()),
+  PORT: optional(port),
+  GATEWAY_CONFIG: optional(z.string()),
+  DATA_DIR: optional(z.string()),
+  DATABASE_URL: optional(z.string().regex(/^postgres(ql)?:\/\//, "must start with postgres://")),
+  DATABASE_WAIT_SECONDS: optional(z.coerce.number().min(0).max(3600)),
+  ADMIN_TOKEN: optional(z.string().min(16, "must have 16 characters or more")),
+  LOG_LEVEL: optional(z.enum(["debug", "info", "warn", "error"])),
+  LOG_FORMAT: optional(z.enum(["json", "text"])),
+});
+
+export interface Settings {
+  host: string;
+  port: number;
+  configFile: string;
+  dataDir: string;
+  databaseUrl: string | undefined;
+  databaseWaitSeconds: number;
+  adminToken: string | undefined;
+  logLevel: "debug" | "info" | "warn" | "error";
+  logFormat: "json" | "text";
+}
+
+/** What the environment says; an unusable value ends with a sentence, never with a default. */
+export function readSettings(environment: Record<string, string | undefined>): Settings {
+  const read = Environment.safeParse(environment);
+  if (!read.success) {
+    const reasons = read.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    throw new SettingsError(`The environment is not usable. ${reasons.join("; ")}`);
+  }
+  const env = read.data;
+  return {
+    host: env.HOST ?? "127.0.0.1",
+    port: env.PORT ?? 8787,
+    configFile: env.GATEWAY_CONFIG ?? "gateway.yaml",
+    dataDir: env.DATA_DIR ?? "data",
+    databaseUrl: env.DATABASE_URL,
+    databaseWaitSeconds: env.DATABASE_WAIT_SECONDS ?? 60,
+    adminToken: env.ADMIN_TOKEN,
+    logLevel: env.LOG_LEVEL ?? "info",
+    logFormat: env.LOG_FORMAT ?? (Deno.stderr.isTerminal() ? "text" : "json"),
+  };
+}
+
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}

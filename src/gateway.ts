@@ -1,0 +1,152 @@
+import { KeyRing } from "./accounts/key_ring.ts";
+import { findAdminToken } from "./admin_token.ts";
+import { PlanKeeper } from "./config/keeper.ts";
+import type { Plan } from "./config/plan.ts";
+import { watchDeclaration } from "./config/watch.ts";
+import type { Settings } from "./environment.ts";
+import { buildApp } from "./http/app.ts";
+import { Front } from "./http/front.ts";
+import type { Check } from "./http/health.ts";
+import { KNOWN } from "./known.ts";
+import { RateLimiter } from "./limits/rate_limit.ts";
+import { type Changes, openChanges } from "./store/changes.ts";
+import { migrate } from "./store/migrate.ts";
+import { type Database, openDatabase } from "./store/postgres.ts";
+import type { Log } from "./telemetry/log.ts";
+import { openMetrics } from "./telemetry/metrics.ts";
+
+export interface GatewayOptions extends Settings {
+  log: Log;
+  environment: Record<string, string | undefined>;
+}
+
+/** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
+export interface Gateway extends AsyncDisposable {
+  readonly address: string;
+  readonly database: Database;
+  readonly changes: Changes;
+  readonly keeper: PlanKeeper;
+  readonly adminToken: string;
+  /** Stops taking requests; `asyncDispose` follows. */
+  drain(): void;
+}
+
+const DRAIN_MS = 20_000;
+const PING_MS = 2_000;
+
+/**
+ * The one composition root: opens every part in order and hands each what it needs. It listens before
+ * the database is there, so that an orchestrator sees a living process that says what it waits for.
+ */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { log } = options;
+  await using opened = new AsyncDisposableStack();
+  const keeper = await PlanKeeper.open({
+    file: options.configFile,
+    environment: options.environment,
+    known: KNOWN,
+    log: (level, message, fields) => log[level](message, fields),
+  });
+  const metrics = openMetrics({
+    version: () => keeper.current.version,
+    inFlight: () => front.inFlight,
+  });
+  let database: Database | null = null;
+  const front: Front = new Front({
+    keeper,
+    log,
+    metrics,
+    readiness: async () => ({
+      database: await checkDatabase(database),
+      config: checkConfig(keeper),
+    }),
+  });
+  const server = Deno.serve({
+    hostname: options.host,
+    port: options.port,
+    onListen() {},
+    handler: front.handle,
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = () => stopping ??= stopServing(front, server, log);
+  opened.defer(stop);
+
+  database = opened.use(
+    await openDatabase({
+      databaseUrl: options.databaseUrl,
+      dataDir: options.dataDir,
+      waitSeconds: options.databaseWaitSeconds,
+      log: (message, fields) => log.info(message, fields),
+    }),
+  );
+  const { applied } = await migrate(database.sql);
+  if (applied.length > 0) log.info("database migrated", { applied });
+  const adminToken = await findAdminToken(options.adminToken, options.dataDir);
+  const changes = opened.use(
+    await openChanges(database, {
+      declaration: () => keeper.current.version,
+      log: (message, fields) => log.warn(message, fields),
+    }),
+  );
+  const keys = opened.use(new KeyRing(database.sql, changes));
+  const deps = { keys, limiter: new RateLimiter(), database, changes, keeper, metrics, adminToken };
+  const serve = (plan: Plan) => front.serve(plan, buildApp(plan, deps));
+  keeper.onChange(serve);
+  serve(keeper.current);
+  opened.use(watchDeclaration(options.configFile, keeper));
+
+  const parts = opened.move();
+  const { hostname, port } = server.addr;
+  return {
+    address: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`,
+    database,
+    changes,
+    keeper,
+    adminToken,
+    drain: () => front.drain(),
+    async [Symbol.asyncDispose]() {
+      // The server first: everything else must be there until the last answer is out.
+      await stop();
+      await parts.disposeAsync();
+      log.flush();
+    },
+  };
+}
+
+/** Stops accepting and waits for what runs, for so long and no longer. */
+async function stopServing(front: Front, server: Deno.HttpServer, log: Log): Promise<void> {
+  front.drain();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<"late">((resolve) =>
+    timer = setTimeout(() => resolve("late"), DRAIN_MS)
+  );
+  const ended = await Promise.race([server.shutdown().then(() => "done" as const), patience]);
+  clearTimeout(timer);
+  if (ended === "late") {
+    log.warn("requests were still running at shutdown", { in_flight: front.inFlight });
+  }
+}
+
+async function checkDatabase(database: Database | null): Promise<Check> {
+  if (database === null) return { ok: false, reason: "the database is not open yet" };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer")), PING_MS);
+  });
+  try {
+    await Promise.race([database.ping(), late]);
+    return { ok: true, kind: database.kind };
+  } catch {
+    // The reason is in the log; this page is public.
+    return { ok: false, reason: "the database does not answer" };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A bad file leaves the old declaration in force, so the node stays ready and says so. */
+function checkConfig(keeper: PlanKeeper): Check {
+  const { at, ok, faults } = keeper.lastReload;
+  const errors = faults.filter(({ severity }) => severity === "error").length;
+  return { ok: true, version: keeper.current.version, last_reload: { at, ok, faults: errors } };
+}

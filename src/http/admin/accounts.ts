@@ -1,0 +1,55 @@
+import {
+  createAccount,
+  findAccount,
+  listAccounts,
+  type NewAccount,
+} from "../../accounts/accounts.ts";
+import { Refusal } from "../../base/refusal.ts";
+import type { Plan } from "../../config/plan.ts";
+import { bodySchema } from "../body_schema.ts";
+import { type Endpoint, sendJson } from "../exchange.ts";
+import { readPage, sendPage } from "../paging.ts";
+import { readJson } from "../read_json.ts";
+import type { AdminDeps } from "./mount.ts";
+import schema from "../../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
+
+const newAccount = bodySchema<NewAccount>(schema);
+
+/** POST /admin/v1/accounts */
+export function createAccountEndpoint({ database }: AdminDeps): Endpoint {
+  return async function createAccountEndpoint(c) {
+    const body = newAccount(await readJson(c));
+    mustBeDeclared(c.env.plan, body);
+    return sendJson(JSON.stringify(await createAccount(database.sql, body)), 201);
+  };
+}
+
+/** GET /admin/v1/accounts */
+export function listAccountsEndpoint({ database }: AdminDeps): Endpoint {
+  return async function listAccountsEndpoint(c) {
+    const { data, hasMore } = await listAccounts(database.sql, readPage(c));
+    return sendPage(data, hasMore);
+  };
+}
+
+/** GET /admin/v1/accounts/{id} */
+export function retrieveAccount({ database }: AdminDeps): Endpoint {
+  return async function retrieveAccount(c) {
+    return sendJson(JSON.stringify(await findAccount(database.sql, c.req.param("id") ?? "")));
+  };
+}
+
+function mustBeDeclared(plan: Plan, { plan: name, price_book: book }: NewAccount): void {
+  if (name !== undefined && !plan.plans.has(name)) {
+    const known = [...plan.plans.keys()].join(", ");
+    throw new Refusal("invalid_value", `There is no plan "${name}": ${known} are declared.`, {
+      param: "plan",
+    });
+  }
+  if (book !== undefined && !plan.books.has(book)) {
+    const known = [...plan.books.keys()].join(", ");
+    throw new Refusal("invalid_value", `There is no price book "${book}": ${known} are declared.`, {
+      param: "price_book",
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import { Refusal } from "../../base/refusal.ts";
+import { describe } from "../../config/describe.ts";
+import type { PlanKeeper } from "../../config/keeper.ts";
+import { type Endpoint, sendJson } from "../exchange.ts";
+import type { AdminDeps } from "./mount.ts";
+
+/** GET /admin/v1/config: what is in force, and how the last reload went. */
+export function retrieveConfig({ keeper }: AdminDeps): Endpoint {
+  return function retrieveConfig() {
+    return sendJson(JSON.stringify({ ...state(keeper), plan: describe(keeper.current) }));
+  };
+}
+
+/** POST /admin/v1/config/reload: takes the declaration as it stands, or 400 with every fault. */
+export function reloadConfig({ keeper }: AdminDeps): Endpoint {
+  return async function reloadConfig() {
+    const reload = await keeper.reload("api");
+    if (!reload.ok) {
+      const errors = reload.faults.filter(({ severity }) => severity === "error").length;
+      throw new Refusal(
+        "invalid_value",
+        `The declaration has ${errors} ${
+          errors === 1 ? "fault" : "faults"
+        }: the one before stays in force.`,
+        { detail: { faults: reload.faults } },
+      );
+    }
+    return sendJson(JSON.stringify(state(keeper)));
+  };
+}
+
+function state(keeper: PlanKeeper) {
+  return { object: "config", version: keeper.current.version, last_reload: keeper.lastReload };
+}

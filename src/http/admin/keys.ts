@@ -1,0 +1,34 @@
+import { findAccount } from "../../accounts/accounts.ts";
+import { createKey, listKeys, revokeKey } from "../../accounts/api_keys.ts";
+import { bodySchema } from "../body_schema.ts";
+import { type Endpoint, sendJson } from "../exchange.ts";
+import { sendPage } from "../paging.ts";
+import { readJson } from "../read_json.ts";
+import type { AdminDeps } from "./mount.ts";
+import schema from "../../../schemas/requests/admin_keys.schema.json" with { type: "json" };
+
+const newKey = bodySchema<{ name: string }>(schema);
+
+/** POST /admin/v1/accounts/{id}/keys: the only answer that ever holds the key. */
+export function createKeyEndpoint({ database }: AdminDeps): Endpoint {
+  return async function createKeyEndpoint(c) {
+    const { name } = newKey(await readJson(c));
+    const key = await createKey(database.sql, c.req.param("id") ?? "", name);
+    return sendJson(JSON.stringify(key), 201, { "cache-control": "no-store" });
+  };
+}
+
+/** GET /admin/v1/accounts/{id}/keys */
+export function listKeysEndpoint({ database }: AdminDeps): Endpoint {
+  return async function listKeysEndpoint(c) {
+    const account = await findAccount(database.sql, c.req.param("id") ?? "");
+    return sendPage(await listKeys(database.sql, account.id), false);
+  };
+}
+
+/** DELETE /admin/v1/keys/{id}: answered when no node accepts the key any more. */
+export function revokeKeyEndpoint({ database, changes }: AdminDeps): Endpoint {
+  return async function revokeKeyEndpoint(c) {
+    return sendJson(JSON.stringify(await revokeKey(database, changes, c.req.param("id") ?? "")));
+  };
+}

@@ -1,0 +1,71 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Hono } from "hono";
+import { hashKey } from "../../accounts/api_keys.ts";
+import { Refusal } from "../../base/refusal.ts";
+import type { PlanKeeper } from "../../config/keeper.ts";
+import type { Changes } from "../../store/changes.ts";
+import type { Database } from "../../store/postgres.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Endpoint, Env } from "../exchange.ts";
+import { bearer } from "../guard.ts";
+import { methodNotAllowed } from "../method_not_allowed.ts";
+import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./accounts.ts";
+import { reloadConfig, retrieveConfig } from "./config.ts";
+import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys.ts";
+
+export interface AdminDeps {
+  database: Database;
+  changes: Changes;
+  keeper: PlanKeeper;
+  metrics: Metrics;
+  adminToken: string;
+}
+
+/** The operator's API, and the metrics: both behind the operator's secret. */
+export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps): void {
+  const guard = operator(deps.adminToken);
+  const calls: [method: string, path: string, endpoint: Endpoint][] = [
+    ["POST", "/admin/v1/accounts", createAccountEndpoint(deps)],
+    ["GET", "/admin/v1/accounts", listAccountsEndpoint(deps)],
+    ["GET", "/admin/v1/accounts/:id", retrieveAccount(deps)],
+    ["POST", "/admin/v1/accounts/:id/keys", createKeyEndpoint(deps)],
+    ["GET", "/admin/v1/accounts/:id/keys", listKeysEndpoint(deps)],
+    ["DELETE", "/admin/v1/keys/:id", revokeKeyEndpoint(deps)],
+    ["GET", "/admin/v1/config", retrieveConfig(deps)],
+    ["POST", "/admin/v1/config/reload", reloadConfig(deps)],
+    ["GET", "/metrics", metrics(deps)],
+  ];
+  for (const [method, path, endpoint] of calls) app.on(method, path, guard(path, endpoint));
+  for (const [path, same] of Map.groupBy(calls, ([, path]) => path)) {
+    refusals.all(path, guard(path, methodNotAllowed(same.map(([method]) => method))));
+  }
+  refusals.all(
+    "/admin/*",
+    guard("/admin/*", () => {
+      throw new Refusal("unknown_endpoint", "There is no such endpoint of the operator's API.");
+    }),
+  );
+}
+
+function operator(token: string) {
+  // Digests have one length, so the comparison takes the same time whatever was sent.
+  const digest = (text: string) => new TextEncoder().encode(hashKey(text));
+  const expected = digest(token);
+  return (path: string, endpoint: Endpoint): Endpoint =>
+    function operatorEndpoint(c) {
+      c.env.route = path;
+      if (!timingSafeEqual(digest(bearer(c.req.raw.headers, "admin token")), expected)) {
+        throw new Refusal("invalid_api_key", "This is not the operator's token: see ADMIN_TOKEN.");
+      }
+      return endpoint(c);
+    };
+}
+
+/** GET /metrics, in Prometheus' text format. */
+function metrics({ metrics: { registry } }: AdminDeps): Endpoint {
+  return async function metrics() {
+    return new Response(await registry.metrics(), {
+      headers: { "content-type": registry.contentType },
+    });
+  };
+}

@@ -1,0 +1,37 @@
+import { Refusal } from "../../base/refusal.ts";
+import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../../config/fits.ts";
+import { isVisible } from "../../config/plan.ts";
+import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+
+const FILTERS = { type: MODEL_TYPES, capability: CAPABILITIES, status: MODEL_STATUSES } as const;
+
+/** GET /v1/models: what this account may see, in the order of the declaration. */
+export function listModels(): Endpoint {
+  return function listModels(c) {
+    const { plan } = c.env;
+    const account = accountOf(c);
+    const type = filter(c, "type");
+    const capability = filter(c, "capability");
+    const status = filter(c, "status");
+    const shown: string[] = [];
+    for (const model of plan.models.values()) {
+      if (type !== undefined && model.type !== type) continue;
+      if (capability !== undefined && !model.capabilities.has(capability)) continue;
+      if (status !== undefined && model.status !== status) continue;
+      if (isVisible(model, account)) shown.push(model.listJson);
+    }
+    return sendJson(`{"object":"list","data":[${shown.join(",")}]}`);
+  };
+}
+
+function filter(c: HttpContext, name: keyof typeof FILTERS): string | undefined {
+  const value = c.req.query(name);
+  if (value === undefined) return undefined;
+  const allowed: readonly string[] = FILTERS[name];
+  if (!allowed.includes(value)) {
+    throw new Refusal("invalid_value", `${name} must be one of ${allowed.join(", ")}.`, {
+      param: name,
+    });
+  }
+  return value;
+}

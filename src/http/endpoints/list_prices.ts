@@ -1,0 +1,32 @@
+import type { Price } from "../../config/plan.ts";
+import { pricesFor } from "../../pricing/books.ts";
+import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
+
+/** GET /v1/pricing/models: what this account pays. */
+export function listPrices(): Endpoint {
+  return function listPrices(c) {
+    const { plan } = c.env;
+    const prices = pricesFor(plan, accountOf(c), Date.now());
+    // The list as a whole holds since its newest price does.
+    const since = prices.reduce((latest, price) => Math.max(latest, price.effectiveAt), 0);
+    return sendJson(JSON.stringify({
+      object: "list",
+      currency: plan.service.currency,
+      data: prices.map(shown),
+      effective_at: isoWithOffset(since),
+    }));
+  };
+}
+
+function shown(price: Price): Record<string, string> {
+  return {
+    model: price.model,
+    billing_type: price.billingType,
+    ...price.amounts,
+    unit: price.unit,
+  };
+}
+
+function isoWithOffset(moment: number): string {
+  return new Date(moment).toISOString().replace(/\.\d+Z$/, "+00:00");
+}

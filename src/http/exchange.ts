@@ -1,0 +1,57 @@
+import type { Context } from "hono";
+import type { Caller } from "../accounts/key_ring.ts";
+import type { AccountPlan, Plan } from "../config/plan.ts";
+import type { Allowance } from "../limits/rate_limit.ts";
+
+/** One request on its way through: what is learnt about it is noted here, for headers and the log. */
+export interface Exchange {
+  readonly requestId: string;
+  /** As `performance.now()`. */
+  readonly startedAt: number;
+  /** The path as asked for; the query is not part of it. */
+  readonly path: string;
+  /** The plan it started with; a reload in between does not touch it. */
+  readonly plan: Plan;
+  /** The endpoint's path as declared, for metrics; never the address itself. */
+  route: string;
+  clientRequestId: string | null;
+  caller: Caller | null;
+  /** What the caller's account is on. */
+  accountPlan: AccountPlan | null;
+  rate: Allowance | null;
+  /** The code it was refused with. */
+  refusal: string | null;
+}
+
+export interface Env {
+  Bindings: Exchange;
+}
+
+export type HttpContext = Context<Env>;
+export type Endpoint = (c: HttpContext) => Response | Promise<Response>;
+
+/** An account as the declaration looks at it: what it may see and what it pays. */
+export interface CallingAccount {
+  readonly id: string;
+  readonly plan: string;
+  readonly priceBook: string | null;
+}
+
+/** Whose request this is, in an endpoint that is only reached after authentication. */
+export function accountOf(c: HttpContext): CallingAccount {
+  const { caller, accountPlan } = c.env;
+  if (caller === null || accountPlan === null) {
+    throw new Error("this endpoint is not behind authentication");
+  }
+  return { id: caller.account, plan: accountPlan.id, priceBook: caller.priceBook };
+}
+
+const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
+
+/** Sends JSON text that is already written. */
+export function sendJson(text: string, status = 200, headers?: Record<string, string>): Response {
+  return new Response(text, {
+    status,
+    headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
+  });
+}

@@ -1,0 +1,156 @@
+import type { Hono } from "hono";
+import { newId } from "../base/ids.ts";
+import { Refusal } from "../base/refusal.ts";
+import type { PlanKeeper } from "../config/keeper.ts";
+import type { Plan } from "../config/plan.ts";
+import { describeError, type Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { healthz, type Readiness, readyz } from "./health.ts";
+import type { Env, Exchange } from "./exchange.ts";
+import { renderError, toRefusal } from "./render_error.ts";
+
+const ADDRESS_CHARACTERS_MAX = 16_384;
+
+export interface FrontDeps {
+  keeper: PlanKeeper;
+  log: Log;
+  metrics: Metrics;
+  readiness: Readiness;
+}
+
+/**
+ * The first and last thing a request meets: gives it an id and a plan, hands it to that plan's
+ * handlers, and on the way out adds the headers every answer has, counts it and logs one line.
+ */
+export class Front {
+  #app: { plan: Plan; fetch: Hono<Env>["fetch"] } | null = null;
+  #draining = false;
+  #inFlight = 0;
+
+  constructor(private readonly deps: FrontDeps) {}
+
+  /** From now on these handlers answer. */
+  serve(plan: Plan, app: Hono<Env>): void {
+    this.#app = { plan, fetch: app.fetch };
+  }
+
+  /** From now on new requests are sent elsewhere. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  handle = (request: Request): Response | Promise<Response> => {
+    const exchange: Exchange = {
+      requestId: newId("req"),
+      startedAt: performance.now(),
+      path: pathOf(request.url),
+      plan: this.#app?.plan ?? this.deps.keeper.current,
+      route: "unknown",
+      clientRequestId: null,
+      caller: null,
+      accountPlan: null,
+      rate: null,
+      refusal: null,
+    };
+    this.#inFlight++;
+    try {
+      const response = this.#dispatch(request, exchange);
+      if (response instanceof Promise) {
+        return response.then(
+          (done) => this.#finish(request, exchange, done),
+          (error) => this.#finish(request, exchange, this.#refuse(error, exchange)),
+        );
+      }
+      return this.#finish(request, exchange, response);
+    } catch (error) {
+      return this.#finish(request, exchange, this.#refuse(error, exchange));
+    }
+  };
+
+  /** Why this node takes no requests just now, whatever its parts say. */
+  #obstacle(): string | null {
+    if (this.#draining) return "this node is shutting down";
+    return this.#app === null ? "this node is starting" : null;
+  }
+
+  #dispatch(request: Request, exchange: Exchange): Response | Promise<Response> {
+    const { path } = exchange;
+    if (path === "/healthz") return healthz(exchange);
+    if (path === "/readyz") return readyz(exchange, this.deps.readiness, this.#obstacle());
+    if (request.url.length > ADDRESS_CHARACTERS_MAX) {
+      throw new Refusal(
+        "payload_too_large",
+        `The address is longer than ${ADDRESS_CHARACTERS_MAX} characters.`,
+      );
+    }
+    if (this.#draining) {
+      throw new Refusal("shutting_down", "This node is shutting down: try again.", {
+        retryAfterSeconds: 1,
+      });
+    }
+    if (this.#app === null) {
+      throw new Refusal("storage_unavailable", "The service is starting: try again in a moment.", {
+        retryAfterSeconds: 2,
+      });
+    }
+    return this.#app.fetch(request, exchange);
+  }
+
+  #refuse(error: unknown, exchange: Exchange): Response {
+    const refusal = toRefusal(error);
+    exchange.refusal = refusal.code;
+    this.deps.metrics.refusals.inc({ code: refusal.code });
+    if (refusal.status >= 500 && refusal.status !== 501 && refusal.cause !== undefined) {
+      this.deps.log.error("request failed", {
+        request_id: exchange.requestId,
+        code: refusal.code,
+        error: describeError(refusal.cause),
+      });
+    }
+    return renderError(refusal, exchange.requestId);
+  }
+
+  #finish(request: Request, exchange: Exchange, response: Response): Response {
+    this.#inFlight--;
+    const { headers } = response;
+    headers.append("x-request-id", exchange.requestId);
+    if (exchange.clientRequestId !== null) {
+      headers.append("x-client-request-id", exchange.clientRequestId);
+    }
+    const { rate } = exchange;
+    if (rate !== null) {
+      headers.append("x-ratelimit-limit", String(rate.limit));
+      headers.append("x-ratelimit-remaining", String(rate.remaining));
+      headers.append("x-ratelimit-reset", String(rate.resetSeconds));
+    }
+    const ms = performance.now() - exchange.startedAt;
+    const { metrics, log } = this.deps;
+    const { path } = exchange;
+    metrics.requests.observe(exchange.route, request.method, response.status, ms);
+    log.request({
+      request_id: exchange.requestId,
+      method: request.method,
+      // The path only: a query may hold anything.
+      path: path.length > 200 ? path.slice(0, 200) : path,
+      status: response.status,
+      ms,
+      account: exchange.caller?.account,
+      key: exchange.caller?.key,
+      client_request_id: exchange.clientRequestId ?? undefined,
+      code: exchange.refusal ?? undefined,
+    });
+    return response;
+  }
+}
+
+/** The path of an absolute address, without parsing all of it. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  if (start === -1) return "/";
+  const end = url.indexOf("?", start);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}

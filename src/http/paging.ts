@@ -1,0 +1,38 @@
+import { Refusal } from "../base/refusal.ts";
+import { type HttpContext, sendJson } from "./exchange.ts";
+
+export interface Page {
+  limit: number;
+  after?: string | undefined;
+  order: "asc" | "desc";
+}
+
+/** `?limit=&after=&order=` of a list. */
+export function readPage(c: HttpContext): Page {
+  const { limit = "20", after, order = "desc" } = c.req.query();
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100) {
+    throw new Refusal("invalid_value", "limit must be a whole number from 1 to 100.", {
+      param: "limit",
+    });
+  }
+  if (order !== "asc" && order !== "desc") {
+    throw new Refusal("invalid_value", "order must be asc or desc.", { param: "order" });
+  }
+  if (after !== undefined && !/^[a-z]+_[0-9a-z]{1,64}$/.test(after)) {
+    throw new Refusal("invalid_value", "after must be the id of a list's last entry.", {
+      param: "after",
+    });
+  }
+  return { limit: Number(limit), after, order };
+}
+
+/** A page of a list, as every list of the API looks. */
+export function sendPage(data: { id: string }[], hasMore: boolean): Response {
+  return sendJson(JSON.stringify({
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: hasMore,
+  }));
+}

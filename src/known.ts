@@ -1,0 +1,15 @@
+import { ADAPTERS } from "../providers/registry.ts";
+import type { Known } from "./config/checker.ts";
+import { OPERATIONS } from "./http/endpoints/operations.ts";
+
+/** What this build can do, for the check of a declaration. */
+export const KNOWN: Known = {
+  adapters: ADAPTERS,
+  operations: new Set(OPERATIONS.keys()),
+  requests: new Set([
+    "images_generations",
+    "videos_generations",
+    "avatars_generations",
+    "dramas_generations",
+  ]),
+};

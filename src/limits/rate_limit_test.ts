@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { RateLimiter } from "./rate_limit.ts";
+
+Deno.test("a key may spend its minute at once, and not one request more", () => {
+  const limiter = new RateLimiter();
+  for (let left = 4; left >= 0; left--) {
+    const allowance = limiter.take("key", 5, 1, 0);
+    assert.equal(allowance.allowed, true);
+    assert.equal(allowance.remaining, left);
+  }
+  assert.deepEqual(limiter.take("key", 5, 1, 0), {
+    allowed: false,
+    limit: 5,
+    remaining: 0,
+    resetSeconds: 60,
+    retryAfterSeconds: 12,
+  });
+  assert.equal(limiter.take("another", 5, 1, 0).allowed, true);
+});
+
+Deno.test("what was spent comes back evenly, not at the edge of a window", () => {
+  let now = 0;
+  const limiter = new RateLimiter();
+  for (let i = 0; i < 60; i++) limiter.take("key", 60, 1, now);
+  for (let second = 1; second <= 120; second++) {
+    now = second * 1000;
+    assert.equal(limiter.take("key", 60, 1, now).allowed, true, `second ${second}`);
+    assert.equal(limiter.take("key", 60, 1, now).allowed, false, `second ${second}`);
+  }
+});
+
+Deno.test("a refused request takes nothing", () => {
+  const limiter = new RateLimiter();
+  assert.equal(limiter.take("key", 10, 11, 0).allowed, false);
+  assert.equal(limiter.take("key", 10, 10, 0).allowed, true);
+});
+
+Deno.test("over any stretch of time no more passes than one burst plus the rate", () => {
+  fc.assert(fc.property(
+    fc.integer({ min: 1, max: 1000 }),
+    fc.array(
+      fc.record({
+        wait: fc.integer({ min: 0, max: 5000 }),
+        amount: fc.integer({ min: 1, max: 20 }),
+      }),
+      {
+        minLength: 1,
+        maxLength: 200,
+      },
+    ),
+    (perMinute, steps) => {
+      let now = 0;
+      let passed = 0;
+      const limiter = new RateLimiter();
+      for (const { wait, amount } of steps) {
+        now += wait;
+        const { allowed, remaining } = limiter.take("key", perMinute, amount, now);
+        if (allowed) passed += amount;
+        assert.ok(remaining >= 0 && remaining <= perMinute);
+        assert.ok(passed <= perMinute + perMinute * now / 60_000 + 1e-6);
+      }
+    },
+  ));
+});

@@ -1,0 +1,34 @@
+import type { AmountName, Price } from "../config/plan.ts";
+
+/** A price as receipts show it, and as it is kept with what it priced. */
+export type PriceSnapshot = Partial<Record<AmountName, string>> & {
+  model: string;
+  billing_type: Price["billingType"];
+  unit: string;
+  book: string;
+  effective_at: string;
+};
+
+export function snapshotOf(price: Price): PriceSnapshot {
+  return {
+    model: price.model,
+    billing_type: price.billingType,
+    ...price.amounts,
+    unit: price.unit,
+    book: price.book,
+    effective_at: new Date(price.effectiveAt).toISOString(),
+  };
+}
+
+/** The price again, for settling what was accepted under it. */
+export function priceFrom(snapshot: PriceSnapshot): Price {
+  const { model, billing_type, unit, book, effective_at, ...amounts } = snapshot;
+  return {
+    model,
+    billingType: billing_type,
+    unit,
+    book,
+    effectiveAt: Date.parse(effective_at),
+    amounts,
+  };
+}

@@ -1,0 +1,26 @@
+import type postgres from "postgres";
+
+/** Whatever takes statements: the pool, or a transaction of it. */
+// deno-lint-ignore ban-types -- the type parameter postgres.js itself uses
+export type Queries = postgres.ISql<{}>;
+
+/** An open database: a server's, or the one inside this process. Disposing closes it. */
+export interface Database extends AsyncDisposable {
+  sql: postgres.Sql;
+  kind: "server" | "embedded";
+  /** Where the data is, for people: `host:port/database` or a folder. Never a password. */
+  describe: string;
+  /** Resolves when the database answers, rejects within two seconds when it does not. */
+  ping(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** A `postgres://` address. Without one, the database lives in `dataDir`. */
+  databaseUrl?: string;
+  dataDir: string;
+  log: (message: string, fields?: Record<string, unknown>) => void;
+  /** How long a server that does not answer at start is waited for. */
+  waitSeconds?: number;
+  /** Connections to a server. The embedded database always has one. */
+  connections?: number;
+}

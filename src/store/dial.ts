@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { connect, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { ConnectionError, isStorageDown, StorageError } from "./storage_error.ts";
+
+/** Where a Postgres listens. */
+export type Target = { path: string } | { host: string; port: number; tls?: Tls };
+
+export interface Tls {
+  /** Go on without TLS when the server has none. */
+  optional: boolean;
+  /** Whether the certificate must be valid, and for this host. */
+  verify: "nothing" | "certificate" | "host";
+  ca?: string;
+}
+
+/** The question "do you speak TLS?" that precedes a handshake: length 8, and the agreed number. */
+const TLS_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
+
+/** A connected socket, secured when the target asks for it. */
+export async function dial(target: Target, timeoutMs: number): Promise<Socket> {
+  const socket = "path" in target ? connect(target.path) : connect(target.port, target.host);
+  const giveUp = (code: string, message: string) => () =>
+    socket.destroy(new ConnectionError(code, message));
+  const timer = setTimeout(giveUp("CONNECT_TIMEOUT", "no answer in time"), timeoutMs);
+  // A proxy without a server behind it accepts, and closes without a word.
+  const closed = giveUp("CONNECTION_CLOSED", "the connection was closed at once");
+  socket.once("end", closed);
+  try {
+    await once(socket, "connect").catch((cause) => {
+      throw new ConnectionError(cause.code, cause.message, { cause });
+    });
+    socket.setNoDelay(true);
+    return "path" in target || target.tls === undefined
+      ? socket
+      : await secure(socket, target.host, target.tls);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    socket.off("end", closed);
+  }
+}
+
+async function secure(socket: Socket, host: string, tls: Tls): Promise<Socket> {
+  socket.write(TLS_REQUEST);
+  const [answer] = await once(socket, "data") as [Uint8Array];
+  if (answer[0] !== "S".charCodeAt(0)) {
+    if (tls.optional) return socket;
+    throw new StorageError(
+      "the server does not offer TLS, which sslmode in DATABASE_URL asks for: turn TLS on at the " +
+        "server, or set sslmode=disable on a network that you trust",
+    );
+  }
+  const secured = connectTls({
+    socket,
+    host, // what the certificate must be for; without it, Node takes "localhost"
+    // TLS lets a client ask for a host by name only, not by address.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    rejectUnauthorized: tls.verify !== "nothing",
+    ...(tls.verify === "certificate" ? { checkServerIdentity: () => undefined } : {}),
+  });
+  await once(secured, "secureConnect").catch((cause) => {
+    if (isStorageDown(cause)) throw cause;
+    throw new StorageError(
+      `the server's certificate was not accepted (${cause.message}): name its authority with ` +
+        "sslrootcert in DATABASE_URL, or set sslmode=require to encrypt without checking it",
+      { cause },
+    );
+  });
+  return secured;
+}

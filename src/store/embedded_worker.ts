@@ -1,0 +1,80 @@
+/// <reference lib="deno.worker" />
+/**
+ * Runs the embedded database in a thread of its own, where its WebAssembly blocks nobody, and serves
+ * it on a unix socket. Talks to `embedded.ts`: it is told where, says when it is ready, and is told to
+ * close.
+ */
+import { fsyncSync } from "node:fs";
+import { PGlite } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+
+export type ToWorker = { open: { folder: string; socketPath: string } } | { close: true };
+export type FromWorker = { ready: true } | { closed: true } | { failed: string };
+
+const say = (message: FromWorker) => self.postMessage(message);
+let running: { db: PGlite; server: PGLiteSocketServer } | undefined;
+
+self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+  try {
+    if ("open" in data) {
+      running = await open(data.open.folder, data.open.socketPath);
+      say({ ready: true });
+    } else {
+      await running?.server.stop();
+      await running?.db.close();
+      say({ closed: true });
+    }
+  } catch (error) {
+    say({ failed: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+async function open(folder: string, socketPath: string) {
+  const db = await PGlite.create({
+    dataDir: folder,
+    initDbStartParams: ["--wal-segsize=4"], // a quarter of the usual: a small database stays small
+    startParams: [
+      // Its own defaults hold `-F`: never wait for the disk. Money must survive a power cut.
+      ...PGlite.defaultStartParams.filter((param) => param !== "-F"),
+      ...["-c", "wal_sync_method=fsync"],
+      ...["-c", "max_wal_size=128MB"],
+    ],
+  });
+  syncToDisk(db);
+  reportFailures(db);
+  const server = new PGLiteSocketServer({ db, path: socketPath, maxConnections: 8 });
+  await server.start();
+  return { db, server };
+}
+
+interface OpenFile {
+  /** What the system knows it by; folders have none. */
+  nfd?: number;
+}
+
+/** Emscripten's file system ignores `fsync` unless somebody gives it one. */
+function syncToDisk(db: PGlite): void {
+  const { NODEFS } = db.Module as unknown as {
+    NODEFS: { stream_ops: { fsync?: (file: OpenFile) => number } };
+  };
+  NODEFS.stream_ops.fsync = ({ nfd }) => {
+    if (nfd !== undefined) fsyncSync(nfd);
+    return 0;
+  };
+}
+
+/**
+ * Mistakes in SQL are answered as Postgres answers them and do not come here. What does has broken the
+ * engine, and the socket server would leave every later query waiting: so it is told, and ended.
+ */
+function reportFailures(db: PGlite): void {
+  const execute = db.execProtocolRawStream.bind(db);
+  db.execProtocolRawStream = async (...args) => {
+    try {
+      return await execute(...args);
+    } catch (error) {
+      say({ failed: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,127 @@
+import type { Socket } from "node:net";
+import postgres from "postgres";
+import { ConnectionError } from "./storage_error.ts";
+
+/**
+ * A query of postgres.js, with the parts that decide where it runs. They are not in its published
+ * types; `sql_test.ts` fails should an upgrade move them.
+ */
+export interface Query extends Promise<unknown> {
+  handler: (query: Query) => void;
+  reject(error: unknown): void;
+  cancelled: unknown;
+  cursorFn?: unknown;
+  streaming?: boolean;
+}
+
+/**
+ * One connection, used until it breaks and then thrown away.
+ *
+ * postgres.js would reconnect by itself, but in version 3.4 a connection that is lost inside a
+ * transaction ends the process (it writes the rollback to no socket), and what the lost transaction
+ * still sends can land in another's. So each connection gets an instance of its own that never
+ * connects twice, and the pool is ours.
+ */
+export class Lane {
+  readonly #sql: postgres.Sql;
+  readonly #start: (query: Query) => void;
+  readonly #running = new Set<Query>();
+  #exclusive = false;
+  #lost: ConnectionError | null = null;
+
+  constructor(
+    readonly socket: Socket,
+    driver: postgres.ParsedOptions,
+    private readonly onChange: () => void,
+  ) {
+    // Ours come first: when the driver tells its queries, the lane already counts as dead.
+    socket.on("error", (error) => this.#die(error));
+    socket.on("close", (hadError) => {
+      this.#die();
+      // Closed during its handshake without an error, the driver would connect again.
+      if (!hadError) socket.emit("error", this.#lost);
+    });
+    let given = false;
+    this.#sql = postgres({
+      ...driver,
+      max: 1,
+      no_subscribe: true,
+      socket: () => {
+        if (given) throw this.#lost ?? new ConnectionError("CONNECTION_CLOSED", "closed");
+        given = true;
+        return socket;
+      },
+    } as unknown as postgres.Options<Record<never, never>>);
+    this.#start = (this.#sql`` as unknown as Query).handler;
+  }
+
+  get isDead(): boolean {
+    return this.#lost !== null;
+  }
+
+  get load(): number {
+    return this.#running.size;
+  }
+
+  /** Held by one transaction. */
+  get exclusive(): boolean {
+    return this.#exclusive;
+  }
+
+  claim(): void {
+    this.#exclusive = true;
+  }
+
+  release(): void {
+    this.#exclusive = false;
+    // A commit comes after everything in its transaction; cursors never say that they are done.
+    this.#running.clear();
+  }
+
+  run(query: Query): void {
+    if (query.cancelled) return;
+    if (this.#lost !== null) {
+      return query.reject(lostConnection(this.#lost.cause as Error | undefined));
+    }
+    this.#running.add(query);
+    const done = () => {
+      this.#running.delete(query);
+      if (this.#running.size === 0) this.onChange();
+    };
+    query.then(done, done);
+    this.#start(query);
+  }
+
+  /** Runs a statement of our own, such as `begin`, and answers what Postgres says it did. */
+  async execute(text: string): Promise<string> {
+    const query = this.#sql.unsafe(text);
+    (query as unknown as Query).handler = (query) => this.run(query);
+    return (await query).command;
+  }
+
+  /** Says goodbye to the server, after what still runs; hangs up when that takes over a second. */
+  async end(): Promise<void> {
+    if (this.#lost === null) await this.#sql.end({ timeout: 1 });
+    this.destroy();
+  }
+
+  destroy(cause?: Error): void {
+    this.#die(cause);
+  }
+
+  #die(cause?: Error): void {
+    if (this.#lost !== null) return;
+    this.#lost = lostConnection(cause);
+    this.socket.destroy();
+    for (const query of this.#running) query.reject(lostConnection(cause));
+    this.#running.clear();
+    this.onChange();
+  }
+}
+
+/** A new error each time: postgres.js writes the query it belongs to onto it. */
+function lostConnection(cause?: Error): ConnectionError {
+  const reason = cause === undefined ? "" : `: ${cause.message}`;
+  const message = `The connection to the database was lost${reason}`;
+  return new ConnectionError("CONNECTION_CLOSED", message, { cause });
+}

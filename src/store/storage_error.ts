@@ -1,0 +1,50 @@
+/** The storage cannot be used as it is. The message is one sentence for the operator: what, and what to do. */
+export class StorageError extends Error {
+  override readonly name = "StorageError";
+}
+
+/** A connection that could not be made or was lost, with the codes that drivers and systems use. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+
+  constructor(readonly code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+const CONNECTION_CODES = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ERR_STREAM_DESTROYED",
+  "ETIMEDOUT",
+  "53300", // too many connections
+  "57P01", // shut down by an administrator
+  "57P02", // ended by a crash
+  "57P03", // starting up, not yet or no longer taking connections
+  "57P05", // idle session ended
+]);
+
+/** Whether an error, or what caused it, says that the database is away rather than that we asked wrongly. */
+export function isStorageDown(error: unknown): boolean {
+  // A cause may point back at its effect; nobody nests ten deep on purpose.
+  for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
+    if (error instanceof ConnectionError) return true;
+    const { code } = error as { code?: unknown };
+    if (typeof code === "string" && (CONNECTION_CODES.has(code) || /^08...$/.test(code))) {
+      return true;
+    }
+    if (error instanceof AggregateError && error.errors.some(isStorageDown)) return true;
+    error = error.cause;
+  }
+  return false;
+}

@@ -1,0 +1,60 @@
+import { Counter, Gauge, Registry } from "prom-client";
+import { RequestTimes } from "./request_times.ts";
+
+/** What `/metrics` shows. Labels are closed sets (routes, statuses), never ids or names of clients. */
+export interface Metrics {
+  registry: Registry;
+  requests: RequestTimes;
+  refusals: Counter<"code">;
+  reloads: Counter<"result">;
+}
+
+export function openMetrics(facts: { version: () => string; inFlight: () => number }): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  new Gauge({
+    name: "tollgate_info",
+    help: "Always 1; the label names the declaration in force.",
+    labelNames: ["declaration"],
+    registers,
+    collect() {
+      this.reset();
+      this.set({ declaration: facts.version() }, 1);
+    },
+  });
+  new Gauge({
+    name: "tollgate_requests_in_flight",
+    help: "Requests being answered now.",
+    registers,
+    collect() {
+      this.set(facts.inFlight());
+    },
+  });
+  new Gauge({
+    name: "tollgate_memory_bytes",
+    help: "Memory of the process.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      const { rss, heapUsed } = Deno.memoryUsage();
+      this.set({ kind: "rss" }, rss);
+      this.set({ kind: "heap_used" }, heapUsed);
+    },
+  });
+  return {
+    registry,
+    requests: new RequestTimes(registry),
+    refusals: new Counter({
+      name: "tollgate_refusals_total",
+      help: "Refusals by error code.",
+      labelNames: ["code"],
+      registers,
+    }),
+    reloads: new Counter({
+      name: "tollgate_reloads_total",
+      help: "Declarations taken or not.",
+      labelNames: ["result"],
+      registers,
+    }),
+  };
+}

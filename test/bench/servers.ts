@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { startPostgres } from "../../scripts/postgres.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+export const ADMIN_TOKEN = "bench-admin-token-0123456789";
+
+export interface Process extends AsyncDisposable {
+  address: string;
+  /** From the start of the process to its first good answer, in milliseconds. */
+  startMs: number;
+}
+
+async function start(
+  args: string[],
+  port: number,
+  path: string,
+  env: Record<string, string>,
+): Promise<Process> {
+  const from = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", ...args],
+    cwd: ROOT.pathname,
+    env: { ...env, PORT: String(port), LOG_FORMAT: "json" },
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const address = `http://127.0.0.1:${port}`;
+  while (true) {
+    if (performance.now() - from > 60_000) throw new Error(`${args.join(" ")} did not start`);
+    const response = await fetch(address + path).catch(() => null);
+    await response?.body?.cancel();
+    if (response?.ok) break;
+    await new Promise((resume) => setTimeout(resume, 5));
+  }
+  return {
+    address,
+    startMs: performance.now() - from,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await child.status;
+    },
+  };
+}
+
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** A gateway process on a real Postgres, logging as in production. */
+export function startGateway(
+  config: string,
+  databaseUrl: string,
+  dataDir: string,
+): Promise<Process> {
+  return start(["src/main.ts"], freePort(), "/readyz", {
+    GATEWAY_CONFIG: config,
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    ADMIN_TOKEN,
+  });
+}
+
+/** The least a Hono app can be: one route, the same bytes. */
+export function startBare(body: string): Promise<Process> {
+  return start([new URL("./bare_hono.ts", import.meta.url).pathname], freePort(), "/v1/models/x", {
+    BODY: body,
+  });
+}
+
+/** Postgres, a folder, and both gone at the end. */
+export async function openGround() {
+  const postgres = await startPostgres();
+  const folder = await Deno.makeTempDir({ prefix: "tollgate-bench-" });
+  return {
+    databaseUrl: postgres.url,
+    folder,
+    dataDir: join(folder, "data"),
+    async [Symbol.asyncDispose]() {
+      await postgres.stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+export async function admin<T>(
+  gateway: Process,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await fetch(`${gateway.address}/admin/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return await response.json();
+}
+
+/** An account that no rate limit stops, and its key. */
+export async function makeKey(gateway: Process): Promise<string> {
+  const { id } = await admin<{ id: string }>(gateway, "POST", "/accounts", { name: "bench" });
+  return (await admin<{ key: string }>(gateway, "POST", `/accounts/${id}/keys`, { name: "bench" }))
+    .key;
+}
+
+/** A declaration with so many models, and limits that do not get in the way. */
+export function declarationOf(models: number): string {
+  const lines = [
+    "limits: { default: { requests_per_minute: 10000000 } }",
+    "providers: { simulator: { adapter: simulator } }",
+    "models:",
+  ];
+  for (let i = 0; i < models; i++) {
+    lines.push(
+      `  - id: model-${i}`,
+      `    name: Model ${i}`,
+      "    type: video",
+      "    description: A model among many, with a description of an ordinary length.",
+      "    advantages: [Quick, Steady]",
+      "    scenarios: [Films, Advertisements]",
+      "    capabilities: [text_to_video, image_to_video]",
+      '    limits: { durations: [5, 10], aspect_ratios: ["16:9", "9:16"], max_prompt_length: 2000 }',
+      "    upstreams: [{ provider: simulator }]",
+    );
+  }
+  lines.push("prices:", "  default:", "    effective_at: 2026-01-01T00:00:00Z", "    entries:");
+  for (let i = 0; i < models; i++) {
+    lines.push(
+      `      - { model: model-${i}, billing_type: duration, price: "0.05", unit: second }`,
+    );
+  }
+  return lines.join("\n") + "\n";
+}

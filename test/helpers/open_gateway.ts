@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { createAccount, type NewAccount } from "../../src/accounts/accounts.ts";
+import { createKey } from "../../src/accounts/api_keys.ts";
+import { type Gateway, openGateway as open } from "../../src/gateway.ts";
+import { openLog } from "../../src/telemetry/log.ts";
+import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
+
+export const ADMIN_TOKEN = "test-admin-token-0123456789";
+
+export interface TestGatewayOptions {
+  /** The declaration; left out, the one in test/helpers/declaration.yaml. */
+  declaration?: string;
+  environment?: Record<string, string>;
+  account?: NewAccount;
+  /** A second node on the same database. */
+  beside?: TestGateway;
+  /** A database of the test's own; it disposes of it. */
+  store?: FreshDatabase;
+}
+
+/** A real gateway on a port of its own, with an account and a key, and what it logged. */
+export interface TestGateway extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly address: string;
+  readonly key: string;
+  readonly account: string;
+  readonly declarationFile: string;
+  readonly store: FreshDatabase;
+  /** Everything logged so far. */
+  logged(): string;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  admin(method: string, path: string, body?: unknown): Promise<Response>;
+  newKey(account?: NewAccount): Promise<{ key: string; keyId: string; account: string }>;
+}
+
+const DECLARATION = new URL("./declaration.yaml", import.meta.url);
+
+export async function openGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  await using parts = new AsyncDisposableStack();
+  const store = options.store ?? options.beside?.store ?? parts.use(await freshDatabase());
+  const folder = await Deno.makeTempDir({ prefix: "tollgate-declaration-" });
+  parts.defer(() => Deno.remove(folder, { recursive: true }));
+  const declarationFile = join(folder, "gateway.yaml");
+  await Deno.writeTextFile(
+    declarationFile,
+    options.declaration ?? await Deno.readTextFile(DECLARATION),
+  );
+
+  let logged = "";
+  const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
+  const gateway = parts.use(
+    await open({
+      host: "127.0.0.1",
+      port: 0,
+      configFile: declarationFile,
+      dataDir: store.dataDir,
+      databaseUrl: store.databaseUrl,
+      databaseWaitSeconds: 10,
+      adminToken: ADMIN_TOKEN,
+      logLevel: "debug",
+      logFormat: "json",
+      log,
+      environment: options.environment ?? {},
+    }),
+  );
+  const newKey = async (account: NewAccount = { name: "tester" }) => {
+    const { id } = await createAccount(gateway.database.sql, account);
+    const { key, id: keyId } = await createKey(gateway.database.sql, id, "test");
+    return { key, keyId, account: id };
+  };
+  const { key, account } = options.beside ?? await newKey(options.account);
+  const fetchPath = (path: string, init?: RequestInit) => fetch(gateway.address + path, init);
+  const closing = parts.move();
+  return {
+    gateway,
+    address: gateway.address,
+    key,
+    account,
+    declarationFile,
+    store,
+    newKey,
+    logged: () => (log.flush(), logged),
+    fetch: fetchPath,
+    get: (path, headers) =>
+      fetchPath(path, { headers: { authorization: `Bearer ${key}`, ...headers } }),
+    admin: (method, path, body) =>
+      fetchPath(`/admin/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** The error of an answer, checked to have the one shape every error has. */
+export async function errorOf(
+  response: Response,
+): Promise<{ message: string; type: string; param: string | null; code: string | null }> {
+  const body = await response.json();
+  if (body.request_id !== response.headers.get("x-request-id")) {
+    throw new Error(`request_id is not x-request-id: ${JSON.stringify(body)}`);
+  }
+  return body.error;
+}
