@@ -8,6 +8,10 @@ import { buildApp } from "./http/app.ts";
 import { Front } from "./http/front.ts";
 import type { Check } from "./http/health.ts";
 import { KNOWN } from "./known.ts";
+import { openLedger } from "./ledger/ledger.ts";
+import { declarePlans } from "./ledger/plans.ts";
+import { keepSweeping } from "./ledger/keep_sweeping.ts";
+import type { Resolution } from "./ledger/settle.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
 import { type Changes, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
@@ -89,8 +93,39 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   );
   const keys = opened.use(new KeyRing(database.sql, changes));
-  const deps = { keys, limiter: new RateLimiter(), database, changes, keeper, metrics, adminToken };
+  const onLoss = ({ id, lost }: Resolution) => {
+    metrics.losses.inc();
+    log.warn("a request came to more than was held", { request_id: id, lost });
+  };
+  const ledger = openLedger({
+    database,
+    currencyScale: () => keeper.current.service.currencyScale,
+    onLoss,
+    onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
+  });
+  opened.use(
+    keepSweeping(database.sql, {
+      onLoss,
+      log: (level, message, fields) => log[level](message, fields),
+    }),
+  );
+  const { sql } = database;
+  const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
+  await tellPlans(keeper.current);
+  const deps = {
+    keys,
+    limiter: new RateLimiter(),
+    database,
+    changes,
+    ledger,
+    keeper,
+    metrics,
+    adminToken,
+  };
   const serve = (plan: Plan) => front.serve(plan, buildApp(plan, deps));
+  keeper.onChange((plan) => {
+    tellPlans(plan).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
+  });
   keeper.onChange(serve);
   serve(keeper.current);
   opened.use(watchDeclaration(options.configFile, keeper));

@@ -1,6 +1,7 @@
 import { countAccounts, createAccount } from "./accounts/accounts.ts";
 import { createKey } from "./accounts/api_keys.ts";
 import { BadDeclaration, renderFaults } from "./config/faults.ts";
+import { credit } from "./ledger/credit.ts";
 import { readSettings, type Settings, SettingsError } from "./environment.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { StorageError } from "./store/storage_error.ts";
@@ -51,7 +52,7 @@ async function banner(gateway: Gateway, settings: Settings): Promise<string> {
   if (key !== null) {
     lines.push(
       "",
-      "  An account `demo` was made for you. Its key is shown this once:",
+      `  An account "demo" with 10.00 ${service.currency} of gift credit was made. Its key is shown this once:`,
       "",
       `    ${key}`,
       "",
@@ -69,6 +70,12 @@ async function banner(gateway: Gateway, settings: Settings): Promise<string> {
 async function demoKey({ database }: Gateway): Promise<string | null> {
   if (database.kind !== "embedded" || await countAccounts(database.sql) > 0) return null;
   const account = await createAccount(database.sql, { name: "demo" });
+  await credit(database.sql, {
+    account: account.id,
+    kind: "gift",
+    amount: "10.00",
+    reference: "welcome",
+  });
   return (await createKey(database.sql, account.id, "first key")).key;
 }
 

@@ -1,5 +1,6 @@
 import type { Account } from "../accounts/accounts.ts";
 import type { ApiKey } from "../accounts/api_keys.ts";
+import type { Balance } from "../ledger/balance.ts";
 import { call } from "./client.ts";
 import { type Command, table, text, UsageError, word } from "./command.ts";
 
@@ -61,7 +62,8 @@ export const accountShow: Command = {
   summary: "Show an account and its keys",
   async run(terminal, words) {
     const id = encodeURIComponent(word(words, 0, "account"));
-    const account = await call<Account>(terminal, "GET", `/accounts/${id}`);
+    const account = await call<Account & { balance: Balance }>(terminal, "GET", `/accounts/${id}`);
+    const { balance } = account;
     const keys = await call<List<ApiKey>>(terminal, "GET", `/accounts/${id}/keys`);
     const facts = table([
       ["id", account.id],
@@ -72,6 +74,8 @@ export const accountShow: Command = {
         (account.plan_expires_at === null ? "" : ` until ${account.plan_expires_at}`),
       ],
       ["e-mail", account.email ?? "none"],
+      ["available", `${balance.available_balance} ${balance.currency}`],
+      ["frozen", `${balance.frozen_balance} ${balance.currency}`],
       ["created", new Date(account.created * 1000).toISOString()],
     ]);
     const rows = keys.data.map((key) => [

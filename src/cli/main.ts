@@ -5,6 +5,7 @@ import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from ".
 import { check } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
+import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { migrate } from "./migrate.ts";
 import { plan } from "./plan.ts";
 import { reload } from "./reload.ts";
@@ -17,8 +18,11 @@ const COMMANDS: readonly [name: string, command: Command][] = [
   ["account create", accountCreate],
   ["account list", accountList],
   ["account show", accountShow],
+  ["account credit", accountCredit],
+  ["account plan", accountPlan],
   ["key create", keyCreate],
   ["key revoke", keyRevoke],
+  ["ledger verify", ledgerVerify],
 ];
 
 /** Runs one command; the result is the exit code. */

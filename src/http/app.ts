@@ -3,14 +3,14 @@ import { Refusal } from "../base/refusal.ts";
 import type { Plan, Route } from "../config/plan.ts";
 import { mountAdmin } from "./admin/mount.ts";
 import type { AdminDeps } from "./admin/mount.ts";
-import { OPERATIONS } from "./endpoints/operations.ts";
+import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
 import type { Endpoint, Env } from "./exchange.ts";
 import { type GuardDeps, guarded } from "./guard.ts";
 import { methodNotAllowed } from "./method_not_allowed.ts";
 import { openapi } from "./openapi.ts";
 
-export interface AppDeps extends GuardDeps, AdminDeps {}
+export interface AppDeps extends GuardDeps, AdminDeps, OperationDeps {}
 
 /**
  * The handlers of one plan. A reload builds the next ones beside it; requests under way stay here.
@@ -46,7 +46,7 @@ function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: App
     refusals.all(`${path}/*`, planned);
     return;
   }
-  const mounts = OPERATIONS.get(route.operation)!();
+  const mounts = OPERATIONS.get(route.operation)!(deps);
   const byPath = Map.groupBy(mounts, (mount) => path + mount.path);
   for (const [address, methods] of byPath) {
     for (const { method, endpoint } of methods) {

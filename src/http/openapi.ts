@@ -1,106 +1,20 @@
 import { refusalTable } from "../base/refusal.ts";
-import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../config/fits.ts";
 import type { Plan, Route } from "../config/plan.ts";
+import {
+  ADMIN_CALLS,
+  type Call,
+  type Json,
+  OPERATION_CALLS,
+  type OperationCall,
+} from "./openapi_calls.ts";
 import api from "../../schemas/api.schema.json" with { type: "json" };
 import newAccount from "../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
+import newCredit from "../../schemas/requests/admin_credits.schema.json" with { type: "json" };
 import newKey from "../../schemas/requests/admin_keys.schema.json" with { type: "json" };
+import newPlan from "../../schemas/requests/admin_plan.schema.json" with { type: "json" };
+import quoteRequest from "../../schemas/requests/quotes.schema.json" with { type: "json" };
 
-type Json = Record<string, unknown>;
-
-interface Call {
-  method: "get" | "post" | "put" | "delete";
-  path: string;
-  summary: string;
-  answer?: string;
-  status?: number;
-  body?: string;
-  parameters?: Json[];
-}
-
-const query = (name: string, description: string, schema: Json): Json => ({
-  name,
-  in: "query",
-  description,
-  schema,
-});
-const PAGE = [
-  query("limit", "Entries on the page.", {
-    type: "integer",
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-  }),
-  query("after", "The last id of the page before.", { type: "string" }),
-  query("order", "By creation.", { enum: ["asc", "desc"], default: "desc" }),
-];
-
-/** What each operation looks like from outside. A planned one is listed without an answer. */
-const OPERATION_CALLS: Readonly<Record<string, Omit<Call, "path">[]>> = {
-  list_models: [{
-    method: "get",
-    summary: "The models this account may use",
-    answer: "ModelList",
-    parameters: [
-      query("type", "Only models of this type.", { enum: [...MODEL_TYPES] }),
-      query("capability", "Only models that can do this.", { enum: CAPABILITIES }),
-      query("status", "Only models in this state.", { enum: [...MODEL_STATUSES] }),
-    ],
-  }],
-  retrieve_model: [{ method: "get", summary: "A model and its limits", answer: "ModelDetail" }],
-  list_prices: [{ method: "get", summary: "What this account pays", answer: "PriceList" }],
-};
 const POSTED = new Set(["chat", "generation", "speech", "quotes"]);
-
-const ADMIN_CALLS: Call[] = [
-  {
-    method: "post",
-    path: "/admin/v1/accounts",
-    summary: "Create an account",
-    body: "NewAccount",
-    answer: "Account",
-    status: 201,
-  },
-  {
-    method: "get",
-    path: "/admin/v1/accounts",
-    summary: "List accounts",
-    answer: "AccountList",
-    parameters: PAGE,
-  },
-  { method: "get", path: "/admin/v1/accounts/{id}", summary: "One account", answer: "Account" },
-  {
-    method: "post",
-    path: "/admin/v1/accounts/{id}/keys",
-    summary: "Create an API key; shown this once",
-    body: "NewKey",
-    answer: "ApiKey",
-    status: 201,
-  },
-  {
-    method: "get",
-    path: "/admin/v1/accounts/{id}/keys",
-    summary: "The account's keys",
-    answer: "ApiKeyList",
-  },
-  {
-    method: "delete",
-    path: "/admin/v1/keys/{id}",
-    summary: "Revoke a key on every node",
-    answer: "ApiKey",
-  },
-  {
-    method: "get",
-    path: "/admin/v1/config",
-    summary: "The declaration in force",
-    answer: "Config",
-  },
-  {
-    method: "post",
-    path: "/admin/v1/config/reload",
-    summary: "Take the declaration as it stands now",
-    answer: "Config",
-  },
-];
 
 /** OpenAPI 3.1, made from the schemas that check requests and the plan that answers them. */
 export function openapi(plan: Plan): Json {
@@ -111,7 +25,7 @@ export function openapi(plan: Plan): Json {
   };
   for (const route of plan.routes) {
     for (const call of callsOf(route)) {
-      add({ ...call, path: "/v1" + route.path }, routeNotes(route), "api_key");
+      add({ ...call, path: `/v1${route.path}${call.path ?? ""}` }, routeNotes(route), "api_key");
     }
   }
   for (const call of ADMIN_CALLS) add(call, { tags: ["operator"] }, "admin_token");
@@ -141,7 +55,7 @@ export function openapi(plan: Plan): Json {
   };
 }
 
-function callsOf(route: Route): Omit<Call, "path">[] {
+function callsOf(route: Route): OperationCall[] {
   const known = route.stage === "planned" ? undefined : OPERATION_CALLS[route.operation];
   return known ??
     [{ method: POSTED.has(route.operation) ? "post" : "get", summary: "Planned, answers 501" }];
@@ -209,13 +123,13 @@ function schemas(): Json {
       has_more: { type: "boolean" },
     },
   });
-  const { $schema: _a, ...NewAccount } = newAccount;
-  const { $schema: _b, ...NewKey } = newKey;
+  const bodies = [newAccount, newKey, newCredit, newPlan, quoteRequest]
+    .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {
     ...JSON.parse(text),
-    NewAccount,
-    NewKey,
+    ...Object.fromEntries(bodies),
     AccountList: page("Account"),
     ApiKeyList: page("ApiKey"),
+    ReceiptList: page("Receipt"),
   };
 }

@@ -30,6 +30,7 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
     connect_timeout: 0,
     idle_timeout: 0,
     max_lifetime: null,
+    backoff: 0,
     onnotice() {},
     socket: () => dial(target, TIMEOUT_MS), // for cancelling a query, which needs its own connection
   } as unknown as postgres.Options<Record<never, never>>);

@@ -6,7 +6,7 @@ export interface Metrics {
   registry: Registry;
   requests: RequestTimes;
   refusals: Counter<"code">;
-  reloads: Counter<"result">;
+  losses: Counter;
 }
 
 export function openMetrics(facts: { version: () => string; inFlight: () => number }): Metrics {
@@ -50,10 +50,9 @@ export function openMetrics(facts: { version: () => string; inFlight: () => numb
       labelNames: ["code"],
       registers,
     }),
-    reloads: new Counter({
-      name: "tollgate_reloads_total",
-      help: "Declarations taken or not.",
-      labelNames: ["result"],
+    losses: new Counter({
+      name: "tollgate_losses_total",
+      help: "Requests that came to more than was held for them; the difference is ours.",
       registers,
     }),
   };

@@ -37,6 +37,18 @@ Deno.test("real answers have the shapes that /openapi.json promises", async () =
   await follows(await gateway.get("/v1/models/tiny-video"), "ModelDetail");
   await follows(await gateway.get("/v1/pricing/models"), "PriceList");
   await follows(await gateway.get("/v1/nothing"), "Error");
+  await follows(await gateway.get("/v1/balance"), "Balance");
+  await follows(await gateway.get("/v1/usage"), "ReceiptList");
+  const credit = { kind: "cash", amount: "1", reference: "r" };
+  await follows(
+    await gateway.admin("POST", `/accounts/${gateway.account}/credits`, credit),
+    "Credit",
+  );
+  await follows(
+    await gateway.admin("PUT", `/accounts/${gateway.account}/plan`, { plan: "pro" }),
+    "Account",
+  );
+  await follows(await gateway.admin("GET", "/ledger/verify"), "Verification");
   await follows(await gateway.admin("POST", "/accounts", { name: "x" }), "Account");
   await follows(await gateway.admin("GET", "/accounts"), "AccountList");
   await follows(

@@ -6,6 +6,7 @@ import {
 } from "../../accounts/accounts.ts";
 import { Refusal } from "../../base/refusal.ts";
 import type { Plan } from "../../config/plan.ts";
+import { balance } from "../../ledger/balance.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
@@ -32,14 +33,22 @@ export function listAccountsEndpoint({ database }: AdminDeps): Endpoint {
   };
 }
 
-/** GET /admin/v1/accounts/{id} */
+/** GET /admin/v1/accounts/{id}, with its balance */
 export function retrieveAccount({ database }: AdminDeps): Endpoint {
   return async function retrieveAccount(c) {
-    return sendJson(JSON.stringify(await findAccount(database.sql, c.req.param("id") ?? "")));
+    const account = await findAccount(database.sql, c.req.param("id") ?? "");
+    const { currency } = c.env.plan.service;
+    return sendJson(
+      JSON.stringify({ ...account, balance: await balance(database.sql, account.id, currency) }),
+    );
   };
 }
 
-function mustBeDeclared(plan: Plan, { plan: name, price_book: book }: NewAccount): void {
+/** Plans and books are the declaration's: an account cannot be on one that is not there. */
+export function mustBeDeclared(
+  plan: Plan,
+  { plan: name, price_book: book }: Pick<NewAccount, "plan" | "price_book">,
+): void {
   if (name !== undefined && !plan.plans.has(name)) {
     const known = [...plan.plans.keys()].join(", ");
     throw new Refusal("invalid_value", `There is no plan "${name}": ${known} are declared.`, {

@@ -11,6 +11,7 @@ import { bearer } from "../guard.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./accounts.ts";
 import { reloadConfig, retrieveConfig } from "./config.ts";
+import { createCredit, retrieveStatement, updatePlan, verifyLedger } from "./money.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys.ts";
 
 export interface AdminDeps {
@@ -31,6 +32,10 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["POST", "/admin/v1/accounts/:id/keys", createKeyEndpoint(deps)],
     ["GET", "/admin/v1/accounts/:id/keys", listKeysEndpoint(deps)],
     ["DELETE", "/admin/v1/keys/:id", revokeKeyEndpoint(deps)],
+    ["POST", "/admin/v1/accounts/:id/credits", createCredit(deps)],
+    ["PUT", "/admin/v1/accounts/:id/plan", updatePlan(deps)],
+    ["GET", "/admin/v1/accounts/:id/statement", retrieveStatement(deps)],
+    ["GET", "/admin/v1/ledger/verify", verifyLedger(deps)],
     ["GET", "/admin/v1/config", retrieveConfig(deps)],
     ["POST", "/admin/v1/config/reload", reloadConfig(deps)],
     ["GET", "/metrics", metrics(deps)],

@@ -1,7 +1,11 @@
+import type { Database } from "../../store/database.ts";
 import type { Endpoint } from "../exchange.ts";
+import { retrieveBalance } from "./balance.ts";
 import { listModels } from "./list_models.ts";
 import { listPrices } from "./list_prices.ts";
+import { createQuote } from "./quotes.ts";
 import { retrieveModel } from "./retrieve_model.ts";
+import { listUsageEndpoint, retrieveReceipt } from "./usage.ts";
 
 /** One address and method of an operation; `path` is what comes after the route's own. */
 export interface Mount {
@@ -10,9 +14,27 @@ export interface Mount {
   endpoint: Endpoint;
 }
 
+/** What endpoints need beside the request. */
+export interface OperationDeps {
+  database: Database;
+}
+
+type Operation = (deps: OperationDeps) => Mount[];
+
+const one = (
+  method: Mount["method"],
+  endpoint: Endpoint,
+): Mount[] => [{ method, path: "", endpoint }];
+
 /** What this build can do, by the name a route declares. */
-export const OPERATIONS: ReadonlyMap<string, () => Mount[]> = new Map([
-  ["list_models", () => [{ method: "GET", path: "", endpoint: listModels() }]],
-  ["retrieve_model", () => [{ method: "GET", path: "", endpoint: retrieveModel() }]],
-  ["list_prices", () => [{ method: "GET", path: "", endpoint: listPrices() }]],
-] as [string, () => Mount[]][]);
+export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ["list_models", () => one("GET", listModels())],
+  ["retrieve_model", () => one("GET", retrieveModel())],
+  ["list_prices", () => one("GET", listPrices())],
+  ["retrieve_balance", (deps) => one("GET", retrieveBalance(deps))],
+  ["usage", (deps) => [
+    { method: "GET", path: "", endpoint: listUsageEndpoint(deps) },
+    { method: "GET", path: "/:request_id", endpoint: retrieveReceipt(deps) },
+  ]],
+  ["quotes", (deps) => one("POST", createQuote(deps))],
+]);

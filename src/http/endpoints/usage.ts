@@ -1,0 +1,71 @@
+import { Refusal } from "../../base/refusal.ts";
+import { exportCsv } from "../../ledger/export_csv.ts";
+import { findReceipt, listUsage } from "../../ledger/statement.ts";
+import type { Database } from "../../store/database.ts";
+import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import { readPage, sendPage } from "../paging.ts";
+
+/** GET /v1/usage: receipts, newest first. With `Accept: text/csv` every movement of money, as CSV. */
+export function listUsageEndpoint({ database }: { database: Database }): Endpoint {
+  return async function listUsageEndpoint(c) {
+    const account = accountOf(c).id;
+    const period = readPeriod(c);
+    if (c.req.header("accept")?.includes("text/csv")) {
+      return sendStatement(database, account, period);
+    }
+    const query = { ...readPage(c), ...period, account, model: c.req.query("model") };
+    const { data, hasMore } = await listUsage(database.sql, query, c.env.plan.service.currency);
+    return sendPage(data, hasMore);
+  };
+}
+
+/** GET /v1/usage/{request_id}: what one request cost, how it was counted, and who paid. */
+export function retrieveReceipt({ database }: { database: Database }): Endpoint {
+  return async function retrieveReceipt(c) {
+    const id = c.req.param("request_id") ?? "";
+    const receipt = await findReceipt(
+      database.sql,
+      accountOf(c).id,
+      id,
+      c.env.plan.service.currency,
+    );
+    if (receipt === null) {
+      throw new Refusal("not_found", "There is no receipt for this request id.", {
+        param: "request_id",
+      });
+    }
+    return sendJson(JSON.stringify(receipt));
+  };
+}
+
+export interface Period {
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+/** `?from=&to=`, as dates with offset or Unix seconds. */
+export function readPeriod(c: HttpContext): Period {
+  return { from: moment(c, "from"), to: moment(c, "to") };
+}
+
+function moment(c: HttpContext, name: string): Date | undefined {
+  const text = c.req.query(name);
+  if (text === undefined) return undefined;
+  const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text);
+  if (Number.isNaN(date.getTime()) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text)) {
+    const message = `${name} must be a date such as 2026-01-31T00:00:00Z, or Unix seconds.`;
+    throw new Refusal("invalid_value", message, { param: name });
+  }
+  return date;
+}
+
+/** A statement as a file, sent page by page as it is read. */
+export function sendStatement({ sql }: Database, account: string, period: Period): Response {
+  const lines = ReadableStream.from(exportCsv(sql, { account, ...period }));
+  return new Response(lines.pipeThrough(new TextEncoderStream()), {
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": 'attachment; filename="statement.csv"',
+    },
+  });
+}

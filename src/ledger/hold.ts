@@ -1,0 +1,109 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Charge, Quote } from "../pricing/quote.ts";
+import { snapshotOf } from "../pricing/snapshot.ts";
+import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
+import type { Resolution } from "./settle.ts";
+
+export interface HoldRequest {
+  /** The request's id. The same id again finds the same hold. */
+  id: string;
+  account: string;
+  quote: Quote;
+  clientRequestId?: string | undefined;
+  /** How long it may stay open before the sweeper resolves it. */
+  ttlSeconds: number;
+}
+
+/** A reservation that somebody must resolve. */
+export interface OpenHold {
+  readonly id: string;
+  /** `open`, unless the same id was held before. */
+  readonly state: HoldState;
+  settle(charge: Charge): Promise<Resolution>;
+  release(): Promise<Resolution>;
+  /** Remembers what is owed so far, in case nobody comes back. */
+  note(charge: Charge): Promise<void>;
+}
+
+/** Leaving its scope releases it, unless it was resolved or handed on. */
+export interface Hold extends OpenHold, AsyncDisposable {
+  /** Whoever gets the result resolves it. */
+  keep(): OpenHold;
+}
+
+export function holdItem(request: HoldRequest, scale: number): Item {
+  const { quote } = request;
+  return {
+    op: "hold",
+    id: request.id,
+    account_id: request.account,
+    ...amountFields(quote.amount, quote.units),
+    scale,
+    request_id: request.id,
+    client_request_id: request.clientRequestId,
+    model: quote.model,
+    kind: quote.kind,
+    price: snapshotOf(quote.price),
+    ttl_seconds: request.ttlSeconds,
+  };
+}
+
+/** The state of what was held; throws where nothing could be. */
+export function readHeld(request: HoldRequest, { outcome, state }: Outcome): HoldState {
+  switch (outcome) {
+    case "held":
+    case "already":
+      return state!;
+    case "insufficient":
+      throw new Refusal(
+        "insufficient_balance",
+        "The balance does not cover this request: recharge or change plan.",
+      );
+    case "conflict":
+      throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
+    default:
+      throw new Error(`Cannot hold ${request.id}: there is no account ${request.account}`);
+  }
+}
+
+/** The part of a ledger that a hold needs. */
+export interface Resolver {
+  settle(id: string, charge: Charge, account?: string): Promise<Resolution>;
+  release(id: string, account?: string): Promise<Resolution>;
+  note(id: string, charge: Charge, account?: string): Promise<void>;
+}
+
+export function makeHold(
+  ledger: Resolver,
+  { id, account }: HoldRequest,
+  state: HoldState,
+  onStray: (id: string, error: unknown) => void,
+): Hold {
+  let isOurs = true;
+  const open: OpenHold = {
+    id,
+    state,
+    settle(charge) {
+      isOurs = false;
+      return ledger.settle(id, charge, account);
+    },
+    release() {
+      isOurs = false;
+      return ledger.release(id, account);
+    },
+    note: (charge) => ledger.note(id, charge, account),
+  };
+  return {
+    ...open,
+    keep() {
+      isOurs = false;
+      return open;
+    },
+    async [Symbol.asyncDispose]() {
+      if (!isOurs) return;
+      isOurs = false;
+      // What ended the scope is what the caller should hear of, not this.
+      await ledger.release(id, account).catch((error) => onStray(id, error));
+    },
+  };
+}

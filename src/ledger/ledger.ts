@@ -1,0 +1,66 @@
+import type { Charge } from "../pricing/quote.ts";
+import type { Database, Queries } from "../store/database.ts";
+import { Batch } from "./batch.ts";
+import {
+  type Hold,
+  holdItem,
+  type HoldRequest,
+  makeHold,
+  type OpenHold,
+  readHeld,
+  type Resolver,
+} from "./hold.ts";
+import { type Item, type Outcome, runItem } from "./item.ts";
+import { releaseItem } from "./release.ts";
+import { noteItem, readNoted, readResolution, type Resolution, settleItem } from "./settle.ts";
+
+export interface LedgerOptions {
+  database: Database;
+  /** Decimals that charges are rounded to; asked per hold, as declarations change. */
+  currencyScale: () => number;
+  /** A settlement came to more than its hold: `lost` is ours to bear. Counted, and worth a look. */
+  onLoss(resolution: Resolution): void;
+  /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
+  onStray(id: string, error: unknown): void;
+}
+
+/**
+ * Reserving and taking money. Each call is one durable transaction, shared with others of the same
+ * moment; the forms that end in `In` take part in a transaction of the caller's instead.
+ */
+export interface Ledger extends Resolver {
+  /** Refuses with `insufficient_balance`. */
+  hold(request: HoldRequest): Promise<Hold>;
+
+  holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;
+  settleIn(sql: Queries, id: string, charge: Charge): Promise<Resolution>;
+  releaseIn(sql: Queries, id: string): Promise<Resolution>;
+}
+
+type Run = (item: Item) => Promise<Outcome>;
+
+export function openLedger({ database, currencyScale, onLoss, onStray }: LedgerOptions): Ledger {
+  const batch = new Batch(database.sql);
+  const together: Run = (item) => batch.run(item);
+  const within = (sql: Queries): Run => (item) => runItem(sql, item);
+
+  async function hold(run: Run, request: HoldRequest): Promise<Hold> {
+    const state = readHeld(request, await run(holdItem(request, currencyScale())));
+    return makeHold(ledger, request, state, onStray);
+  }
+  async function resolve(run: Run, item: Item): Promise<Resolution> {
+    const resolution = readResolution(await run(item));
+    if (resolution.isFirst && resolution.lost !== "0.00") onLoss(resolution);
+    return resolution;
+  }
+  const ledger: Ledger = {
+    hold: (request) => hold(together, request),
+    settle: (id, charge, account) => resolve(together, settleItem(id, charge, account)),
+    release: (id, account) => resolve(together, releaseItem(id, account)),
+    note: async (id, charge, account) => readNoted(await together(noteItem(id, charge, account))),
+    holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
+    settleIn: (sql, id, charge) => resolve(within(sql), settleItem(id, charge)),
+    releaseIn: (sql, id) => resolve(within(sql), releaseItem(id)),
+  };
+  return ledger;
+}

@@ -1,0 +1,54 @@
+import { decimal, formatDecimal } from "../base/money.ts";
+import type { Charge } from "../pricing/quote.ts";
+import { chargeFields, type HoldState, type Item, type Outcome } from "./item.ts";
+
+/** How a hold ended. */
+export interface Resolution {
+  id: string;
+  state: HoldState;
+  /** False when it had been resolved before: then this is that first resolution, and nothing moved now. */
+  isFirst: boolean;
+  /** Money that was reserved, and what of it was taken. Decimal strings. */
+  held: string;
+  taken: string;
+  /** Units of quota that were taken. */
+  quota: bigint;
+  /** What the actual price was above the hold; not paid by the account. */
+  lost: string;
+}
+
+/** Takes what was used, gives back the rest. Settling to nothing gives everything back. */
+export function settleItem(id: string, charge: Charge, account?: string): Item {
+  return { op: "settle", id, account_id: account, ...chargeFields(charge) };
+}
+
+export function noteItem(id: string, charge: Charge, account?: string): Item {
+  return { op: "note", id, account_id: account, ...chargeFields(charge) };
+}
+
+export function readNoted({ id, outcome }: Outcome): void {
+  if (outcome === "unknown") throw new Error(`Cannot note on ${id}: there is no such hold`);
+}
+
+export function readResolution(
+  { id, outcome, state, legs, held, taken, lost }: Outcome,
+): Resolution {
+  if (outcome !== "resolved" && outcome !== "already") {
+    throw new Error(`Cannot resolve ${id}: there is no such hold`);
+  }
+  const money = (amounts: string[] | null) =>
+    formatDecimal(sum(amounts ?? [], (at) => !legs![at]!.startsWith("quota:")));
+  return {
+    id,
+    state: state!,
+    isFirst: outcome === "resolved",
+    held: money(held),
+    taken: money(taken),
+    quota: sum(taken ?? [], (at) => legs![at]!.startsWith("quota:")) / decimal("1"),
+    lost: formatDecimal(decimal(lost ?? "0")),
+  };
+}
+
+function sum(amounts: string[], counts: (at: number) => boolean): bigint {
+  return amounts.reduce((total, amount, at) => counts(at) ? total + decimal(amount) : total, 0n);
+}

@@ -1,0 +1,127 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Model } from "../config/plan.ts";
+import type { Usage } from "./usage.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Output of a chat model that declares no limit, in tokens. */
+const OUTPUT_TOKENS_UNDECLARED = 4096;
+/** What a picture in a message counts at the most, in tokens. */
+const IMAGE_TOKENS = 2048;
+/** What a message costs beside its text: role, separators, tool names. */
+const MESSAGE_TOKENS = 16;
+/** An avatar speaks as long as its audio; this is the longest there can be without a declared limit. */
+const AVATAR_SECONDS_UNDECLARED = 600;
+
+/** The most a request can use: what it is quoted by, and what is held before it runs. */
+export function worstCase(model: Model, body: Body): Usage {
+  switch (model.type) {
+    case "chat":
+      return { ...chatTokens(model, body), calls: 1 };
+    case "image": {
+      const images = whole(body, "n", 1, numberLimit(model, "max_count") ?? 10) ?? 1;
+      return { images, calls: images };
+    }
+    case "video":
+      return { seconds: duration(model, body), videos: 1, calls: 1 };
+    case "avatar": {
+      const seconds = Math.max(...listLimit(model, "durations") ?? [AVATAR_SECONDS_UNDECLARED]);
+      return { seconds, videos: 1, calls: 1 };
+    }
+    case "drama": {
+      const shots = numberLimit(model, "max_shots") ?? 1;
+      const longest = Math.max(...listLimit(model, "durations") ?? [0]);
+      return { shots, episodes: 1, calls: 1, seconds: shots * longest };
+    }
+    case "speech": {
+      const characters = [...text(body, "input")].length;
+      // Slow speech: five characters a second at a quarter of the speed.
+      return { characters, seconds: Math.ceil(characters * 4 / 5), calls: 1 };
+    }
+  }
+}
+
+function chatTokens(model: Model, body: Body): Usage {
+  const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_UNDECLARED;
+  const asked = whole(body, "max_completion_tokens", 1, Infinity) ??
+    whole(body, "max_tokens", 1, Infinity) ?? most;
+  const choices = whole(body, "n", 1, 128) ?? 1;
+  if (!Array.isArray(body.messages)) {
+    throw new Refusal("missing_field", "The field messages is missing.", { param: "messages" });
+  }
+  const prompt = promptTokens(body);
+  const context = numberLimit(model, "context_tokens");
+  return {
+    input_tokens: context === undefined ? prompt : Math.min(prompt, context),
+    output_tokens: Math.min(asked, most) * choices,
+  };
+}
+
+const encoder = new TextEncoder();
+
+/** No tokenizer makes more tokens than there are bytes, so bytes are a bound that holds for all. */
+function promptTokens({ messages, tools }: Body): number {
+  let tokens = tools === undefined ? 0 : encoder.encode(JSON.stringify(tools)).length;
+  for (const message of messages as unknown[]) {
+    const { content, ...rest } = (message ?? {}) as Body;
+    tokens += MESSAGE_TOKENS + encoder.encode(JSON.stringify(rest)).length;
+    for (const part of Array.isArray(content) ? content : [content]) {
+      if (typeof part === "string") tokens += encoder.encode(part).length;
+      else if (typeof part?.text === "string") tokens += encoder.encode(part.text).length;
+      else if (part !== null && part !== undefined) tokens += IMAGE_TOKENS;
+    }
+  }
+  return tokens;
+}
+
+/** The asked duration if the model offers it; a model with one duration needs no word of it. */
+function duration(model: Model, body: Body): number {
+  const offered = listLimit(model, "durations");
+  const asked = whole(body, "duration", 1, 36_000);
+  if (asked === undefined) {
+    if (offered?.length === 1) return offered[0]!;
+    throw new Refusal(
+      "missing_field",
+      `The field duration is missing: ${offered?.join(", ") ?? "seconds"}.`,
+      {
+        param: "duration",
+      },
+    );
+  }
+  if (offered !== undefined && !offered.includes(asked)) {
+    throw new Refusal(
+      "duration_not_allowed",
+      `duration must be one of ${offered.join(", ")} seconds.`,
+      {
+        param: "duration",
+      },
+    );
+  }
+  return asked;
+}
+
+function whole(body: Body, name: string, least: number, most: number): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
+    const range = most === Infinity ? `${least} or more` : `from ${least} to ${most}`;
+    throw new Refusal("invalid_value", `${name} must be a whole number ${range}.`, { param: name });
+  }
+  return value;
+}
+
+function text(body: Body, name: string): string {
+  const value = body[name];
+  if (typeof value === "string") return value;
+  throw new Refusal("missing_field", `The field ${name} is missing.`, { param: name });
+}
+
+function numberLimit(model: Model, name: string): number | undefined {
+  const limit = model.limits[name];
+  return typeof limit === "number" ? limit : undefined;
+}
+
+function listLimit(model: Model, name: string): readonly number[] | undefined {
+  const limit = model.limits[name];
+  return Array.isArray(limit) ? limit as readonly number[] : undefined;
+}

@@ -1,0 +1,165 @@
+import type { Sql } from "postgres";
+import { createAccount } from "../../src/accounts/accounts.ts";
+import { newId } from "../../src/base/ids.ts";
+import { type Fraction, fraction } from "../../src/base/money.ts";
+import type { Price } from "../../src/config/plan.ts";
+import { type Balance, balance } from "../../src/ledger/balance.ts";
+import { credit } from "../../src/ledger/credit.ts";
+import type { HoldRequest } from "../../src/ledger/hold.ts";
+import { type Ledger, openLedger as open } from "../../src/ledger/ledger.ts";
+import { declarePlans, setPlan } from "../../src/ledger/plans.ts";
+import type { Resolution } from "../../src/ledger/settle.ts";
+import { sweep, type Swept } from "../../src/ledger/sweep.ts";
+import { verify } from "../../src/ledger/verify.ts";
+import type { Charge, Quote } from "../../src/pricing/quote.ts";
+import type { Kind, Usage } from "../../src/pricing/usage.ts";
+import { type Changes, openChanges } from "../../src/store/changes.ts";
+import type { Database } from "../../src/store/database.ts";
+import { freshDatabase } from "./fresh_database.ts";
+
+/** A ledger on a database of its own, with an account in it and a clock that the test sets. */
+export interface TestLedger extends Ledger, AsyncDisposable {
+  sql: Sql;
+  database: Database;
+  changes: Changes;
+  /** Empty, unless cash was asked for. */
+  account: string;
+  losses: Resolution[];
+  strays: string[];
+  newAccount(cash?: string): Promise<string>;
+  balance(account?: string): Promise<Balance>;
+  gift(amount: string, expiresAt?: string, account?: string): Promise<void>;
+  setPlan(plan: string, expiresAt?: string, account?: string): Promise<void>;
+  setClock(moment: string): Promise<void>;
+  sweep(): Promise<Swept>;
+  /** Throws unless every rule of the ledger holds. */
+  mustBeSound(): Promise<void>;
+}
+
+export interface TestLedgerOptions {
+  cash?: string;
+  scale?: number;
+  /** Left out, the database's own clock counts. */
+  clock?: string;
+}
+
+export const PLANS = [
+  { id: "free", quotas: { text: 0, image: 0, video: 0 } },
+  { id: "pro", quotas: { text: 1000, image: 10, video: 60 } },
+  { id: "team", quotas: { text: 5000, image: 0, video: 0 } },
+];
+
+export async function openLedger(options: TestLedgerOptions = {}): Promise<TestLedger> {
+  await using parts = new AsyncDisposableStack();
+  const fresh = parts.use(await freshDatabase());
+  const database = parts.use(await fresh.open());
+  const { sql } = database;
+  const changes = parts.use(await openChanges(database, { log() {}, declaration: () => "test" }));
+  await declarePlans(sql, PLANS);
+  if (options.clock !== undefined) await installClock(sql, options.clock);
+  const losses: Resolution[] = [];
+  const strays: string[] = [];
+  const ledger = open({
+    database,
+    currencyScale: () => options.scale ?? 6,
+    onLoss: (resolution) => losses.push(resolution),
+    onStray: (id) => strays.push(id),
+  });
+  let references = 0;
+  const newAccount = async (cash?: string) => {
+    const { id } = await createAccount(sql, { name: "tester" });
+    if (cash !== undefined) {
+      await credit(sql, { account: id, kind: "cash", amount: cash, reference: "start" });
+    }
+    return id;
+  };
+  const account = await newAccount(options.cash);
+  const closing = parts.move();
+  return {
+    ...ledger,
+    sql,
+    database,
+    changes,
+    account,
+    losses,
+    strays,
+    newAccount,
+    balance: (of = account) => balance(sql, of, "USD"),
+    gift: async (amount, expiresAt, to = account) =>
+      void await credit(sql, {
+        account: to,
+        kind: "gift",
+        amount,
+        reference: `gift ${++references}`,
+        expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+      }),
+    setPlan: (plan, expiresAt, of = account) =>
+      setPlan(database, changes, {
+        account: of,
+        plan,
+        expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+      }),
+    setClock: async (moment) =>
+      void await sql`update test_clock set now = ${moment}::text::timestamptz`,
+    sweep: () => sweep(sql, (resolution) => losses.push(resolution)),
+    mustBeSound: async () => {
+      const { ok, checks } = await verify(sql);
+      if (!ok) {
+        throw new Error(
+          checks.filter(({ ok }) => !ok).map((c) => `${c.name}: ${c.detail}`).join("\n"),
+        );
+      }
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** Gives a test's database a clock that stands still until it is set. */
+export async function installClock(sql: Sql, moment: string): Promise<void> {
+  await sql`create table test_clock (now timestamptz not null)`;
+  await sql`insert into test_clock values (${moment}::text::timestamptz)`;
+  await sql.unsafe(`
+    create or replace function ledger_now() returns timestamptz language sql volatile
+    as 'select now from test_clock'`);
+}
+
+export const PRICE: Price = {
+  book: "default",
+  model: "sim-chat",
+  billingType: "token",
+  unit: "1K tokens",
+  amounts: { input_price: "0.01", output_price: "0.02" },
+  effectiveAt: Date.parse("2026-01-01T00:00:00Z"),
+};
+
+export interface Asked {
+  id?: string;
+  account: string;
+  amount: string | Fraction;
+  units?: number;
+  kind?: Kind | null;
+  ttlSeconds?: number;
+}
+
+/** A request for a hold of a plain amount. */
+export function asking(
+  { id = newId("req"), account, amount, units = 0, kind = null, ...rest }: Asked,
+): HoldRequest {
+  const quote: Quote = {
+    model: PRICE.model,
+    kind,
+    amount: typeof amount === "string" ? fraction(amount) : amount,
+    units: BigInt(units),
+    price: PRICE,
+  };
+  return { id, account, quote, ttlSeconds: rest.ttlSeconds ?? 600 };
+}
+
+/** A charge of a plain amount. */
+export function costing(amount: string | Fraction, units = 0, usage: Usage = {}): Charge {
+  return {
+    amount: typeof amount === "string" ? fraction(amount) : amount,
+    units: BigInt(units),
+    usage,
+  };
+}
