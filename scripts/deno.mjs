@@ -1,34 +1,75 @@
-// Runs the Deno that npm fetched, for machines that only have Node.
+// Runs the pinned Deno on machines that only have Node: node scripts/deno.mjs <arguments of deno>
 //
-// The npm package starts Deno with spawnSync, which cannot pass a signal on: `kill` would end the
-// wrapper and leave the gateway running. This finds the same program and hands signals through.
-import { spawn } from "node:child_process";
+// npm fetches it (a binary inside a registry package). It is started from here and not through
+// `npm exec`, whose shell and whose spawnSync stand between a signal and the gateway: `kill` would end
+// them and leave the gateway running.
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 
-const command = process.platform === "win32" ? "deno.cmd" : "deno";
-const found = (process.env.PATH ?? "").split(delimiter)
-  .map((folder) => join(folder, command)).find((path) => existsSync(path));
-if (found === undefined) {
-  console.error("Cannot find Deno. Start this through `npm start` or `npm test`, which fetch it.");
-  process.exit(1);
-}
-const real = realpathSync(found);
-const program = real.endsWith("bin.cjs")
-  ? createRequire(real)(join(dirname(real), "install_api.cjs")).runInstall()
-  : real;
+const VERSION = "2.9.5";
+const WHICH = "--print-path";
 
-// Behind a company's own certificate authority the system's certificates are needed too.
-process.env.DENO_TLS_CA_STORE ??= "mozilla,system";
-process.env.DENO_NO_UPDATE_CHECK ??= "1";
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
-  process.on(signal, () => child.kill(signal));
+/** Deno on the PATH: the program itself, also where npm put a script in front of it. */
+function onPath() {
+  const name = process.platform === "win32" ? "deno.cmd" : "deno";
+  const found = (process.env.PATH ?? "").split(delimiter)
+    .map((folder) => join(folder, name)).find((path) => existsSync(path));
+  if (found === undefined) return null;
+  const real = realpathSync(found);
+  if (!real.endsWith("bin.cjs")) return real;
+  return createRequire(real)(join(dirname(real), "install_api.cjs")).runInstall();
 }
-child.on("error", (error) => {
-  console.error(`Cannot start Deno at ${program}: ${error.message}`);
-  process.exit(1);
-});
-child.on("exit", (code, signal) => process.exit(signal === null ? code ?? 1 : 1));
+
+function isPinned(program) {
+  try {
+    const text = execFileSync(program, ["--version"], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return text.startsWith(`deno ${VERSION} `);
+  } catch {
+    return false;
+  }
+}
+
+/** Asks npm to fetch it, and this script, run with it on the PATH, where it is. */
+function fetched() {
+  const args = [
+    "exec",
+    "--yes",
+    `--package=deno@${VERSION}`,
+    "--",
+    "node",
+    fileURLToPath(import.meta.url),
+    WHICH,
+  ];
+  const shell = process.platform === "win32";
+  return execFileSync("npm", args, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    shell,
+  }).trim();
+}
+
+if (process.argv[2] === WHICH) {
+  console.log(onPath());
+} else {
+  const installed = onPath();
+  const program = installed !== null && isPinned(installed) ? installed : fetched();
+  // Behind a company's own certificate authority the system's certificates are needed too.
+  process.env.DENO_TLS_CA_STORE ??= "mozilla,system";
+  process.env.DENO_NO_UPDATE_CHECK ??= "1";
+  const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on("error", (error) => {
+    console.error(`Cannot start Deno at ${program}: ${error.message}`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => process.exit(signal === null ? code ?? 1 : 1));
+}

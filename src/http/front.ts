@@ -131,6 +131,7 @@ export class Front {
     const { metrics, log } = this.deps;
     const { path } = exchange;
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
+    if (isProbe(path) && response.status < 500) return response;
     log.request({
       request_id: exchange.requestId,
       method: request.method,
@@ -153,4 +154,9 @@ function pathOf(url: string): string {
   if (start === -1) return "/";
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+/** Probes come every few seconds from everywhere: their success is not news. */
+function isProbe(path: string): boolean {
+  return path === "/healthz" || path === "/readyz" || path === "/metrics";
 }

@@ -30,7 +30,7 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
     connect_timeout: 0,
     idle_timeout: 0,
     max_lifetime: null,
-    backoff: 0,
+    backoff: 0, // a lane never connects twice; its driver shall not wait to try
     onnotice() {},
     socket: () => dial(target, TIMEOUT_MS), // for cancelling a query, which needs its own connection
   } as unknown as postgres.Options<Record<never, never>>);

@@ -1,0 +1,326 @@
+/**
+ * The ledger as a few lines of arithmetic: no database, no batches, no locks. What the real one does must
+ * come to the same.
+ */
+import type { Fraction } from "../../src/base/money.ts";
+import { formatDecimal } from "../../src/base/money.ts";
+import type { Balance } from "../../src/ledger/balance.ts";
+import type { HoldState } from "../../src/ledger/item.ts";
+import { type Kind, KINDS } from "../../src/pricing/usage.ts";
+
+const ONE = 10n ** 12n;
+
+interface Pot {
+  source: "quota" | "gift" | "cash";
+  unit: "money" | Kind;
+  /** Money in units of 10⁻¹², quotas as they are counted. */
+  remaining: bigint;
+  frozen: bigint;
+  endsAt: number;
+  /** For gifts of one expiry: the older first. */
+  number: number;
+}
+
+interface Account {
+  pots: Pot[];
+  plan: string;
+  planEndsAt: number;
+  planBegan: number;
+  month: number;
+  booked: Map<string, string>;
+}
+
+interface Leg {
+  pot: Pot;
+  held: bigint;
+  taken: bigint;
+}
+
+export interface Hold {
+  account: string;
+  identity: string;
+  state: HoldState;
+  scale: number;
+  legs: Leg[];
+  lost: bigint;
+  expiresAt: number;
+  noted: { amount: Fraction; units: bigint } | null;
+}
+
+export type Quotas = Record<Kind, number>;
+
+export class LedgerModel {
+  now: number;
+  readonly holds = new Map<string, Hold>();
+  readonly accounts = new Map<string, Account>();
+  #gifts = 0;
+
+  constructor(now: number, readonly plans: Map<string, Quotas>, readonly scale: number) {
+    this.now = now;
+  }
+
+  open(id: string): void {
+    const cash: Pot = {
+      source: "cash",
+      unit: "money",
+      remaining: 0n,
+      frozen: 0n,
+      endsAt: Infinity,
+      number: 0,
+    };
+    const account: Account = {
+      pots: [cash],
+      plan: "free",
+      planEndsAt: Infinity,
+      planBegan: this.now,
+      month: -1,
+      booked: new Map(),
+    };
+    this.accounts.set(id, account);
+    this.#turn(account);
+  }
+
+  /** Books once per reference; false when the reference stands for something else. */
+  credit(
+    id: string,
+    kind: "cash" | "gift",
+    amount: bigint,
+    reference: string,
+    endsAt: number,
+  ): boolean {
+    const account = this.accounts.get(id)!;
+    const meaning = `${kind} ${amount} ${endsAt}`;
+    const booked = account.booked.get(`credit ${reference}`);
+    if (booked !== undefined) return booked === meaning;
+    account.booked.set(`credit ${reference}`, meaning);
+    if (kind === "cash") this.#cash(account).remaining += amount;
+    else {
+      const number = ++this.#gifts;
+      account.pots.push({
+        source: "gift",
+        unit: "money",
+        remaining: amount,
+        frozen: 0n,
+        endsAt,
+        number,
+      });
+    }
+    return true;
+  }
+
+  adjust(id: string, amount: bigint, reference: string): "booked" | "conflict" | "insufficient" {
+    const account = this.accounts.get(id)!;
+    const booked = account.booked.get(`adjust ${reference}`);
+    if (booked !== undefined) return booked === String(amount) ? "booked" : "conflict";
+    const cash = this.#cash(account);
+    if (cash.remaining - cash.frozen + amount < 0n) return "insufficient";
+    cash.remaining += amount;
+    account.booked.set(`adjust ${reference}`, String(amount));
+    return "booked";
+  }
+
+  setPlan(id: string, plan: string, endsAt: number): void {
+    const account = this.accounts.get(id)!;
+    this.#turn(account);
+    if (account.plan === plan) {
+      account.planEndsAt = endsAt;
+      const monthEnd = Math.min(addMonths(account.planBegan, account.month + 1), endsAt);
+      for (const pot of this.#running(account)) pot.endsAt = monthEnd;
+    } else {
+      for (const pot of this.#running(account)) this.#end(pot, this.now);
+      Object.assign(account, { plan, planEndsAt: endsAt, planBegan: this.now, month: -1 });
+      this.#turn(account);
+    }
+  }
+
+  hold(
+    id: string,
+    accountId: string,
+    kind: Kind | null,
+    amount: Fraction,
+    units: bigint,
+    ttlSeconds: number,
+  ): "held" | "already" | "conflict" | "insufficient" {
+    const account = this.accounts.get(accountId)!;
+    this.#turn(account);
+    const identity = `${accountId} ${kind} ${up(amount, this.scale)} ${units}`;
+    const before = this.holds.get(id);
+    if (before !== undefined) return before.identity === identity ? "already" : "conflict";
+
+    const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
+    const legs: Leg[] = [];
+    const reserve = (pot: Pot, wanted: bigint): bigint => {
+      const held = least(pot.remaining - pot.frozen, wanted);
+      if (held > 0n) legs.push({ pot, held, taken: 0n });
+      return held;
+    };
+    const isFree = amount.num === 0n;
+    let covered = 0n;
+    for (const pot of usable) {
+      if (pot.unit === kind && !isFree) covered += reserve(pot, units - covered);
+    }
+    let owed = up(share(amount, units - covered, units), this.scale);
+    for (const pot of usable) if (pot.unit === "money") owed -= reserve(pot, owed);
+    if (owed > 0n) return "insufficient";
+    for (const { pot, held } of legs) pot.frozen += held;
+    const expiresAt = this.now + ttlSeconds * 1000;
+    const { scale } = this;
+    this.holds.set(id, {
+      account: accountId,
+      identity,
+      state: "open",
+      scale,
+      legs,
+      lost: 0n,
+      expiresAt,
+      noted: null,
+    });
+    return "held";
+  }
+
+  /** Null where there is no such hold. */
+  resolve(id: string, to: "settled" | "released", amount: Fraction, units: bigint): Hold | null {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return null;
+    this.#turn(this.accounts.get(hold.account)!);
+    if (hold.state === "open") this.#resolve(hold, to, amount, units);
+    return hold;
+  }
+
+  note(id: string, amount: Fraction, units: bigint): boolean {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return false;
+    this.#turn(this.accounts.get(hold.account)!);
+    if (hold.state === "open") hold.noted = { amount, units };
+    return true;
+  }
+
+  sweep(): void {
+    for (const hold of this.holds.values()) {
+      if (hold.state !== "open" || hold.expiresAt > this.now) continue;
+      if (hold.noted === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
+      else this.#resolve(hold, "settled", hold.noted.amount, hold.noted.units);
+    }
+    for (const account of this.accounts.values()) this.#turn(account);
+  }
+
+  balance(id: string): Balance {
+    const account = this.accounts.get(id)!;
+    this.#turn(account);
+    let [cash, gift, frozen] = [0n, 0n, 0n];
+    const quotas: Quotas = { text: 0, image: 0, video: 0 };
+    for (const pot of account.pots) {
+      const remaining = pot.endsAt <= this.now ? pot.frozen : pot.remaining;
+      if (pot.unit !== "money") quotas[pot.unit] += Number(remaining - pot.frozen);
+      else {
+        frozen += pot.frozen;
+        if (pot.source === "cash") cash += remaining;
+        else gift += remaining;
+      }
+    }
+    const { plan, planEndsAt } = account;
+    return {
+      object: "balance",
+      currency: "USD",
+      available_balance: formatDecimal(cash + gift - frozen),
+      frozen_balance: formatDecimal(frozen),
+      cash_balance: formatDecimal(cash),
+      gift_balance: formatDecimal(gift),
+      quotas,
+      plan: {
+        name: plan,
+        expires_at: planEndsAt === Infinity ? null : new Date(planEndsAt).toISOString(),
+      },
+    };
+  }
+
+  #resolve(hold: Hold, state: HoldState, amount: Fraction, units: bigint): void {
+    hold.state = state;
+    const isOwing = state === "settled" && amount.num > 0n;
+    const quotaHeld = hold.legs.reduce(
+      (sum, { pot, held }) => pot.unit === "money" ? sum : sum + held,
+      0n,
+    );
+    const covered = isOwing ? least(quotaHeld, units) : 0n;
+    let owed = isOwing ? halfUp(share(amount, units - covered, units), hold.scale) : 0n;
+    for (const leg of hold.legs) {
+      leg.taken = leg.pot.unit === "money" ? least(leg.held, owed) : covered;
+      if (leg.pot.unit === "money") owed -= leg.taken;
+      leg.pot.frozen -= leg.held;
+      leg.pot.remaining -= leg.pot.endsAt <= this.now ? leg.held : leg.taken;
+    }
+    hold.lost = owed;
+  }
+
+  /** What time has done to an account's plan. Doing it early or late makes no difference. */
+  #turn(account: Account): void {
+    if (account.planEndsAt <= this.now) {
+      for (const pot of this.#running(account)) this.#end(pot, account.planEndsAt);
+      const planBegan = account.planEndsAt;
+      Object.assign(account, { plan: "free", planBegan, planEndsAt: Infinity, month: -1 });
+    }
+    let month = Math.max(account.month, 0);
+    while (addMonths(account.planBegan, month + 1) <= this.now) month++;
+    if (month === account.month) return;
+    account.month = month;
+    const endsAt = Math.min(addMonths(account.planBegan, month + 1), account.planEndsAt);
+    const quotas = this.plans.get(account.plan) ?? { text: 0, image: 0, video: 0 };
+    for (const unit of KINDS) {
+      const remaining = BigInt(quotas[unit]);
+      if (remaining > 0n) {
+        account.pots.push({ source: "quota", unit, remaining, frozen: 0n, endsAt, number: 0 });
+      }
+    }
+  }
+
+  #running(account: Account): Pot[] {
+    return account.pots.filter(({ source, endsAt }) => source === "quota" && endsAt > this.now);
+  }
+
+  #end(pot: Pot, at: number): void {
+    pot.endsAt = at;
+    pot.remaining = pot.frozen;
+  }
+
+  #cash({ pots }: Account): Pot {
+    return pots.find(({ source }) => source === "cash")!;
+  }
+}
+
+const ORDER = ["quota", "gift", "cash"];
+
+function inOrderOfUse(a: Pot, b: Pot): number {
+  const bySource = ORDER.indexOf(a.source) - ORDER.indexOf(b.source);
+  if (bySource !== 0) return bySource;
+  return a.endsAt === b.endsAt ? a.number - b.number : a.endsAt < b.endsAt ? -1 : 1;
+}
+
+function share({ num, den }: Fraction, part: bigint, whole: bigint): Fraction {
+  return whole === 0n ? { num, den } : { num: num * part, den: den * whole };
+}
+
+/** By comparison, not by formula: the least multiple of the step that is not below. */
+function up({ num, den }: Fraction, scale: number): bigint {
+  const step = 10n ** BigInt(12 - scale);
+  const below = num * ONE / den / step * step;
+  return below * den === num * ONE ? below : below + step;
+}
+
+function halfUp({ num, den }: Fraction, scale: number): bigint {
+  const step = 10n ** BigInt(12 - scale);
+  const below = num * ONE / den / step * step;
+  return 2n * (num * ONE - below * den) >= step * den ? below + step : below;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** The same day and time some months later; the last day of a shorter month. */
+function addMonths(moment: number, months: number): number {
+  const date = new Date(moment);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const day = Math.min(date.getUTCDate(), lastDay);
+  return Date.UTC(year, month, day) + moment % 86_400_000;
+}
