@@ -1,19 +1,49 @@
 import type { Adapter } from "../src/upstream/adapter.ts";
+import { adapter as anthropic } from "./anthropic/adapter.ts";
+import { adapter as azureOpenai } from "./azure_openai/adapter.ts";
+import deepseek from "./deepseek/provider.yaml" with { type: "text" };
+import { declaredAdapter } from "./dialect/declare.ts";
+import { adapter as gemini } from "./gemini/adapter.ts";
+import groq from "./groq/provider.yaml" with { type: "text" };
+import llamaCpp from "./llama_cpp/provider.yaml" with { type: "text" };
+import ollama from "./ollama/provider.yaml" with { type: "text" };
+import openai from "./openai/provider.yaml" with { type: "text" };
+import compatible from "./openai_compatible/provider.yaml" with { type: "text" };
+import openrouter from "./openrouter/provider.yaml" with { type: "text" };
+import { baseUrl as simulatorUrl, simulator } from "./simulator/simulator.ts";
+import vllm from "./vllm/provider.yaml" with { type: "text" };
 
 /** An adapter whose operations come with later releases; declared, so that files can name it. */
 const announced = (...types: Adapter["types"]): Adapter => ({ types, baseUrl: null });
 
+const openaiCompatible = declaredAdapter("openai_compatible/provider.yaml", compatible);
+
 /** Every adapter of this build, by the name a declaration uses. Nothing registers itself. */
-export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries({
-  simulator: announced("chat", "image", "video", "avatar", "drama", "speech"),
-  openai: announced("chat", "image", "video", "speech"),
-  openai_compatible: announced("chat"),
-  azure_openai: announced("chat"),
-  anthropic: announced("chat"),
-  gemini: announced("chat"),
-  replicate: announced("image", "video"),
-  fal: announced("image", "video"),
-  runway: announced("video"),
-  elevenlabs: announced("speech"),
-  heygen: announced("avatar"),
-} satisfies Record<string, Adapter>));
+export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
+  {
+    simulator: {
+      types: ["chat", "image", "video", "avatar", "drama", "speech"],
+      baseUrl: simulatorUrl,
+      get chat() {
+        return openaiCompatible.chat!;
+      },
+      transport: simulator.transport,
+    },
+    openai: declaredAdapter("openai/provider.yaml", openai, "image", "video", "speech"),
+    openai_compatible: openaiCompatible,
+    azure_openai: azureOpenai,
+    anthropic,
+    gemini,
+    groq: declaredAdapter("groq/provider.yaml", groq),
+    deepseek: declaredAdapter("deepseek/provider.yaml", deepseek),
+    openrouter: declaredAdapter("openrouter/provider.yaml", openrouter),
+    ollama: declaredAdapter("ollama/provider.yaml", ollama),
+    vllm: declaredAdapter("vllm/provider.yaml", vllm),
+    llama_cpp: declaredAdapter("llama_cpp/provider.yaml", llamaCpp),
+    replicate: announced("image", "video"),
+    fal: announced("image", "video"),
+    runway: announced("video"),
+    elevenlabs: announced("speech"),
+    heygen: announced("avatar"),
+  } satisfies Record<string, Adapter>,
+));

@@ -1,10 +1,13 @@
+import { ADAPTERS } from "../providers/registry.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { findAdminToken } from "./admin_token.ts";
 import { PlanKeeper } from "./config/keeper.ts";
 import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
-import { buildApp } from "./http/app.ts";
+import { type ChatDeps } from "./chat/complete_chat.ts";
+import { type AppDeps, buildApp } from "./http/app.ts";
+import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
 import type { Check } from "./http/health.ts";
 import { KNOWN } from "./known.ts";
@@ -18,6 +21,7 @@ import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
 import type { Log } from "./telemetry/log.ts";
 import { openMetrics } from "./telemetry/metrics.ts";
+import { Upstreams } from "./upstream/upstreams.ts";
 
 export interface GatewayOptions extends Settings {
   log: Log;
@@ -109,15 +113,30 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
+  const upstreams = new Upstreams({
+    adapters: ADAPTERS,
+    onAttempt({ provider, model, kind, error }) {
+      metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
+      // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.
+      if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
+    },
+  });
+  const chat: ChatDeps = {
+    ledger,
+    upstreams,
+    renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
+    onError: (message, fields) => log.error(message, fields),
+  };
   const { sql } = database;
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
-  const deps = {
+  const deps: AppDeps = {
     keys,
     limiter: new RateLimiter(),
     database,
     changes,
-    ledger,
+    chat,
+    upstreams,
     keeper,
     metrics,
     adminToken,

@@ -1,6 +1,7 @@
 import { block, type Checker, listOf, type Names } from "./checker.ts";
-import { chainOf, momentOf } from "./check_prices.ts";
+import { chainOf, momentOf } from "./check_books.ts";
 import type { Declaration } from "./declaration.ts";
+import type { Path } from "./faults.ts";
 
 type Keys = Record<string, unknown>;
 
@@ -29,7 +30,9 @@ export function checkCoverage(checker: Checker, declared: Partial<Declaration>, 
         message: `has no price in force in the book "${name}", which ${seen.get(name)} uses${
           firstPrice(model.id, name, covers)
         }`,
-        suggestion: `Add an entry to prices.${name}, or narrow visible_to.`,
+        suggestion: model.visible_to === undefined || block(model.visible_to).plans !== undefined
+          ? `Add an entry to prices.${name}, or narrow visible_to.`
+          : `Add an entry to prices.${name}.`,
       });
     }
   }
@@ -49,10 +52,12 @@ function coversOf(
     covers.set(name, cover);
     if (!Array.isArray(book.entries)) unclear.add(name);
     for (const [index, entry] of listOf(book.entries).map(block).entries()) {
+      const path: Path = ["prices", name];
+      const from = momentOf(checker, path, book, entry, index);
       const isClear = typeof entry.model === "string" &&
-        !checker.isSpoiled(["prices", name, "entries", index, "model"]);
+        !checker.isSpoiled([...path, "entries", index, "model"]);
       if (!isClear) unclear.add(name);
-      else note(cover, meantModel(checker, entry.model as string, ids), momentOf(book, entry), now);
+      else note(cover, meantModel(checker, entry.model as string, ids), from, now);
     }
   }
   for (const [name, cover] of covers) {

@@ -1,7 +1,7 @@
 import { block, type Checker, listOf, type Names } from "./checker.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Path } from "./faults.ts";
-import { fitOf, FITS, type ModelType } from "./fits.ts";
+import { aModel, fitOf, FITS, type ModelType } from "./fits.ts";
 import { didYouMean } from "./suggest.ts";
 
 type Keys = Record<string, unknown>;
@@ -67,7 +67,7 @@ function checkFit(checker: Checker, path: Path, model: Keys, type: ModelType): v
     if (typeof capability !== "string" || FITS[type].capabilities.includes(capability)) continue;
     const at = [...path, "capabilities", index];
     checker.report(at, {
-      message: `${checker.written(at)} does not fit a ${type} model: use ${
+      message: `${checker.written(at)} does not fit ${aModel(type)}: use ${
         FITS[type].capabilities.join(", ")
       }`,
       suggestion: didYouMean(capability, FITS[type].capabilities),
@@ -76,7 +76,7 @@ function checkFit(checker: Checker, path: Path, model: Keys, type: ModelType): v
   for (const key of Object.keys(block(model.limits))) {
     if (FITS[type].limits.includes(key)) continue;
     checker.report([...path, "limits", key], {
-      message: `does not fit a ${type} model: use ${FITS[type].limits.join(", ")}`,
+      message: `does not fit ${aModel(type)}: use ${FITS[type].limits.join(", ")}`,
     }, "key");
   }
 }

@@ -1,35 +1,21 @@
 import { parseDecimal } from "../base/money.ts";
 import { block, type Checker, listOf, type Names } from "./checker.ts";
+import { momentOf } from "./check_books.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Path } from "./faults.ts";
-import { type BillingType, fitOf, UNIT_SIZES, unitFamily } from "./fits.ts";
+import { aModel, type BillingType, fitOf, UNIT_SIZES, unitFamily } from "./fits.ts";
 
 type Keys = Record<string, unknown>;
 type Models = ReadonlyMap<string, { model: Keys; index: number }>;
-interface Chained {
-  name: string;
-  book: Keys;
-}
-
-/** Every book is laid out with what it extends: chains are short, and so is the sum. */
-const EXTENDED_MAX = 16;
-const PRICES_MAX = 1_000_000;
 
 /** Prices: they name models that exist, fit their type and do not lie below cost. */
 export function checkPrices(checker: Checker, declared: Partial<Declaration>, now: number): void {
   const books = block(declared.prices);
   const models = modelsById(declared);
-  const modelNames = areAllNamed(checker, declared) ? models : null;
-  const bookNames = checker.names(["prices"], declared.prices);
+  const modelNames = areAllNamed(checker, declared) ? namesOf(checker, models) : null;
   for (const [name, item] of Object.entries(books)) {
-    const path: Path = ["prices", name];
-    const book = block(item);
-    if (typeof book.extends === "string") {
-      checker.reference([...path, "extends"], book.extends, "price book", bookNames);
-    }
-    checkEntries(checker, path, book, { models, modelNames, now });
+    checkEntries(checker, ["prices", name], block(item), { models, modelNames, now });
   }
-  checkChains(checker, books);
 }
 
 function modelsById(declared: Partial<Declaration>): Models {
@@ -42,59 +28,22 @@ function modelsById(declared: Partial<Declaration>): Models {
   return models;
 }
 
+/** Suggested are only ids that stand in the file: one from the environment is not to be told. */
+function namesOf(checker: Checker, models: Models): Names {
+  let written: string[] | undefined;
+  const keys = () =>
+    written ??= [...models].filter(([id, { index }]) =>
+      checker.written(["models", index, "id"]) === JSON.stringify(id)
+    ).map(([id]) => id);
+  return { has: (id) => models.has(id), keys };
+}
+
 /** A price may mean the model whose id cannot be read: then no price is called a stray. */
 function areAllNamed(checker: Checker, declared: Partial<Declaration>): boolean {
-  return Array.isArray(declared.models) &&
-    declared.models.every((model, index) =>
-      typeof block(model).id === "string" && !checker.isSpoiled(["models", index, "id"])
-    );
-}
-
-/** A book and what it extends, nearest first; cut off where it would go in a circle or on for ever. */
-export function chainOf(name: string, books: Keys): Chained[] {
-  const chain: Chained[] = [];
-  const seen = new Set<string>();
-  let next: unknown = name;
-  while (typeof next === "string" && Object.hasOwn(books, next) && !seen.has(next)) {
-    const book = block(books[next]);
-    chain.push({ name: next, book });
-    if (chain.length > EXTENDED_MAX + 1) break;
-    seen.add(next);
-    next = book.extends;
-  }
-  return chain;
-}
-
-function checkChains(checker: Checker, books: Keys): void {
-  let prices = 0;
-  let isTooLong = false;
-  for (const name of Object.keys(books)) {
-    const chain = chainOf(name, books);
-    const path = ["prices", name, "extends"];
-    prices += chain.reduce((sum, { book }) => sum + listOf(book.entries).length, 0);
-    if (isCircle(chain)) {
-      const circle = [...chain.map((other) => other.name), name].join(" → ");
-      checker.report(path, { message: `the books extend each other in a circle: ${circle}` });
-    }
-    // Whatever extends such a book is too long as well: once is enough.
-    if (chain.length > EXTENDED_MAX + 1 && !isTooLong) {
-      isTooLong = true;
-      checker.report(path, { message: `extends more than ${EXTENDED_MAX} books in a row` });
-    }
-  }
-  if (prices > PRICES_MAX) {
-    const message = `the books hold more than ${
-      PRICES_MAX.toLocaleString("en")
-    } prices with what they extend`;
-    checker.report(["prices"], { message }, "key");
-  }
-}
-
-/** True at one book of a circle only: the one whose name comes first. */
-function isCircle(chain: readonly Chained[]): boolean {
-  const [first] = chain;
-  return chain.at(-1)?.book.extends === first?.name &&
-    chain.every(({ name }) => name >= first!.name);
+  if (!Array.isArray(declared.models) || checker.isSpoiled(["models"])) return false;
+  return declared.models.every((model, index) =>
+    typeof block(model).id === "string" && !checker.isSpoiled(["models", index, "id"])
+  );
 }
 
 interface Around {
@@ -110,13 +59,14 @@ function checkEntries(
   { models, modelNames, now }: Around,
 ): void {
   const entries = listOf(book.entries).map(block);
-  const current = momentsInForce(book, entries, now);
+  const starts = entries.map((entry, index) => momentOf(checker, path, book, entry, index));
+  const current = momentsInForce(entries, starts, now);
   const moments = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
     const at: Path = [...path, "entries", index];
     if (typeof entry.model !== "string") continue;
     checker.reference([...at, "model"], entry.model, "model", modelNames);
-    const from = momentOf(book, entry);
+    const from = starts[index]!;
     const moment = `${entry.model} ${from}`;
     const first = Number.isNaN(from) ? undefined : moments.get(moment);
     if (first !== undefined) {
@@ -134,17 +84,16 @@ function checkEntries(
   }
 }
 
-/** When a price starts; not a number when that cannot be read. */
-export function momentOf(book: Keys, entry: Keys): number {
-  return Date.parse(String(entry.effective_at ?? book.effective_at));
-}
-
-function momentsInForce(book: Keys, entries: readonly Keys[], now: number): Map<string, number> {
+function momentsInForce(
+  entries: readonly Keys[],
+  starts: readonly number[],
+  now: number,
+): Map<string, number> {
   const newest = new Map<string, number>();
-  for (const entry of entries) {
-    const from = momentOf(book, entry);
-    if (typeof entry.model !== "string" || !(from <= now)) continue;
-    newest.set(entry.model, Math.max(from, newest.get(entry.model) ?? from));
+  for (const [index, { model }] of entries.entries()) {
+    const from = starts[index]!;
+    if (typeof model !== "string" || !(from <= now)) continue;
+    newest.set(model, Math.max(from, newest.get(model) ?? from));
   }
   return newest;
 }
@@ -157,14 +106,14 @@ function checkUnit(checker: Checker, at: Path, entry: Keys, model: Keys): void {
     : null;
   if (units === null) {
     checker.report([...at, "billing_type"], {
-      message: `${checker.written([...at, "billing_type"])} does not fit a ${model.type} model: ` +
+      message: `${checker.written([...at, "billing_type"])} does not fit ${aModel(model.type)}: ` +
         `use ${Object.keys(fit.units).join(", ")}`,
     });
   } else if (typeof entry.unit === "string" && !units.includes(entry.unit)) {
     // Amounts of another billing type: then that is the mistake, and the unit goes with them.
     if (Object.keys(entry).some((key) => checker.isSpoiled([...at, key]))) return;
     checker.report([...at, "unit"], {
-      message: `${checker.written([...at, "unit"])} does not fit a ${model.type} model billed by ` +
+      message: `${checker.written([...at, "unit"])} does not fit ${aModel(model.type)} billed by ` +
         `${entry.billing_type}: use ${units.join(", ")}`,
     });
   }

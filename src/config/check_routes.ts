@@ -16,6 +16,12 @@ export function checkRoutes(checker: Checker, declared: Partial<Declaration>): v
     const path: Path = ["routes", index];
     checkPath(checker, path, route, paths, index);
     checkOperation(checker, path, route, operations, index);
+    if (route.sunset_at !== undefined && route.deprecated_at === undefined) {
+      checker.report([...path, "sunset_at"], {
+        severity: "warning",
+        message: "is only sent together with deprecated_at",
+      }, "key");
+    }
   }
   checkReach(checker, declared, routes);
 }

@@ -24,6 +24,7 @@ const GUESSES_MAX = 100;
 export class Checker {
   readonly faults: Fault[] = [];
   readonly #spoiled: Set<string>;
+  readonly #reported = { error: 0, warning: 0 };
   #guesses = 0;
 
   constructor(readonly loaded: Loaded, readonly known: Known, before: readonly Fault[]) {
@@ -31,7 +32,10 @@ export class Checker {
   }
 
   report(path: Path, text: FaultText, at?: "key" | "value"): void {
-    if (this.faults.length >= FAULTS_MAX || this.isSpoiled(path)) return;
+    // Counted apart, so that no number of warnings can hide an error.
+    const severity = text.severity ?? "error";
+    if (this.#reported[severity] >= FAULTS_MAX || this.isSpoiled(path)) return;
+    this.#reported[severity]++;
     this.faults.push(this.loaded.places.fault(path, text, at));
   }
 

@@ -175,9 +175,7 @@ function routeOf(route: declared.Route): Route {
     operation: route.operation,
     stage: route.stage ?? "released",
     type: route.type ?? null,
-    request: route.operation === "generation"
-      ? route.request ?? `${route.type}s_generations`
-      : null,
+    request: route.operation === "generation" ? route.request ?? requestOf(route.type!) : null,
     notice: route.deprecated_at === undefined
       ? null
       : noticeOf(route.deprecated_at, route.sunset_at),

@@ -1,3 +1,4 @@
+import { checkBooks } from "./check_books.ts";
 import { checkCoverage } from "./check_coverage.ts";
 import { checkModels } from "./check_models.ts";
 import { checkPrices } from "./check_prices.ts";
@@ -23,6 +24,7 @@ export function crossCheck(
   const declared = block(loaded.value) as Partial<Declaration>;
   checkPlans(checker, declared);
   checkModels(checker, declared);
+  checkBooks(checker, block(declared.prices));
   checkPrices(checker, declared, now);
   checkCoverage(checker, declared, now);
   checkRoutes(checker, declared);

@@ -1,8 +1,9 @@
-import type { Model, Plan, Price } from "./plan.ts";
+import type { AccountPlan, Model, Plan, Price, Provider } from "./plan.ts";
 
 /**
  * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
- * by, and what the golden cases hold.
+ * by, and what the golden cases hold. Keys are named as in the declaration, so that an operator finds
+ * there what is told here.
  */
 export interface Description {
   version: string;
@@ -12,41 +13,92 @@ export interface Description {
 export function describe(plan: Plan): Description {
   return {
     version: plan.version,
-    service: { ...plan.service },
-    storage: plan.storage,
-    requests: plan.requests,
-    plans: Object.fromEntries([...plan.plans].map(([id, { id: _, ...rest }]) => [id, rest])),
-    providers: Object.fromEntries([...plan.providers].map(([id, provider]) => [id, {
-      adapter: provider.adapter,
-      base_url: provider.baseUrl,
-      has_key: provider.apiKey !== null && provider.apiKey !== "",
-      headers: Object.keys(provider.headers),
-      timeout_seconds: provider.timeoutSeconds,
-      concurrency_max: provider.concurrencyMax,
-      on: provider.on,
-    }])),
-    models: Object.fromEntries([...plan.models].map(([id, model]) => [id, describeModel(model)])),
+    ...describeSettings(plan),
+    plans: mapped(plan.plans, describeAccountPlan),
+    providers: mapped(plan.providers, describeProvider),
+    models: mapped(plan.models, describeModel),
     withheld: plan.withheld,
-    prices: Object.fromEntries(
-      [...plan.books].map(([id, book]) => [
-        id,
-        Object.fromEntries(
-          [...book.prices].map(([model, prices]) => [model, prices.map(describePrice)]),
-        ),
-      ]),
-    ),
+    prices: mapped(plan.books, ({ prices }) => mapped(prices, (list) => list.map(describePrice))),
     routes: Object.fromEntries(plan.routes.map(({ path, ...rest }) => [path, rest])),
-    webhooks: plan.webhooks,
-    outbound: plan.outbound,
-    site: plan.site,
   };
+}
+
+function mapped<T>(
+  entries: ReadonlyMap<string, T>,
+  tell: (entry: T) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries([...entries].map(([id, entry]) => [id, tell(entry)]));
+}
+
+function describeSettings({ service, storage, requests, webhooks, outbound, site }: Plan) {
+  return {
+    service: {
+      name: service.name,
+      base_url: service.baseUrl,
+      currency: service.currency,
+      currency_scale: service.currencyScale,
+      support_url: service.supportUrl,
+    },
+    storage: {
+      queue: storage.queue,
+      sessions: storage.sessions,
+      uploads: {
+        image_bytes_max: storage.uploads.image,
+        audio_bytes_max: storage.uploads.audio,
+        video_bytes_max: storage.uploads.video,
+        keep_days: storage.uploads.keepDays,
+      },
+      outputs: { url_hours: storage.outputs.urlHours, keep_days: storage.outputs.keepDays },
+    },
+    limits: { body_bytes_max: requests.bodyBytesMax, json_depth_max: requests.jsonDepthMax },
+    webhooks: {
+      retry_seconds: webhooks.retrySeconds,
+      timeout_seconds: webhooks.timeoutSeconds,
+      disable_after_days: webhooks.disableAfterDays,
+    },
+    outbound: { allow_private: outbound.allowPrivate },
+    site: { url: site.url, registration: site.registration },
+  };
+}
+
+function describeAccountPlan({ name, description, priceBook, rates, quotas }: AccountPlan) {
+  const limits = {
+    requests_per_minute: rates.requestsPerMinute,
+    tokens_per_minute: rates.tokensPerMinute,
+    running_tasks: rates.runningTasks,
+  };
+  return { name, description, price_book: priceBook, limits, quotas };
+}
+
+/** Names of headers, and whether there is a key; never what they hold. */
+function describeProvider(provider: Provider) {
+  return {
+    adapter: provider.adapter,
+    base_url: withoutCredentials(provider.baseUrl),
+    has_key: provider.apiKey !== null && provider.apiKey !== "",
+    headers: Object.keys(provider.headers),
+    timeout_seconds: provider.timeoutSeconds,
+    concurrency_max: provider.concurrencyMax,
+    on: provider.on,
+  };
+}
+
+/** An address may carry a name and a password, or a key in its query. */
+function withoutCredentials(address: string | null): string | null {
+  if (address === null || !/[@?]/.test(address)) return address;
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname}`;
 }
 
 function describeModel(model: Model): Record<string, unknown> {
   const { id: _id, object: _object, ...shown } = JSON.parse(model.detailJson);
   return {
     ...shown,
-    upstreams: model.upstreams,
+    upstreams: model.upstreams.map(({ timeoutSeconds, cost, ...upstream }) => ({
+      ...upstream,
+      timeout_seconds: timeoutSeconds,
+      cost,
+    })),
     visible_to: model.visibility === "everyone" ? "everyone" : {
       plans: [...model.visibility.plans],
       accounts: [...model.visibility.accounts],

@@ -14,6 +14,9 @@ export interface Change {
 
 type Keys = Record<string, unknown>;
 
+/** What percentages are told of. */
+const AMOUNT = /\.(\w+_)?price$|\.minimum_charge$/;
+
 /** What would change if `to` took the place of `from`. The version and derived keys are left out. */
 export function diff(from: Description, to: Description): Change[] {
   const { version: _a, ...before } = from;
@@ -27,15 +30,16 @@ function compare(path: string, from: unknown, to: unknown, changes: Change[]): v
   if (isKeys(from) && isKeys(to)) {
     for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
       const inner = path === "" ? key : `${path}.${key}`;
-      if (!(key in from)) changes.push({ kind: "added", path: inner, to: to[key] });
-      else if (!(key in to)) changes.push({ kind: "removed", path: inner, from: from[key] });
-      else compare(inner, from[key], to[key], changes);
+      if (!Object.hasOwn(from, key)) changes.push({ kind: "added", path: inner, to: to[key] });
+      else if (!Object.hasOwn(to, key)) {
+        changes.push({ kind: "removed", path: inner, from: from[key] });
+      } else compare(inner, from[key], to[key], changes);
     }
     return;
   }
-  if (comparePriceLists(path, from, to, changes)) return;
   if (JSON.stringify(from) === JSON.stringify(to)) return;
-  const percent = percentOf(from, to);
+  if (comparePriceLists(path, from, to, changes) || compareItems(path, from, to, changes)) return;
+  const percent = AMOUNT.test(path) ? percentOf(from, to) : null;
   changes.push({ kind: "changed", path, from, to, ...(percent === null ? {} : { percent }) });
 }
 
@@ -51,17 +55,30 @@ function comparePriceLists(path: string, from: unknown, to: unknown, changes: Ch
   return true;
 }
 
+/** Blocks in a list, such as upstreams, are compared by their place in it. */
+function compareItems(path: string, from: unknown, to: unknown, changes: Change[]): boolean {
+  if (!Array.isArray(from) || !Array.isArray(to)) return false;
+  if (![...from, ...to].every(isKeys)) return false;
+  for (let index = 0; index < Math.max(from.length, to.length); index++) {
+    const inner = `${path}[${index}]`;
+    if (index >= from.length) changes.push({ kind: "added", path: inner, to: to[index] });
+    else if (index >= to.length) changes.push({ kind: "removed", path: inner, from: from[index] });
+    else compare(inner, from[index], to[index], changes);
+  }
+  return true;
+}
+
 function isKeys(value: unknown): value is Keys {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How far an amount moves, to a tenth of a percent; exact until the last division. */
+/** How far an amount moves, rounded to a tenth of a percent; exact until that division. */
 function percentOf(from: unknown, to: unknown): string | null {
   if (typeof from !== "string" || typeof to !== "string") return null;
   const [a, b] = [parseDecimal(from), parseDecimal(to)];
   if (a === null || b === null || a === 0n) return null;
-  const tenths = (b - a) * 1000n / a;
-  const digits = (tenths < 0n ? -tenths : tenths).toString().padStart(2, "0");
+  const moved = b >= a ? b - a : a - b;
+  const digits = ((moved * 2000n + a) / (2n * a)).toString().padStart(2, "0");
   return `${b >= a ? "+" : "-"}${digits.slice(0, -1)}.${digits.slice(-1)} %`;
 }
 
@@ -80,11 +97,18 @@ export function renderChanges(
   }).join("\n");
 }
 
-/** A new or lost model is told by its name and type, not by all its keys. */
+/** A new or lost model is told by its type and a price by its amounts, not by all their keys. */
 function summary(value: unknown): string {
-  if (!isKeys(value)) return value === undefined ? "" : `: ${short(value)}`;
-  const told = value.type ?? value.adapter ?? value.operation ?? value.name;
+  const [only] = Array.isArray(value) && value.length === 1 ? value : [value];
+  if (!isKeys(only)) return value === undefined ? "" : `: ${short(value)}`;
+  if (only.billing_type !== undefined) return `  (${amountsOf(only)})`;
+  const told = only.type ?? only.adapter ?? only.operation ?? only.provider ?? only.name;
   return typeof told === "string" ? `  (${told})` : "";
+}
+
+function amountsOf(price: Keys): string {
+  const amounts = Object.entries(price).filter(([key]) => AMOUNT.test(`.${key}`));
+  return `${amounts.map(([key, amount]) => `${key} ${amount}`).join(", ")} per ${price.unit}`;
 }
 
 function short(value: unknown): string {

@@ -34,7 +34,7 @@ export function explain(error: ErrorObject, { places, value }: Loaded): Explaine
     case "required":
       return { path, message: `the key "${params.missingProperty}" is missing` };
     case "false schema":
-      return explainMixed(path, value, places);
+      return explainMixed(path, places);
     case "enum": {
       const allowed = params.allowedValues as string[];
       const wrong = typeof error.data === "string" ? error.data : "";
@@ -75,7 +75,7 @@ export function explain(error: ErrorObject, { places, value }: Loaded): Explaine
   }
 }
 
-function explainMixed(path: Path, value: unknown, places: SourceMap): Explained {
+function explainMixed(path: Path, places: SourceMap): Explained {
   const owner = path[0] === "routes" ? "operation" : "billing_type";
   const chosen = places.written([...path.slice(0, -1), owner]);
   const suggestion = owner === "operation"
@@ -93,13 +93,16 @@ function explainType(error: ErrorObject, path: Path, written: string | undefined
   const message = `expected ${expected ?? TYPE_NAMES[type] ?? type}; got ${
     nameOf(error.data, written)
   }`;
+  return { path, message, suggestion: mend(type, written) };
+}
+
+function mend(type: string, written: string | undefined): string | undefined {
+  if (written === undefined) return undefined;
   // YAML reads 0.1 as a number, and a number has lost digits before anybody looks.
-  if (type === "string" && written !== undefined) {
-    return { path, message, suggestion: `Put it in quotes: "${written}".` };
-  }
-  const isQuotedNumber = type === "integer" && /^-?\d+$/.test(String(error.data)) &&
-    written === `"${error.data}"`;
-  return { path, message, suggestion: isQuotedNumber ? "Remove the quotes." : undefined };
+  if (type === "string") return `Put it in quotes: "${written}".`;
+  if (type === "integer" && /^"-?\d+"$/.test(written)) return "Remove the quotes.";
+  if (type === "object" && /^"[a-z_]+:\S/.test(written)) return "Put a space after the colon.";
+  return undefined;
 }
 
 function explainRoot(value: unknown): Explained {

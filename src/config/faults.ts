@@ -12,8 +12,6 @@ export interface Fault {
   path: string;
   message: string;
   suggestion?: string;
-  /** What is underlined must not be repeated in a log. */
-  secret?: true;
 }
 
 export type Path = readonly (string | number)[];
@@ -63,8 +61,7 @@ export function renderFaults(
 ): string {
   const paint = (code: number, text: string) =>
     options.colors ? `\x1b[${code}m${text}\x1b[0m` : text;
-  const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
-  hideSecrets(lines, faults);
+  const lines = withoutSecrets(source.replace(/^\uFEFF/, "")).split(/\r?\n/);
   return faults.map((fault) => {
     const tone = fault.severity === "error" ? 31 : 33;
     const place = `${file}:${fault.line}:${fault.column}`;
@@ -82,12 +79,11 @@ export function renderFaults(
   }).join("\n\n");
 }
 
-/** Covers secrets in the lines to be shown, also where another fault is what shows them. */
-function hideSecrets(lines: string[], faults: readonly Fault[]): void {
-  for (const { line, column, length, secret } of faults) {
-    const text = lines[line - 1];
-    if (secret !== true || text === undefined) continue;
-    const covered = "•".repeat(Math.min(length, Math.max(0, text.length - column + 1)));
-    lines[line - 1] = text.slice(0, column - 1) + covered + text.slice(column - 1 + covered.length);
-  }
+const API_KEY = /(\bapi_key["']?[ \t]*:[ \t]*["']?)([^\s"'][^"',}#\r\n]*)/g;
+
+/** A key that stands in the file, where it must not, is not carried on into a log. */
+function withoutSecrets(source: string): string {
+  return source.replaceAll(API_KEY, (all, before: string, key: string) => {
+    return key.startsWith("${") ? all : before + key.replaceAll(/\S/g, "•");
+  });
 }

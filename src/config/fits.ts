@@ -51,6 +51,11 @@ export function fitOf(type: unknown): Fit | null {
   return typeof type === "string" && Object.hasOwn(FITS, type) ? FITS[type as ModelType] : null;
 }
 
+/** "an image model", "a video model". */
+export function aModel(type: unknown): string {
+  return `${/^[aeiou]/.test(String(type)) ? "an" : "a"} ${type} model`;
+}
+
 export const MODEL_STATUSES = ["available", "preview", "deprecated", "unavailable"] as const;
 export type ModelStatus = (typeof MODEL_STATUSES)[number];
 export const CAPABILITIES = MODEL_TYPES.flatMap((type) => FITS[type].capabilities);

@@ -27,6 +27,10 @@ export interface KeeperOptions {
   ) => void;
 }
 
+/** Faults the log shows; `check` shows them all. */
+const LOGGED_MAX = 20;
+const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" } as const;
+
 /**
  * Keeps the plan in force. A new declaration is compiled whole and then swapped; a bad one changes
  * nothing. Whoever took `current` keeps what it took.
@@ -67,8 +71,9 @@ export class PlanKeeper {
 
   /** Takes the declaration as it stands now. One at a time, so that the last file written wins. */
   reload(cause: Reload["cause"]): Promise<Reload> {
-    const turn = this.#queue.then(() => this.#reload(cause));
-    this.#queue = turn.catch(() => undefined);
+    const turn = this.#queue.then(() => this.#reload(cause))
+      .catch((error) => this.#admit(cause, error));
+    this.#queue = turn;
     return turn;
   }
 
@@ -88,7 +93,7 @@ export class PlanKeeper {
     this.#warn(faults);
     // The environment may have changed even if the file has not, so the new plan is always taken.
     this.#current = plan;
-    for (const listener of this.#listeners) listener(plan);
+    this.#tell(plan);
     if (changes.length > 0) {
       log("info", "declaration reloaded", {
         cause,
@@ -99,6 +104,28 @@ export class PlanKeeper {
     return this.#last;
   }
 
+  /** A mistake of ours must not end a gateway that is serving: the old plan is as good as it was. */
+  #admit(cause: Reload["cause"], error: unknown): Reload {
+    const message = "could not be compiled through a mistake of this build, not of the file";
+    this.#options.log("error", message, {
+      error: error instanceof Error ? error.stack : `${error}`,
+    });
+    return this.#keepOld(cause, "", [{ ...WHOLE_FILE, message }]);
+  }
+
+  /** One listener that fails must not keep the plan from the others, nor the reload from ending. */
+  #tell(plan: Plan): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(plan);
+      } catch (error) {
+        this.#options.log("error", "a part did not take the new declaration", {
+          error: String(error),
+        });
+      }
+    }
+  }
+
   #keepOld(cause: Reload["cause"], source: string, faults: Fault[]): Reload {
     const { file, log } = this.#options;
     this.#last = this.#note(cause, null, faults, []);
@@ -106,7 +133,7 @@ export class PlanKeeper {
       cause,
       version: this.#current.version,
       faults: faults.filter((fault) => fault.severity === "error").length,
-      report: renderFaults(file, source, faults),
+      report: renderFaults(file, source, faults.slice(0, LOGGED_MAX)),
     });
     return this.#last;
   }
@@ -121,10 +148,9 @@ export class PlanKeeper {
   }
 
   #warn(faults: Fault[]): void {
-    for (const { severity, line, path, message } of faults) {
-      if (severity === "warning") {
-        this.#options.log("warn", `${this.#options.file}:${line} ${path}: ${message}`);
-      }
+    const warnings = faults.filter(({ severity }) => severity === "warning");
+    for (const { line, path, message } of warnings.slice(0, LOGGED_MAX)) {
+      this.#options.log("warn", `${this.#options.file}:${line} ${path}: ${message}`);
     }
   }
 }
@@ -134,15 +160,7 @@ export async function readDeclaration(file: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
   } catch (error) {
-    const fault: Fault = {
-      severity: "error",
-      line: 1,
-      column: 1,
-      length: 1,
-      path: "",
-      ...reason(error),
-    };
-    throw new BadDeclaration(file, "", [fault]);
+    throw new BadDeclaration(file, "", [{ ...WHOLE_FILE, ...reason(error) }]);
   }
 }
 

@@ -25,7 +25,7 @@ export function load(file: string, source: string, environment: Environment): Lo
   const tooMuch = whyNotParsed(text);
   if (tooMuch !== null) return unread(file, parse("").places, [{ offset: 0, message: tooMuch }]);
   const { document, places } = parse(text);
-  const findings = findSyntaxFaults(document);
+  const findings = findSyntaxFaults(document, text);
   if (findings.length > 0) return unread(file, places, findings);
   return { file, places, ...readValues(document, places, environment) };
 }

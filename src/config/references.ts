@@ -59,9 +59,9 @@ function lookUp(inner: string, environment: Environment, faults: FaultText[]): s
   const [, name, fallback] = NAME_AND_DEFAULT.exec(inner)!;
   const set = environment[name!];
   // An empty variable counts as unset, as with :- in a shell: whoever allows it says so.
-  if (set !== undefined && set !== "") return set;
+  if (typeof set === "string" && set !== "") return set;
   if (fallback !== undefined) return fallback;
-  const message = `the environment variable ${name} is ${set === undefined ? "not set" : "empty"}`;
+  const message = `the environment variable ${name} is ${set === "" ? "empty" : "not set"}`;
   if (!faults.some((fault) => fault.message === message)) {
     faults.push({ message, suggestion: `Set it, or write \${${name}:-} to let it be empty.` });
   }

@@ -16,7 +16,6 @@ export interface FaultText {
   message: string;
   suggestion?: string;
   severity?: Fault["severity"];
-  secret?: true;
 }
 
 type KeyValue = Pair<Node, Node | null>;
@@ -58,7 +57,7 @@ export class SourceMap {
     return text.length > WRITTEN_MAX ? `${text.slice(0, WRITTEN_MAX).toWellFormed()}…` : text;
   }
 
-  #at([from, to]: Range, path: Path, { message, suggestion, severity, secret }: FaultText): Fault {
+  #at([from, to]: Range, path: Path, { message, suggestion, severity }: FaultText): Fault {
     const { line, col } = this.lines.linePos(from);
     const ends = this.lines.linePos(to);
     const length = ends.line === line ? to - from : Number.MAX_SAFE_INTEGER;
@@ -70,7 +69,6 @@ export class SourceMap {
       path: formatPath(path),
       message,
       ...(suggestion === undefined ? {} : { suggestion }),
-      ...(secret === undefined ? {} : { secret }),
     };
   }
 

@@ -1,4 +1,8 @@
-import Ajv2020, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import Ajv2020, {
+  type Ajv2020 as Ajv,
+  type ErrorObject,
+  type ValidateFunction,
+} from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import schema from "../../schemas/gateway.schema.json" with { type: "json" };
 import type { Declaration } from "./declaration.ts";
@@ -20,12 +24,20 @@ function validator(): ValidateFunction {
     code: { process: withoutCopying },
   });
   addFormats.default(ajv);
-  // A leap second is a date-time by the standard and no moment to JavaScript.
-  const { validate } = ajv.formats["date-time"] as { validate: (text: string) => boolean };
-  ajv.addFormat("date-time", (text) => validate(text) && !Number.isNaN(Date.parse(text)));
+  // A leap second is a date-time and a port of 99999 is a uri, by the standards and to nobody else.
+  narrow(ajv, "date-time", (text) => !Number.isNaN(Date.parse(text)));
+  narrow(ajv, "uri", URL.canParse);
   // Annotations of ours: what a pattern expects in words, and which texts are secrets.
   ajv.addVocabulary(["expected", "secret"]);
   return compiled = ajv.compile(schema);
+}
+
+function narrow(ajv: Ajv, format: string, fits: (text: string) => boolean): void {
+  const known = ajv.formats[format] as ((text: string) => boolean) | {
+    validate: (text: string) => boolean;
+  };
+  const validate = typeof known === "function" ? known : known.validate;
+  ajv.addFormat(format, (text) => validate(text) && fits(text));
 }
 
 /**
@@ -60,6 +72,7 @@ export function validate(loaded: Loaded): { declaration: Declaration | null; fau
 function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
   const enums = new Set<string>();
   const misspelt = new Set<string>();
+  const misplaced = new Set<string>();
   const mixed = new Map<string, ErrorObject>();
   const lacking = new Set(
     errors.filter(({ keyword }) => keyword === "required").map(({ instancePath }) => instancePath),
@@ -69,8 +82,9 @@ function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
     if (error.keyword === "additionalProperties" && lacking.has(error.instancePath)) {
       misspelt.add(`${error.instancePath}/${meant(error)}`);
     }
-    if (error.keyword === "false schema" && !mixed.has(parentOf(error))) {
-      mixed.set(parentOf(error), error);
+    if (error.keyword === "false schema") {
+      misplaced.add(error.instancePath);
+      if (!mixed.has(parentOf(error))) mixed.set(parentOf(error), error);
     }
   }
   return errors.filter((error) => {
@@ -79,14 +93,14 @@ function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
       case "propertyNames":
         return false; // said by the branch or the name itself
       case "type":
-        return !enums.has(error.instancePath);
+        return !enums.has(error.instancePath) && !misplaced.has(error.instancePath);
       case "required":
         return !misspelt.has(`${error.instancePath}/${error.params.missingProperty}`) &&
           !(error.schemaPath.includes("/then/") && mixed.has(error.instancePath));
       case "false schema":
         return mixed.get(parentOf(error)) === error;
       default:
-        return true;
+        return !misplaced.has(error.instancePath);
     }
   });
 }
@@ -112,7 +126,6 @@ function literalSecrets({ value, references, places }: Loaded): Fault[] {
     return [places.fault(path, {
       message: "a secret is written into the file",
       suggestion: "Put it into the environment and write ${NAME} here.",
-      secret: true,
     })];
   });
 }

@@ -6,7 +6,12 @@ import Ajv2020, {
 import addFormats from "ajv-formats";
 import { Refusal } from "../base/refusal.ts";
 
-const ajv = new Ajv2020.default({ strict: true, strictRequired: false, verbose: true });
+const ajv = new Ajv2020.default({
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  verbose: true,
+});
 addFormats.default(ajv);
 
 /** A check of request bodies, compiled once; throws the refusal that names the field. */
@@ -32,8 +37,33 @@ function toRefusal(error: ErrorObject): Refusal {
     return new Refusal("unknown_field", `The field ${param} is not known here.`, { param });
   }
   if (at === "") return new Refusal("invalid_value", "The body must be a JSON object.");
-  const allowed = error.keyword === "enum"
-    ? `: ${(params.allowedValues as unknown[]).join(", ")}`
-    : "";
-  return new Refusal("invalid_value", `${at} ${error.message}${allowed}.`, { param: at });
+  return new Refusal("invalid_value", `${at} ${explain(error.keyword, params, error.message)}.`, {
+    param: at,
+  });
+}
+
+function explain(
+  keyword: string,
+  params: Record<string, unknown>,
+  otherwise = "is not valid",
+): string {
+  switch (keyword) {
+    case "enum":
+      return `must be one of ${(params.allowedValues as unknown[]).map(String).join(", ")}`;
+    case "type":
+      return `must be ${[params.type].flat().filter((type) => type !== "null").join(" or ")}`;
+    case "minItems":
+    case "minLength":
+      return params.limit === 1 ? "must not be empty" : `needs at least ${params.limit}`;
+    case "maxItems":
+      return `may not have more than ${params.limit} entries`;
+    case "maxLength":
+      return `may not be longer than ${params.limit} characters`;
+    case "minimum":
+      return `must be ${params.limit} or more`;
+    case "maximum":
+      return `must be ${params.limit} or less`;
+    default:
+      return otherwise;
+  }
 }

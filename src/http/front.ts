@@ -5,6 +5,7 @@ import type { PlanKeeper } from "../config/keeper.ts";
 import type { Plan } from "../config/plan.ts";
 import { describeError, type Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { UpstreamFailure } from "../upstream/failure.ts";
 import { healthz, type Readiness, readyz } from "./health.ts";
 import type { Env, Exchange } from "./exchange.ts";
 import { renderError, toRefusal } from "./render_error.ts";
@@ -108,7 +109,7 @@ export class Front {
       this.deps.log.error("request failed", {
         request_id: exchange.requestId,
         code: refusal.code,
-        error: describeError(refusal.cause),
+        error: describeCause(refusal.cause),
       });
     }
     return renderError(refusal, exchange.requestId);
@@ -159,4 +160,9 @@ function pathOf(url: string): string {
 /** Probes come every few seconds from everywhere: their success is not news. */
 function isProbe(path: string): boolean {
   return path === "/healthz" || path === "/readyz" || path === "/metrics";
+}
+
+/** What an upstream said may name it: its words are logged where attempts are, at level debug. */
+function describeCause(cause: unknown): string {
+  return cause instanceof UpstreamFailure ? `upstream: ${cause.kind}` : describeError(cause);
 }

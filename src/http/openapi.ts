@@ -8,6 +8,7 @@ import {
   type OperationCall,
 } from "./openapi_calls.ts";
 import api from "../../schemas/api.schema.json" with { type: "json" };
+import chatRequest from "../../schemas/requests/chat_completions.schema.json" with { type: "json" };
 import newAccount from "../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
 import newCredit from "../../schemas/requests/admin_credits.schema.json" with { type: "json" };
 import newKey from "../../schemas/requests/admin_keys.schema.json" with { type: "json" };
@@ -123,7 +124,7 @@ function schemas(): Json {
       has_more: { type: "boolean" },
     },
   });
-  const bodies = [newAccount, newKey, newCredit, newPlan, quoteRequest]
+  const bodies = [newAccount, newKey, newCredit, newPlan, quoteRequest, chatRequest]
     .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {
     ...JSON.parse(text),

@@ -66,6 +66,12 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
       answer: "Receipt",
     },
   ],
+  chat: [{
+    method: "post",
+    summary: "A chat completion, whole or streamed",
+    body: "ChatRequest",
+    answer: "ChatCompletion",
+  }],
   quotes: [{
     method: "post",
     summary: "What a request would cost at the most",
@@ -106,6 +112,7 @@ export const ADMIN_CALLS: readonly Call[] = [
   admin("get", "/accounts/{id}/keys", "The account's keys", "ApiKeyList"),
   admin("delete", "/keys/{id}", "Revoke a key on every node", "ApiKey"),
   admin("get", "/ledger/verify", "Check every rule the books must obey", "Verification"),
+  admin("get", "/providers", "Who answers, and how each fares", "ProviderList"),
   admin("get", "/config", "The declaration in force", "Config"),
   admin("post", "/config/reload", "Take the declaration as it stands now", "Config"),
 ];

@@ -18,25 +18,36 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   } catch (error) {
     throw new Refusal("invalid_json", "The body is not valid JSON.", { cause: error });
   }
-  if (isDeeperThan(value, jsonDepthMax)) {
+  // What has fewer brackets than levels allowed cannot be too deep: most bodies need no second look.
+  if (hasMoreBrackets(text, jsonDepthMax) && isDeeperThan(value, jsonDepthMax)) {
     throw new Refusal("invalid_json", `The body is nested deeper than ${jsonDepthMax} levels.`);
   }
   return value;
 }
 
 async function readBytes(request: Request, max: number): Promise<Uint8Array> {
-  const tooLarge = () => new Refusal("payload_too_large", `The body is larger than ${max} bytes.`);
-  if (Number(request.headers.get("content-length") ?? 0) > max) throw tooLarge();
+  const length = request.headers.get("content-length");
+  if (length !== null) {
+    // The server holds a body to its announced length, so it can be taken in one piece.
+    if (Number(length) > max) throw tooLarge(max);
+    return await request.bytes();
+  }
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // The length may be missing or a lie: what counts is what arrives.
   for await (const chunk of request.body) {
     size += chunk.length;
-    if (size > max) throw tooLarge();
+    if (size > max) throw tooLarge(max);
     chunks.push(chunk);
   }
-  if (chunks.length === 1) return chunks[0]!;
+  return concat(chunks, size);
+}
+
+function tooLarge(max: number): Refusal {
+  return new Refusal("payload_too_large", `The body is larger than ${max} bytes.`);
+}
+
+function concat(chunks: Uint8Array[], size: number): Uint8Array {
   const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -54,6 +65,16 @@ function decode(bytes: Uint8Array): string {
   } catch (error) {
     throw new Refusal("invalid_json", "The body is not UTF-8 text.", { cause: error });
   }
+}
+
+function hasMoreBrackets(text: string, max: number): boolean {
+  let seen = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++seen > max) return true;
+    }
+  }
+  return false;
 }
 
 /** Level by level, without recursion: a body must not be able to end the stack. */

@@ -26,23 +26,20 @@ export function toRefusal(error: unknown): Refusal {
   );
 }
 
+/** What a client sees of a refusal, also as an event in mid-stream. */
+export function errorBody(refusal: Refusal, requestId: string) {
+  const { message, type, param, code, detail } = refusal;
+  const error = { message, type, param, code, ...(detail === undefined ? {} : { detail }) };
+  return { error, request_id: requestId };
+}
+
 /** The one place where a refusal becomes a response. */
 export function renderError(refusal: Refusal, requestId: string): Response {
-  const body = {
-    error: {
-      message: refusal.message,
-      type: refusal.type,
-      param: refusal.param,
-      code: refusal.code,
-      ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
-    },
-    request_id: requestId,
-  };
   const headers: Record<string, string> = {};
   if (refusal.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(refusal.retryAfterSeconds);
   }
   if (refusal.status === 401) headers["www-authenticate"] = "Bearer";
   if (refusal.code === "method_not_allowed") headers.allow = String(refusal.cause ?? "");
-  return sendJson(JSON.stringify(body), refusal.status, headers);
+  return sendJson(JSON.stringify(errorBody(refusal, requestId)), refusal.status, headers);
 }

@@ -5,7 +5,7 @@ import { type Item, type Outcome, runItem, runItems } from "./item.ts";
 /** More do not make a statement cheaper per item, only longer for whoever waits behind it. */
 const BATCH_MAX = 256;
 /** While one statement waits for the disk, another may compute. */
-const LANES = 2;
+const LANES = 1;
 
 interface Waiting {
   item: Item;

@@ -78,6 +78,14 @@ const RULES: readonly Rule[] = [
         from compared`,
   },
   {
+    name: "what has ended is spent or lapsed",
+    run: (sql) =>
+      sql`
+      with seen as (select id, remaining <> frozen as is_wrong from pot where ended_at is not null)
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
+  },
+  {
     name: "captured is at most held",
     run: (sql) =>
       sql`

@@ -41,6 +41,12 @@ export class RateLimiter {
     };
   }
 
+  /** Books what was used after all. It may be more than there is: then the key waits until it is made up. */
+  owe(key: string, perMinute: number, amount: number, now: number): void {
+    const before = Math.max(this.#fullAt.get(key) ?? now, now);
+    this.#fullAt.set(key, before + MINUTE_MS / perMinute * amount);
+  }
+
   /** Full buckets need no memory. */
   #prune(now: number): void {
     for (const [key, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(key);

@@ -63,3 +63,13 @@ Deno.test("over any stretch of time no more passes than one burst plus the rate"
     },
   ));
 });
+
+Deno.test("what turns out to be used is owed, and made up for before the next request passes", () => {
+  const limiter = new RateLimiter();
+  assert.equal(limiter.take("key", 60, 1, 0).allowed, true);
+  limiter.owe("key", 60, 89, 0);
+  const refused = limiter.take("key", 60, 1, 0);
+  assert.equal(refused.allowed, false);
+  assert.equal(refused.retryAfterSeconds, 31);
+  assert.equal(limiter.take("key", 60, 1, 31_000).allowed, true);
+});

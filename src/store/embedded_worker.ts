@@ -40,27 +40,37 @@ async function open(folder: string, socketPath: string) {
       ...["-c", "max_wal_size=128MB"],
     ],
   });
-  syncToDisk(db);
+  await syncToDisk(db, folder);
   reportFailures(db);
   const server = new PGLiteSocketServer({ db, path: socketPath, maxConnections: 8 });
   await server.start();
   return { db, server };
 }
 
-interface OpenFile {
-  /** What the system knows it by; folders have none. */
-  nfd?: number;
+/** As much of Emscripten's file system as is needed here. */
+interface FileSystem {
+  root: { mount: { mounts: { opts: { root?: string }; type: { stream_ops: FileOperations } }[] } };
+}
+
+interface FileOperations {
+  /** `nfd` is what the system knows the file by; folders have none. */
+  fsync?: (file: { nfd?: number }) => number;
 }
 
 /** Emscripten's file system ignores `fsync` unless somebody gives it one. */
-function syncToDisk(db: PGlite): void {
-  const { NODEFS } = db.Module as unknown as {
-    NODEFS: { stream_ops: { fsync?: (file: OpenFile) => number } };
-  };
-  NODEFS.stream_ops.fsync = ({ nfd }) => {
-    if (nfd !== undefined) fsyncSync(nfd);
-    return 0;
-  };
+async function syncToDisk(db: PGlite, folder: string): Promise<void> {
+  const { mounts } = (db.Module.FS as unknown as FileSystem).root.mount;
+  const operations = mounts.find(({ opts }) => opts.root === folder)?.type.stream_ops;
+  let synced = false;
+  if (operations !== undefined) {
+    operations.fsync = ({ nfd }) => {
+      if (nfd !== undefined) fsyncSync(nfd);
+      synced = true;
+      return 0;
+    };
+  }
+  await db.exec("checkpoint");
+  if (!synced) throw new Error("this version of PGlite does not wait for the disk");
 }
 
 /**

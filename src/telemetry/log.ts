@@ -73,7 +73,7 @@ export function openLog(options: LogOptions): Log {
         "info",
         options.format === "json"
           ? renderRequest(line)
-          : scrub(renderText("info", "request", { ...line })),
+          : scrub(renderText("info", "request", { ...line, ms: hundredths(line.ms) })),
       );
     },
     debug: (message, fields) => log("debug", message, fields),
@@ -112,12 +112,16 @@ function renderRequest(line: RequestLine): string {
   let text =
     `{"time":"${isoNow()}","level":"info","message":"request","request_id":"${line.request_id}",` +
     `"method":${JSON.stringify(line.method)},"path":${path},"status":${line.status},` +
-    `"ms":${Math.round(line.ms * 100) / 100}`;
+    `"ms":${hundredths(line.ms)}`;
   if (line.account !== undefined) text += `,"account":"${line.account}","key":"${line.key}"`;
   if (line.client_request_id !== undefined) {
     text += `,"client_request_id":${JSON.stringify(scrub(line.client_request_id))}`;
   }
   return line.code === undefined ? `${text}}` : `${text},"code":"${line.code}"}`;
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
 
 let second = -1;

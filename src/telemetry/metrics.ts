@@ -7,6 +7,7 @@ export interface Metrics {
   requests: RequestTimes;
   refusals: Counter<"code">;
   losses: Counter;
+  attempts: Counter<"provider" | "outcome">;
 }
 
 export function openMetrics(facts: { version: () => string; inFlight: () => number }): Metrics {
@@ -48,6 +49,12 @@ export function openMetrics(facts: { version: () => string; inFlight: () => numb
       name: "tollgate_refusals_total",
       help: "Refusals by error code.",
       labelNames: ["code"],
+      registers,
+    }),
+    attempts: new Counter({
+      name: "tollgate_upstream_attempts_total",
+      help: "Attempts at upstreams by provider and how they went.",
+      labelNames: ["provider", "outcome"],
       registers,
     }),
     losses: new Counter({

@@ -24,6 +24,8 @@ export interface Target {
   readonly apiKey: string | null;
   /** Declared headers; they come last and win. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The model's declared output limit, for a provider that must be told one. */
+  readonly maxOutputTokens?: number;
 }
 
 export interface UpstreamRequest {
@@ -42,7 +44,10 @@ export interface ChatRequest {
 }
 
 export interface ChatAdapter {
-  /** The request to send; when streaming it also asks for usage, whatever the client wanted. */
+  /**
+   * The request to send; when streaming it also asks for usage, whatever the client wanted. Throws a
+   * `Refusal` for what this provider cannot do; another upstream of the model might.
+   */
   write(request: ChatRequest, target: Target): UpstreamRequest;
   /** Reads a whole answer; throws what it cannot read. */
   read(body: unknown): ChatReply;
@@ -82,6 +87,8 @@ export interface ChatMessage {
   readonly refusal?: string | null;
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly ToolCall[];
+  /** What `tool_calls` was before there were tools; answers requests that still use `functions`. */
+  readonly function_call?: { readonly name: string; readonly arguments: string };
   readonly annotations?: unknown;
   readonly audio?: unknown;
 }
@@ -116,6 +123,8 @@ export interface ChunkDelta {
   readonly refusal?: string | null;
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly ToolCallDelta[];
+  readonly function_call?: { readonly name?: string; readonly arguments?: string };
+  readonly audio?: unknown;
 }
 
 export interface ToolCallDelta {
@@ -140,7 +149,13 @@ export interface TokenUsage {
  * fault, and no other upstream would take it. The others may be tried elsewhere.
  */
 export interface Fault {
-  readonly kind: "rejected" | "too_long" | "rate_limited" | "unauthorized" | "overloaded" | "failed";
+  readonly kind:
+    | "rejected"
+    | "too_long"
+    | "rate_limited"
+    | "unauthorized"
+    | "overloaded"
+    | "failed";
   /** The client's field, where the provider names one that exists in OpenAI's shape. */
   readonly param?: string;
 }

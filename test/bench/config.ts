@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { compile } from "../../src/config/compile.ts";
 import { KNOWN } from "../../src/known.ts";
 import { generator, median, printTable, requestsPerSecond, takeTurns } from "./load.ts";
-import { declarationOf, makeKey, openGround, startGateway } from "./servers.ts";
+import { declarationOf, makeAccount, openGround, startGateway } from "./servers.ts";
 
 const GOAL = 0.95;
 
@@ -41,7 +41,7 @@ export async function run(): Promise<void> {
   await using small = await serve(10);
   await using large = await serve(1000);
   const load = { connections: 64, seconds: 2 };
-  const [smallKey, largeKey] = [await makeKey(small), await makeKey(large)];
+  const [smallKey, largeKey] = [(await makeAccount(small)).key, (await makeAccount(large)).key];
   const measured = await takeTurns(9, {
     small: () =>
       requestsPerSecond({

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { generator, printTable, requestsPerSecond, takeTurns } from "./load.ts";
-import { declarationOf, makeKey, openGround, startBare, startGateway } from "./servers.ts";
+import { declarationOf, makeAccount, openGround, startBare, startGateway } from "./servers.ts";
 
 const GOAL = 0.5;
 
@@ -10,7 +10,7 @@ export async function run(): Promise<void> {
   const config = join(ground.folder, "gateway.yaml");
   await Deno.writeTextFile(config, declarationOf(10));
   await using gateway = await startGateway(config, ground.databaseUrl, ground.dataDir);
-  const headers = { authorization: `Bearer ${await makeKey(gateway)}` };
+  const headers = { authorization: `Bearer ${(await makeAccount(gateway)).key}` };
   const path = "/v1/models/model-3";
   const body = await (await fetch(gateway.address + path, { headers })).text();
   await using bare = await startBare(body);

@@ -1,32 +1,39 @@
 import { join } from "node:path";
-import { startPostgres } from "../../scripts/postgres.ts";
+import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 export const ADMIN_TOKEN = "bench-admin-token-0123456789";
 
 export interface Process extends AsyncDisposable {
   address: string;
+  pid: number;
   /** From the start of the process to its first good answer, in milliseconds. */
   startMs: number;
 }
 
-async function start(
+/** Starts a program that listens on `port`, and waits until it answers well at `path`. */
+export async function startProgram(
+  program: string,
   args: string[],
   port: number,
   path: string,
   env: Record<string, string>,
 ): Promise<Process> {
   const from = performance.now();
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", ...args],
+  const child = new Deno.Command(program, {
+    args,
     cwd: ROOT.pathname,
-    env: { ...env, PORT: String(port), LOG_FORMAT: "json" },
+    env: { ...env, PORT: String(port) },
     stdout: "null",
     stderr: "null",
   }).spawn();
+  let isOver = false;
+  const ended = child.status.then(() => isOver = true);
   const address = `http://127.0.0.1:${port}`;
   while (true) {
-    if (performance.now() - from > 60_000) throw new Error(`${args.join(" ")} did not start`);
+    if (isOver || performance.now() - from > 60_000) {
+      throw new Error(`${program} ${args.join(" ")} did not start`);
+    }
     const response = await fetch(address + path).catch(() => null);
     await response?.body?.cancel();
     if (response?.ok) break;
@@ -34,12 +41,25 @@ async function start(
   }
   return {
     address,
+    pid: child.pid,
     startMs: performance.now() - from,
     async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      await child.status;
+      if (!isOver) child.kill("SIGTERM");
+      await ended;
     },
   };
+}
+
+function start(
+  args: string[],
+  port: number,
+  path: string,
+  env: Record<string, string>,
+): Promise<Process> {
+  return startProgram(Deno.execPath(), ["run", "-A", ...args], port, path, {
+    ...env,
+    LOG_FORMAT: "json",
+  });
 }
 
 export function freePort(): number {
@@ -69,8 +89,8 @@ export function startBare(body: string): Promise<Process> {
 }
 
 /** Postgres, a folder, and both gone at the end. */
-export async function openGround() {
-  const postgres = await startPostgres();
+export async function openGround(options: { durable?: boolean } = {}) {
+  const postgres = await startPostgres(options.durable === true ? { settings: DURABLE } : {});
   const folder = await Deno.makeTempDir({ prefix: "tollgate-bench-" });
   return {
     databaseUrl: postgres.url,
@@ -98,11 +118,15 @@ export async function admin<T>(
   return await response.json();
 }
 
-/** An account that no rate limit stops, and its key. */
-export async function makeKey(gateway: Process): Promise<string> {
-  const { id } = await admin<{ id: string }>(gateway, "POST", "/accounts", { name: "bench" });
-  return (await admin<{ key: string }>(gateway, "POST", `/accounts/${id}/keys`, { name: "bench" }))
-    .key;
+/** An account and its key. */
+export async function makeAccount(gateway: Process): Promise<{ account: string; key: string }> {
+  const { id: account } = await admin<{ id: string }>(gateway, "POST", "/accounts", {
+    name: "bench",
+  });
+  const { key } = await admin<{ key: string }>(gateway, "POST", `/accounts/${account}/keys`, {
+    name: "bench",
+  });
+  return { account, key };
 }
 
 /** A declaration with so many models, and limits that do not get in the way. */

@@ -24,6 +24,8 @@ export interface TestLedger extends Ledger, AsyncDisposable {
   changes: Changes;
   /** Empty, unless cash was asked for. */
   account: string;
+  /** Decimals of the currency; a test may change them. */
+  scale: number;
   losses: Resolution[];
   strays: string[];
   newAccount(cash?: string): Promise<string>;
@@ -61,7 +63,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const strays: string[] = [];
   const ledger = open({
     database,
-    currencyScale: () => options.scale ?? 6,
+    currencyScale: () => opened.scale,
     onLoss: (resolution) => losses.push(resolution),
     onStray: (id) => strays.push(id),
   });
@@ -75,8 +77,9 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   };
   const account = await newAccount(options.cash);
   const closing = parts.move();
-  return {
+  const opened: TestLedger = {
     ...ledger,
+    scale: options.scale ?? 6,
     sql,
     database,
     changes,
@@ -112,6 +115,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
+  return opened;
 }
 
 /** Gives a test's database a clock that stands still until it is set. */

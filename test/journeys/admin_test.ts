@@ -26,7 +26,8 @@ Deno.test("an account and its key: made, used, listed, revoked", async () => {
   assert.match(account.id, /^acc_[0-9a-z]{26}$/);
   assert.equal(account.object, "account");
   assert.equal(account.plan, "pro");
-  const { balance, ...found } = await (await gateway.admin("GET", `/accounts/${account.id}`)).json();
+  const { balance, ...found } = await (await gateway.admin("GET", `/accounts/${account.id}`))
+    .json();
   assert.deepEqual(found, account);
   assert.equal(balance.object, "balance");
 

@@ -100,7 +100,7 @@ Deno.test("gateway plan shows the difference to another file and to the running 
     const { code, out } = await cli(["plan", next, ...against], env);
     assert.equal(code, 0);
     assert.ok(out.includes('~ prices.default.tiny-image.price: "0.04" → "0.05"  (+25.0 %)'), out);
-    assert.ok(out.includes("~ plans.slow.rates.requestsPerMinute: 3 → 6"), out);
+    assert.ok(out.includes("~ plans.slow.limits.requests_per_minute: 3 → 6"), out);
   }
 });
 

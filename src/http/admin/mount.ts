@@ -6,10 +6,12 @@ import type { PlanKeeper } from "../../config/keeper.ts";
 import type { Changes } from "../../store/changes.ts";
 import type { Database } from "../../store/postgres.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Endpoint, Env } from "../exchange.ts";
 import { bearer } from "../guard.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./accounts.ts";
+import { listProviders } from "./providers.ts";
 import { reloadConfig, retrieveConfig } from "./config.ts";
 import { createCredit, retrieveStatement, updatePlan, verifyLedger } from "./money.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys.ts";
@@ -19,6 +21,7 @@ export interface AdminDeps {
   changes: Changes;
   keeper: PlanKeeper;
   metrics: Metrics;
+  upstreams: Upstreams;
   adminToken: string;
 }
 
@@ -38,6 +41,7 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["GET", "/admin/v1/ledger/verify", verifyLedger(deps)],
     ["GET", "/admin/v1/config", retrieveConfig(deps)],
     ["POST", "/admin/v1/config/reload", reloadConfig(deps)],
+    ["GET", "/admin/v1/providers", listProviders(deps)],
     ["GET", "/metrics", metrics(deps)],
   ];
   for (const [method, path, endpoint] of calls) app.on(method, path, guard(path, endpoint));

@@ -1,6 +1,7 @@
 import type { Database } from "../../store/database.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
+import { chatCompletions, type ChatEndpointDeps } from "./chat_completions.ts";
 import { listModels } from "./list_models.ts";
 import { listPrices } from "./list_prices.ts";
 import { createQuote } from "./quotes.ts";
@@ -15,7 +16,7 @@ export interface Mount {
 }
 
 /** What endpoints need beside the request. */
-export interface OperationDeps {
+export interface OperationDeps extends ChatEndpointDeps {
   database: Database;
 }
 
@@ -36,5 +37,6 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "GET", path: "", endpoint: listUsageEndpoint(deps) },
     { method: "GET", path: "/:request_id", endpoint: retrieveReceipt(deps) },
   ]],
+  ["chat", (deps) => one("POST", chatCompletions(deps))],
   ["quotes", (deps) => one("POST", createQuote(deps))],
 ]);

@@ -1,0 +1,85 @@
+import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import { conversationOf, type Part, type Turn } from "../dialect/conversation.ts";
+import { compact, type Json } from "../dialect/json.ts";
+import * as parameters from "../dialect/parameters.ts";
+import { refuse } from "../dialect/write.ts";
+import { closeSchema } from "./schema.ts";
+import { thinkingOf } from "./thinking.ts";
+import { toolsOf } from "./tools.ts";
+
+/** What every model of the provider can write, for requests and models without a limit. */
+const OUTPUT_TOKENS = 4096;
+
+/** The body of POST /v1/messages. */
+export function messagesBody(request: ChatRequest, target: Target): Json {
+  parameters.refuseShapes(request, ["audio", "logprobs", "functions"]);
+  if (typeof request.n === "number" && request.n > 1) {
+    refuse("n", "This model gives one answer to a request: leave `n` out.");
+  }
+  const { system, turns } = conversationOf(request);
+  const format = parameters.formatOf(request);
+  const use = parameters.toolUseOf(request);
+  const maxTokens = parameters.outputLimit(request) ?? target.maxOutputTokens ?? OUTPUT_TOKENS;
+  const { thinking, effort } = thinkingOf(request, target.model, turns, use, maxTokens);
+  const temperature = parameters.number(request.temperature);
+  const output = compact({
+    effort,
+    format: typeof format === "object"
+      ? { type: "json_schema", schema: closeSchema(format.schema) }
+      : undefined,
+  });
+  return compact({
+    model: target.model,
+    max_tokens: maxTokens,
+    system: systemOf(system, format),
+    messages: turns.map(messageOf),
+    ...toolsOf(use, turns),
+    thinking,
+    output_config: Object.keys(output).length > 0 ? output : undefined,
+    stop_sequences: parameters.stopTexts(request),
+    // Thoughts fix the temperature, and what OpenAI allows above 1 does not exist here.
+    temperature: thinking === undefined && temperature !== undefined
+      ? Math.min(1, temperature)
+      : undefined,
+    // One of the two: newer models refuse both together.
+    top_p: thinking === undefined && temperature === undefined
+      ? parameters.number(request.top_p)
+      : undefined,
+    stream: request.stream === true ? true : undefined,
+  });
+}
+
+/** There is no mode for JSON without a schema; the models follow the word. */
+function systemOf(system: string, format: parameters.Format): string | undefined {
+  const asked = format === "json" ? "Answer with one JSON object and nothing else." : "";
+  const whole = [system, asked].filter((words) => words !== "").join("\n");
+  return whole === "" ? undefined : whole;
+}
+
+function messageOf({ role, parts }: Turn): Json {
+  return { role, content: parts.map(blockOf) };
+}
+
+function blockOf(part: Part): Json {
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "link":
+      return { type: "image", source: { type: "url", url: part.url } };
+    case "bytes":
+      return {
+        type: blockType(part.mime, part.param),
+        source: { type: "base64", media_type: part.mime, data: part.base64 },
+      };
+    case "call":
+      return { type: "tool_use", id: part.id, name: part.name, input: part.input };
+    case "result":
+      return { type: "tool_result", tool_use_id: part.id, content: part.parts.map(blockOf) };
+  }
+}
+
+function blockType(mime: string, param: string): string {
+  if (mime.startsWith("image/")) return "image";
+  if (mime === "application/pdf") return "document";
+  refuse(param, "This model takes images and PDF documents.");
+}

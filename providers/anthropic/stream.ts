@@ -1,0 +1,119 @@
+import type {
+  ChatChunk,
+  ChatReader,
+  ChunkDelta,
+  FinishReason,
+  ServerSentEvent,
+} from "../../src/upstream/adapter.ts";
+import { count, type Json, record, text } from "../dialect/json.ts";
+import { faultOfError } from "./fault.ts";
+import { endingOf, usageOf } from "./reply.ts";
+
+interface OpenCall {
+  /** Position among the answer's tool calls. */
+  readonly index: number;
+  /** Whether any of its arguments has been told. */
+  told: boolean;
+}
+
+/** Reads one stream of message events. */
+export class MessageReader implements ChatReader {
+  /** Counts from the start; the end tells only what has changed since. */
+  #usage: Json = {};
+  /** Open tool calls by the index of their block, which also counts text and thoughts. */
+  readonly #calls = new Map<number, OpenCall>();
+
+  next({ data }: ServerSentEvent): ChatChunk | null {
+    const event = data === "" ? null : record(JSON.parse(data));
+    switch (event?.type) {
+      case "message_start":
+        this.#usage = record(record(event.message)?.usage) ?? {};
+        return chunk({ role: "assistant", content: "" });
+      case "content_block_start":
+        return this.#open(count(event.index), record(event.content_block));
+      case "content_block_delta":
+        return this.#grow(count(event.index), record(event.delta));
+      case "content_block_stop":
+        return this.#close(count(event.index));
+      case "message_delta":
+        return this.#finish(record(event.delta), record(event.usage));
+      case "message_stop":
+        return { choices: [], done: true };
+      case "error":
+        return { choices: [], fault: faultOfError(0, record(event.error) ?? {}) };
+      default: // a ping, or a kind of event that came later than this code
+        return null;
+    }
+  }
+
+  #open(at: number | null, block: Json | null): ChatChunk | null {
+    if (at === null || block === null) return null;
+    if (block.type === "text") return words("content", block.text);
+    if (block.type === "thinking") return words("reasoning_content", block.thinking);
+    if (block.type !== "tool_use") return null;
+    const given = record(block.input);
+    const whole = given !== null && Object.keys(given).length > 0 ? JSON.stringify(given) : "";
+    const call = { index: this.#calls.size, told: whole !== "" };
+    this.#calls.set(at, call);
+    return chunk({
+      tool_calls: [{
+        index: call.index,
+        id: text(block.id) ?? "",
+        type: "function",
+        function: { name: text(block.name) ?? "", arguments: whole },
+      }],
+    });
+  }
+
+  #grow(at: number | null, delta: Json | null): ChatChunk | null {
+    switch (delta?.type) {
+      case "text_delta":
+        return words("content", delta.text);
+      case "thinking_delta":
+        return words("reasoning_content", delta.thinking);
+      case "input_json_delta": {
+        const call = this.#calls.get(at ?? -1);
+        const piece = text(delta.partial_json) ?? "";
+        if (call === undefined || piece === "") return null;
+        call.told = true;
+        return argumentsChunk(call, piece);
+      }
+      default: // signatures and citations
+        return null;
+    }
+  }
+
+  /** A tool without arguments ends without a piece of them; clients parse what they get. */
+  #close(at: number | null): ChatChunk | null {
+    const call = this.#calls.get(at ?? -1);
+    if (call === undefined || call.told) return null;
+    call.told = true;
+    return argumentsChunk(call, "{}");
+  }
+
+  #finish(delta: Json | null, counted: Json | null): ChatChunk | null {
+    this.#usage = { ...this.#usage, ...withoutNulls(counted ?? {}) };
+    const usage = counted === null ? null : usageOf(this.#usage);
+    const ending = endingOf(delta?.stop_reason);
+    const told = ending === null ? { choices: [] } : chunk({}, ending);
+    if (usage !== null) return { ...told, usage };
+    return ending === null ? null : told;
+  }
+}
+
+function chunk(delta: ChunkDelta, finish_reason: FinishReason | null = null): ChatChunk {
+  return { choices: [{ index: 0, delta, finish_reason }] };
+}
+
+function words(field: "content" | "reasoning_content", value: unknown): ChatChunk | null {
+  return typeof value === "string" && value !== "" ? chunk({ [field]: value }) : null;
+}
+
+function argumentsChunk({ index }: OpenCall, piece: string): ChatChunk {
+  return chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
+}
+
+/** A count that is null has not changed. */
+function withoutNulls(counts: Json): Json {
+  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,166 @@
+import { Refusal } from "../../src/base/refusal.ts";
+import type { ChatRequest } from "../../src/upstream/adapter.ts";
+import { type Json, record, records, text } from "./json.ts";
+import { refuse } from "./write.ts";
+
+/** A request's messages, sorted for providers that know turns instead of messages. */
+export interface Conversation {
+  /** System and developer prompts, in their order, wherever they stood. */
+  readonly system: string;
+  /** Turns of user and assistant in alternation; never empty. */
+  readonly turns: readonly Turn[];
+}
+
+export interface Turn {
+  readonly role: "user" | "assistant";
+  readonly parts: readonly Part[];
+}
+
+/** `param` is where the client wrote it, for a refusal. */
+export type Part = Text | Bytes | Link | Call | Result;
+export interface Text {
+  readonly kind: "text";
+  readonly text: string;
+}
+export interface Bytes {
+  readonly kind: "bytes";
+  readonly mime: string;
+  readonly base64: string;
+  readonly param: string;
+}
+export interface Link {
+  readonly kind: "link";
+  readonly url: string;
+  readonly param: string;
+}
+export interface Call {
+  readonly kind: "call";
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+}
+export interface Result {
+  readonly kind: "result";
+  readonly id: string;
+  /** Of the tool that was called with this id. */
+  readonly name: string;
+  readonly parts: readonly (Text | Bytes | Link)[];
+}
+
+export function conversationOf(request: ChatRequest): Conversation {
+  const system: string[] = [];
+  const turns: { role: Turn["role"]; parts: Part[] }[] = [];
+  const names = new Map<string, string>();
+
+  const add = (role: Turn["role"], parts: readonly Part[]) => {
+    if (parts.length === 0) return;
+    const last = turns.at(-1);
+    // Results of parallel calls belong into one turn, and two turns of one side are one.
+    if (last?.role === role) last.parts.push(...parts);
+    else turns.push({ role, parts: [...parts] });
+  };
+
+  for (const [at, message] of request.messages.entries()) {
+    const param = `messages[${at}]`;
+    switch (message.role) {
+      case "system":
+      case "developer":
+        system.push(wordsOf(message.content));
+        break;
+      case "user":
+        add("user", partsOf(message.content, `${param}.content`));
+        break;
+      case "assistant": {
+        const calls = callsOf(message, param);
+        for (const call of calls) names.set(call.id, call.name);
+        add("assistant", [...partsOf(message.content ?? message.refusal, param), ...calls]);
+        break;
+      }
+      case "tool": {
+        const id = text(message.tool_call_id) ?? "";
+        const parts = partsOf(message.content, `${param}.content`);
+        add("user", [{ kind: "result", id, name: names.get(id) ?? id, parts }]);
+        break;
+      }
+      default:
+        refuse(`${param}.role`, "This model takes tools and tool messages, not functions.");
+    }
+  }
+  const prompt = system.filter((words) => words !== "").join("\n");
+  // Nobody has spoken yet: the prompt opens the conversation.
+  if (turns.length === 0) return { system: "", turns: [opening(prompt)] };
+  return { system: prompt, turns };
+}
+
+function opening(prompt: string): Turn {
+  return { role: "user", parts: [{ kind: "text", text: prompt }] };
+}
+
+function wordsOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return records(content).map((part) => text(part.text) ?? "").filter(Boolean).join("\n");
+}
+
+function partsOf(content: unknown, param: string): (Text | Bytes | Link)[] {
+  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+  return records(content).flatMap((part, at) => partOf(part, `${param}[${at}]`));
+}
+
+function partOf(part: Json, param: string): (Text | Bytes | Link)[] {
+  switch (part.type) {
+    case "text":
+    case "refusal": {
+      const words = text(part.text) ?? text(part.refusal) ?? "";
+      return words === "" ? [] : [{ kind: "text", text: words }];
+    }
+    case "image_url":
+      return [fromUrl(record(part.image_url)?.url, `${param}.image_url.url`)];
+    case "input_audio": {
+      const sound = record(part.input_audio);
+      const [mime, base64] = [`audio/${sound?.format}`, text(sound?.data) ?? ""];
+      return [{ kind: "bytes", mime, base64, param }];
+    }
+    case "file": {
+      const data = record(part.file)?.file_data;
+      if (typeof data === "string") return [fromUrl(data, `${param}.file.file_data`)];
+    }
+  }
+  refuse(param, "This model does not take this kind of content.");
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w-]+=[^;,]*)*;base64,/;
+
+function fromUrl(url: unknown, param: string): Bytes | Link {
+  if (typeof url === "string" && /^https?:\/\//.test(url)) return { kind: "link", url, param };
+  // Looked at from the front only: the bytes may be many.
+  const head = typeof url === "string" ? DATA_URL.exec(url.slice(0, 256)) : null;
+  if (head === null) {
+    throw new Refusal("invalid_value", "Expected an https address or a base64 data URL.", {
+      param,
+    });
+  }
+  return { kind: "bytes", mime: head[1]!, base64: (url as string).slice(head[0].length), param };
+}
+
+function callsOf(message: Json, param: string): Call[] {
+  return records(message.tool_calls).map((call, at) => {
+    const called = record(call.function);
+    return {
+      kind: "call",
+      id: text(call.id) ?? "",
+      name: text(called?.name) ?? "",
+      input: inputOf(called?.arguments, `${param}.tool_calls[${at}].function.arguments`),
+    };
+  });
+}
+
+function inputOf(written: unknown, param: string): Json {
+  if (written === undefined || written === "") return {};
+  try {
+    const input = record(JSON.parse(String(written)));
+    if (input !== null) return input;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal("invalid_value", "Expected the arguments as a JSON object.", { param });
+}

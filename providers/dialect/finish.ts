@@ -1,0 +1,31 @@
+import type { FinishReason } from "../../src/upstream/adapter.ts";
+import type { FaultKind } from "./faults.ts";
+
+/** How an answer ended: a reason that clients know, or a failure that the provider reports as one. */
+export type Ending = FinishReason | { readonly fault: FaultKind };
+
+/** What a declaration may call an ending. */
+export type EndingName = FinishReason | "overloaded" | "failed";
+
+const KNOWN: Readonly<Record<string, Ending>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool_calls",
+  content_filter: "content_filter",
+  function_call: "function_call",
+  error: { fault: "failed" },
+};
+
+/** Reads `finish_reason`; null while the answer goes on. An unknown reason is still an end. */
+export function endingReader(
+  declared: Readonly<Record<string, EndingName>> = {},
+): (reason: unknown) => Ending | null {
+  const endings = new Map(Object.entries(KNOWN));
+  for (const [reason, name] of Object.entries(declared)) {
+    endings.set(reason, name === "overloaded" || name === "failed" ? { fault: name } : name);
+  }
+  return (reason) => {
+    if (typeof reason !== "string" || reason === "") return null;
+    return endings.get(reason) ?? "stop";
+  };
+}

@@ -1,0 +1,136 @@
+import { Refusal } from "../../src/base/refusal.ts";
+import type { ChatRequest, Target, UpstreamRequest } from "../../src/upstream/adapter.ts";
+import { type Json, record, records } from "./json.ts";
+
+export interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+  readonly otherwise?: "nearest" | "refuse";
+}
+
+/** How requests to a server of OpenAI's dialect differ from the client's. */
+export interface WriteDeclaration {
+  readonly auth?: "none" | { readonly header: string; readonly prefix?: string };
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+  readonly parameters?: {
+    readonly rename?: Readonly<Record<string, string>>;
+    readonly drop?: readonly string[];
+    readonly refuse?: readonly string[];
+    readonly keep?: Readonly<Record<string, Bounds>>;
+    readonly defaults?: Readonly<Record<string, unknown>>;
+  };
+  readonly messages?: {
+    readonly roles?: Readonly<Record<string, string>>;
+    readonly drop?: readonly string[];
+  };
+  readonly stream?: { readonly ask_usage?: boolean };
+}
+
+export type RequestWriter = (request: ChatRequest, target: Target) => UpstreamRequest;
+
+/** Makes the function that writes requests; what the declaration says is worked out once. */
+export function requestWriter(declared: WriteDeclaration): RequestWriter {
+  const { parameters = {}, messages = {} } = declared;
+  const auth = declared.auth ?? { header: "Authorization", prefix: "Bearer " };
+  const path = declared.path ?? "/chat/completions";
+  const fixed = lowerCase(declared.headers ?? {});
+  const rename = Object.entries(parameters.rename ?? {});
+  const keep = Object.entries(parameters.keep ?? {});
+  const rewrite = messageRewriter(messages.roles ?? {}, messages.drop ?? []);
+  const askUsage = declared.stream?.ask_usage ?? true;
+
+  return function writeRequest(request, target) {
+    refuseUnable(request, parameters.refuse ?? []);
+    const streamed = request.stream === true;
+    const body: Record<string, unknown> = { ...parameters.defaults, ...request };
+    body.model = target.model;
+    for (const name of parameters.drop ?? []) delete body[name];
+    for (const [name, bounds] of keep) holdWithin(body, name, bounds);
+    for (const [from, to] of rename) moveField(body, from, to);
+    if (rewrite !== null) body.messages = request.messages.map(rewrite);
+    if (streamed && askUsage) {
+      body.stream_options = { ...record(request.stream_options), include_usage: true };
+    } else if (!streamed || !askUsage) delete body.stream_options;
+
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "accept": streamed ? "text/event-stream" : "application/json",
+      ...fixed,
+    };
+    if (auth !== "none" && target.apiKey !== null) {
+      headers[auth.header.toLowerCase()] = `${auth.prefix ?? ""}${target.apiKey}`;
+    }
+    return {
+      method: "POST",
+      url: join(target.baseUrl, path.replaceAll("{model}", () => encodeURIComponent(target.model))),
+      headers: Object.assign(headers, lowerCase(target.headers)),
+      body: JSON.stringify(body),
+    };
+  };
+}
+
+/** Header names in lower case, so that a later one replaces an earlier one instead of joining it. */
+export function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const lowered: Record<string, string> = {};
+  for (const name of Object.keys(headers)) lowered[name.toLowerCase()] = headers[name]!;
+  return lowered;
+}
+
+export function join(baseUrl: string, path: string): string {
+  return (baseUrl.endsWith("/") ? baseUrl.replace(/\/+$/, "") : baseUrl) + path;
+}
+
+export function refuse(param: string, message: string): never {
+  throw new Refusal("capability_not_supported", message, { param });
+}
+
+function refuseUnable(request: ChatRequest, names: readonly string[]): void {
+  for (const name of names) {
+    const value = request[name];
+    if (value === undefined || value === null || value === false) continue;
+    refuse(name, `This model does not take \`${name}\`: leave it out.`);
+  }
+  if (request.tools === undefined) return;
+  const odd = records(request.tools).findIndex((tool) => tool.type !== "function");
+  if (odd >= 0) refuse(`tools[${odd}].type`, "This model takes tools of type `function` only.");
+}
+
+function holdWithin(body: Record<string, unknown>, name: string, bounds: Bounds): void {
+  const value = body[name];
+  if (typeof value !== "number") return;
+  const { min = -Infinity, max = Infinity } = bounds;
+  const held = Math.min(max, Math.max(min, value));
+  if (held === value) return;
+  if (bounds.otherwise === "refuse") {
+    refuse(
+      name,
+      `This model takes a \`${name}\` of ${held} at ${held === max ? "most" : "least"}.`,
+    );
+  }
+  body[name] = held;
+}
+
+/** A field under its new name; it replaces one that already has the name, being the newer of the two. */
+function moveField(body: Record<string, unknown>, from: string, to: string): void {
+  if (!Object.hasOwn(body, from)) return;
+  const value = body[from];
+  delete body[from];
+  if (value !== undefined && value !== null) body[to] = value;
+}
+
+/** Null where messages pass as they are; else a function that copies only those it changes. */
+function messageRewriter(
+  roles: Readonly<Record<string, string>>,
+  drop: readonly string[],
+): ((message: Json) => Json) | null {
+  if (drop.length === 0 && Object.keys(roles).length === 0) return null;
+  return function rewriteMessage(message) {
+    const role = typeof message.role === "string" ? roles[message.role] : undefined;
+    if (role === undefined && !drop.some((name) => name in message)) return message;
+    const copy: Record<string, unknown> = { ...message };
+    for (const name of drop) delete copy[name];
+    if (role !== undefined) copy.role = role;
+    return copy;
+  };
+}

@@ -1,0 +1,70 @@
+import type { Fault } from "../../src/upstream/adapter.ts";
+import { type FaultKind, kindOfStatus, withoutWords } from "../dialect/faults.ts";
+import { count, type Json, record, records, text } from "../dialect/json.ts";
+
+const KINDS: Readonly<Record<string, FaultKind>> = {
+  INVALID_ARGUMENT: "rejected",
+  OUT_OF_RANGE: "rejected",
+  // The account may not use the service from here, or not without paying.
+  FAILED_PRECONDITION: "unauthorized",
+  UNAUTHENTICATED: "unauthorized",
+  PERMISSION_DENIED: "unauthorized",
+  NOT_FOUND: "failed",
+  RESOURCE_EXHAUSTED: "rate_limited",
+  CANCELLED: "failed",
+  INTERNAL: "failed",
+  UNIMPLEMENTED: "failed",
+  UNAVAILABLE: "overloaded",
+  DEADLINE_EXCEEDED: "failed",
+};
+
+/** The provider's fields by a word of their path, and what the client calls them. */
+const CLIENT_NAMES: readonly (readonly [string, string])[] = [
+  ["temperature", "temperature"],
+  ["top_p", "top_p"],
+  ["max_output_tokens", "max_completion_tokens"],
+  ["stop_sequences", "stop"],
+  ["candidate_count", "n"],
+  ["response_json_schema", "response_format"],
+  ["response_schema", "response_format"],
+  ["response_mime_type", "response_format"],
+  ["thinking_config", "reasoning_effort"],
+  ["presence_penalty", "presence_penalty"],
+  ["frequency_penalty", "frequency_penalty"],
+  ["logprobs", "logprobs"],
+  ["function_declarations", "tools"],
+  ["tool_config", "tool_choice"],
+  ["contents", "messages"],
+  ["system_instruction", "messages"],
+];
+
+export function readFault(status: number, body: unknown): Fault {
+  // A stream that fails before it starts answers with a list of one.
+  const whole = Array.isArray(body) ? body[0] : body;
+  const error = record(record(whole)?.error);
+  return error === null ? { kind: withoutWords(status) } : faultOfError(status, error);
+}
+
+export function faultOfError(given: number, error: Json): Fault {
+  const status = given === 0 ? count(error.code) ?? 0 : given;
+  const message = text(error.message) ?? "";
+  const details = records(error.details);
+  const kind = status === 402 ? "unauthorized" : KINDS[text(error.status) ?? ""] ??
+    kindOfStatus(status);
+  if (kind !== "rejected") return { kind };
+  if (details.some(({ reason }) => /^API_KEY_/.test(text(reason) ?? ""))) {
+    return { kind: "unauthorized" };
+  }
+  if (/token count .*exceeds/i.test(message)) return { kind: "too_long" };
+  const param = paramOf(details, message);
+  return param === null ? { kind } : { kind, param };
+}
+
+function paramOf(details: readonly Json[], message: string): string | null {
+  const violation = details.flatMap(({ fieldViolations }) => records(fieldViolations))[0];
+  const field = text(violation?.field) ?? message;
+  const words = new Set(
+    field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).split(/\W+/),
+  );
+  return CLIENT_NAMES.find(([word]) => words.has(word))?.[1] ?? null;
+}

@@ -1,0 +1,95 @@
+import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import { conversationOf, type Part, type Result, type Turn } from "../dialect/conversation.ts";
+import { compact, type Json, record } from "../dialect/json.ts";
+import * as parameters from "../dialect/parameters.ts";
+import { generationConfig } from "./generation.ts";
+import { generationOf } from "./model.ts";
+
+/**
+ * What stands for the signature of a call's thoughts, which a client of OpenAI's shape cannot send
+ * back. Models that want one take this word for "there is none".
+ */
+const NO_SIGNATURE = "skip_thought_signature_validator";
+
+/** The body of `generateContent` and of its stream. */
+export function contentBody(request: ChatRequest, target: Target): Json {
+  parameters.refuseShapes(request, ["audio", "functions"]);
+  const { system, turns } = conversationOf(request);
+  const use = parameters.toolUseOf(request);
+  const signed = generationOf(target.model) === "levels";
+  return compact({
+    systemInstruction: system === "" ? undefined : { parts: [{ text: system }] },
+    contents: turns.map((turn) => contentOf(turn, signed)),
+    tools: use === null ? undefined : [{ functionDeclarations: use.tools.map(toolOf) }],
+    toolConfig: use === null ? undefined : choiceOf(use),
+    generationConfig: generationConfig(request, target),
+  });
+}
+
+function contentOf({ role, parts }: Turn, signed: boolean): Json {
+  const written = parts.flatMap(partsOf);
+  const firstCall = written.findIndex((part) => "functionCall" in part);
+  // One signature for all calls of a turn, on the first of them.
+  if (signed && firstCall >= 0) {
+    written[firstCall] = { ...written[firstCall], thoughtSignature: NO_SIGNATURE };
+  }
+  return { role: role === "assistant" ? "model" : "user", parts: written };
+}
+
+function partsOf(part: Part): Json[] {
+  switch (part.kind) {
+    case "text":
+      return [{ text: part.text }];
+    case "bytes":
+      return [{ inlineData: { mimeType: part.mime, data: part.base64 } }];
+    case "link":
+      return [{ fileData: compact({ fileUri: part.url, mimeType: mimeOf(part.url) }) }];
+    case "call":
+      return [{ functionCall: { id: part.id, name: part.name, args: part.input } }];
+    case "result":
+      return resultOf(part);
+  }
+}
+
+/** Words go into the response, which must be an object; pictures stand beside it. */
+function resultOf({ id, name, parts }: Result): Json[] {
+  const words = parts.map((part) => part.kind === "text" ? part.text : "").join("");
+  const response = objectIn(words) ?? { output: words };
+  const others = parts.filter(({ kind }) => kind !== "text").flatMap(partsOf);
+  return [{ functionResponse: { id, name, response } }, ...others];
+}
+
+function objectIn(words: string): Json | null {
+  if (!words.trimStart().startsWith("{")) return null;
+  try {
+    return record(JSON.parse(words));
+  } catch {
+    return null;
+  }
+}
+
+const MIMES: Readonly<Record<string, string>> = {
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  png: "image/png",
+  gif: "image/gif",
+  webp: "image/webp",
+  heic: "image/heic",
+  pdf: "application/pdf",
+};
+
+function mimeOf(url: string): string | undefined {
+  const ending = /\.([a-z]{3,4})$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1];
+  return ending === undefined ? undefined : MIMES[ending.toLowerCase()];
+}
+
+function toolOf({ name, description, parameters }: parameters.Tool): Json {
+  return compact({ name, description, parametersJsonSchema: parameters });
+}
+
+function choiceOf(use: parameters.ToolUse): Json | undefined {
+  if (use.choice === "auto") return undefined;
+  const mode = use.choice === "none" ? "NONE" : "ANY";
+  const allowedFunctionNames = use.only === null ? undefined : [use.only];
+  return { functionCallingConfig: compact({ mode, allowedFunctionNames }) };
+}

@@ -1,0 +1,71 @@
+/**
+ * The simulator as a server of its own, for benchmarks and rehearsals:
+ *
+ *     deno run -A providers/simulator/serve.ts --port 0 --simulate "pace=20ms"
+ *
+ * Prints the base URL to declare, and nothing else. `GET /counters` says how requests went.
+ */
+import { parseArgs } from "node:util";
+import { BrokenConnection } from "./play.ts";
+import { openSimulator, type Simulator } from "./simulator.ts";
+
+export interface SimulatorServer extends AsyncDisposable {
+  /** With `/v1`, as a client or a declaration wants it. */
+  readonly baseUrl: string;
+  readonly counters: Simulator["counters"];
+}
+
+export function serveSimulator(
+  { hostname = "127.0.0.1", port = 0, orders = "" }: {
+    hostname?: string;
+    port?: number;
+    orders?: string;
+  } = {},
+): SimulatorServer {
+  const simulator = openSimulator({ orders });
+  const gone = new AbortController();
+  const server = Deno.serve({
+    hostname,
+    port,
+    signal: gone.signal,
+    onListen() {},
+    onError: breakOff,
+  }, (request) => {
+    const asksCounters = request.method === "GET" && request.url.endsWith("/counters");
+    return asksCounters ? Response.json(simulator.counters) : simulator.serve(request);
+  });
+  return {
+    baseUrl: `http://${hostname}:${server.addr.port}/v1`,
+    counters: simulator.counters,
+    async [Symbol.asyncDispose]() {
+      // Streams that never end would keep a polite shutdown waiting.
+      gone.abort();
+      await server.finished;
+    },
+  };
+}
+
+/** Told of requests that fail and of bodies that break. The nearest it can come to no answer is half of one. */
+function breakOff(error: unknown): Response {
+  const isMeant = error instanceof BrokenConnection ||
+    error instanceof Error && error.name === "AbortError";
+  if (!isMeant) console.error(error);
+  const broken = new BrokenConnection("no answer");
+  return new Response(new ReadableStream({ pull: (controller) => controller.error(broken) }));
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      host: { type: "string", default: "127.0.0.1" },
+      port: { type: "string", default: "8790" },
+      simulate: { type: "string", default: "" },
+    },
+  });
+  const server = serveSimulator({
+    hostname: values.host,
+    port: Number(values.port),
+    orders: values.simulate,
+  });
+  console.log(server.baseUrl);
+}

@@ -1,0 +1,59 @@
+/** A refusal in OpenAI's words and shape, raised wherever a request turns out to be wrong. */
+export class WireError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly param: string | null = null,
+    readonly code: string | null = null,
+    readonly type = "invalid_request_error",
+  ) {
+    super(message);
+  }
+
+  get body(): string {
+    const { message, type, param, code } = this;
+    return JSON.stringify({ error: { message, type, param, code } }, null, 2);
+  }
+}
+
+/** What OpenAI says with a status that has nothing to do with the request's content. */
+export function errorOf(status: number): WireError {
+  switch (status) {
+    case 401:
+      return new WireError(401, "Incorrect API key provided.", null, "invalid_api_key");
+    case 403:
+      return new WireError(
+        403,
+        "Country, region, or territory not supported",
+        null,
+        "unsupported_country_region_territory",
+        "request_forbidden",
+      );
+    case 429:
+      return new WireError(
+        429,
+        "Rate limit reached for this model on requests per min (RPM). Please try again shortly.",
+        null,
+        "rate_limit_exceeded",
+        "requests",
+      );
+    case 503:
+      return new WireError(
+        503,
+        "The engine is currently overloaded, please try again later",
+        null,
+        null,
+        "service_unavailable",
+      );
+    default:
+      return status < 500
+        ? new WireError(status, `The simulator was told to answer ${status}.`)
+        : new WireError(
+          status,
+          "The server had an error while processing your request. Sorry about that!",
+          null,
+          null,
+          "server_error",
+        );
+  }
+}

@@ -1,0 +1,74 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Model } from "../config/plan.ts";
+import type { ChatRequest } from "../upstream/adapter.ts";
+
+/** Refuses what the model does not declare: a client must not depend on what only one upstream can do. */
+export function checkRequest(model: Model, request: ChatRequest): void {
+  if (request.stream === true) need(model, "streaming", "stream");
+  if (isAsked(request.tools) || isAsked(request.functions)) need(model, "tools", "tools");
+  const format = (request.response_format as { type?: string } | null | undefined)?.type;
+  if (format === "json_schema" || format === "json_object") {
+    need(model, "json_schema", "response_format");
+  }
+  if (request.reasoning_effort !== undefined && request.reasoning_effort !== null) {
+    need(model, "reasoning", "reasoning_effort");
+  }
+  const { images, characters } = measure(request);
+  if (images > 0) need(model, "vision", "messages");
+  limit(model, "max_input_images", images, "messages", "pictures");
+  if (characters > number(model, "max_prompt_length")) {
+    throw new Refusal(
+      "prompt_too_long",
+      `The messages are longer than ${number(model, "max_prompt_length")} characters.`,
+      {
+        param: "messages",
+      },
+    );
+  }
+  for (const name of ["max_completion_tokens", "max_tokens"]) {
+    const asked = request[name];
+    if (typeof asked === "number") limit(model, "max_output_tokens", asked, name, "tokens");
+  }
+}
+
+function isAsked(list: unknown): boolean {
+  return Array.isArray(list) && list.length > 0;
+}
+
+function need(model: Model, capability: string, param: string): void {
+  if (model.capabilities.has(capability)) return;
+  throw new Refusal(
+    "capability_not_supported",
+    `The model "${model.id}" does not offer ${capability}.`,
+    { param },
+  );
+}
+
+function limit(model: Model, name: string, asked: number, param: string, what: string): void {
+  const most = number(model, name);
+  if (asked <= most) return;
+  throw new Refusal(
+    "invalid_value",
+    `${param} may not be more than ${most} ${what} with "${model.id}".`,
+    { param },
+  );
+}
+
+function number(model: Model, name: string): number {
+  const value = model.limits[name];
+  return typeof value === "number" ? value : Infinity;
+}
+
+function measure({ messages }: ChatRequest): { images: number; characters: number } {
+  let images = 0;
+  let characters = 0;
+  for (const { content } of messages) {
+    if (typeof content === "string") characters += content.length;
+    if (!Array.isArray(content)) continue;
+    for (const part of content as { type?: string; text?: string }[]) {
+      if (part?.type === "image_url") images++;
+      else if (typeof part?.text === "string") characters += part.text.length;
+    }
+  }
+  return { images, characters };
+}

@@ -1,0 +1,188 @@
+import type { Refusal } from "../base/refusal.ts";
+import { Refusal as RefusalError } from "../base/refusal.ts";
+import type { Model, Plan } from "../config/plan.ts";
+import type { OpenHold } from "../ledger/hold.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type Payer, priceFor } from "../pricing/books.ts";
+import { charge, type Quote, quote } from "../pricing/quote.ts";
+import { worstCase } from "../pricing/worst_case.ts";
+import type { ChatRequest } from "../upstream/adapter.ts";
+import { askStream, askWhole } from "../upstream/call_chat.ts";
+import { UpstreamFailure } from "../upstream/failure.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import { checkRequest } from "./check_request.ts";
+import { Meter, type Metered, usageOf } from "./meter.ts";
+import { relay } from "./relay.ts";
+import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
+
+export interface ChatDeps {
+  ledger: Ledger;
+  upstreams: Upstreams;
+  /** Renders a failure in mid-stream as the client may see it. */
+  renderFailure(refusal: Refusal, requestId: string): string;
+  onError(message: string, fields: Record<string, unknown>): void;
+}
+
+export interface ChatCall {
+  requestId: string;
+  clientRequestId: string | null;
+  plan: Plan;
+  account: Payer;
+  model: Model;
+  request: ChatRequest;
+  /** Aborts when the client leaves. */
+  signal: AbortSignal;
+  /** Told the tokens of the answer, once they are known. */
+  onTokens(tokens: number): void;
+}
+
+export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array> };
+
+/** Longest a chat may take in all; its hold outlives it by a little. */
+const TOTAL_SECONDS = 900;
+const HOLD_SECONDS = TOTAL_SECONDS + 60;
+/** How often a running stream leaves a record of what it has used, for the case that we die. */
+const NOTE_MS = 3_000;
+
+/** A chat completion, from the price to the receipt. */
+export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
+  const { model, request } = call;
+  checkRequest(model, request);
+  const quoted = quoteFor(call);
+  // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
+  await using hold = await deps.ledger.hold({
+    id: call.requestId,
+    account: call.account.id,
+    quote: quoted,
+    clientRequestId: call.clientRequestId ?? undefined,
+    ttlSeconds: HOLD_SECONDS,
+  });
+  const heading: Heading = {
+    id: `chatcmpl-${call.requestId.slice(4)}`,
+    model: model.id,
+    created: Math.floor(Date.now() / 1000),
+  };
+  const meter = new Meter(request);
+  if (request.stream === true) {
+    return await streamed(deps, call, quoted, hold.keep(), heading, meter);
+  }
+
+  const { value: reply, release } = await deps.upstreams.first(
+    call.plan,
+    model,
+    call.signal,
+    (attempt) => askWhole(attempt, request),
+  );
+  release();
+  meter.addReply(reply);
+  const metered = await meter.total();
+  await hold.settle(charge(quoted, usageOf(metered)));
+  call.onTokens(tokensOf(metered));
+  return { json: renderCompletion(heading, reply, metered.tokens) };
+}
+
+function quoteFor({ plan, account, model, request }: ChatCall): Quote {
+  const price = priceFor(plan, account, model.id, Date.now());
+  if (price === null) {
+    throw new RefusalError("model_unavailable", `The model "${model.id}" has no price.`, {
+      param: "model",
+    });
+  }
+  return quote(model, price, worstCase(model, request));
+}
+
+async function streamed(
+  deps: ChatDeps,
+  call: ChatCall,
+  quoted: Quote,
+  hold: OpenHold,
+  heading: Heading,
+  meter: Meter,
+): Promise<ChatAnswer> {
+  const { model, request } = call;
+  // The client's leaving ends the wait for the first byte; after that the relay decides.
+  const stop = new AbortController();
+  const leave = () => stop.abort();
+  call.signal.addEventListener("abort", leave);
+  const deadline = setTimeout(() => stop.abort(), TOTAL_SECONDS * 1000);
+  let given;
+  try {
+    given = await deps.upstreams.first(
+      call.plan,
+      model,
+      stop.signal,
+      (attempt) => askStream(attempt, request),
+    );
+  } catch (error) {
+    clearTimeout(deadline);
+    await hold.release();
+    throw error;
+  } finally {
+    call.signal.removeEventListener("abort", leave);
+  }
+
+  const { value: { first, rest }, release } = given;
+  const noting = setInterval(() => {
+    hold.note(charge(quoted, usageOf(meter.soFar()))).catch(() => undefined);
+  }, NOTE_MS);
+  const over = (failure?: UpstreamFailure) => {
+    clearTimeout(deadline);
+    clearInterval(noting);
+    release(failure);
+  };
+  /** Takes what was used; a hold that cannot be settled now is settled by its last note. */
+  const settle = async (): Promise<Metered> => {
+    const metered = await meter.total();
+    call.onTokens(tokensOf(metered));
+    try {
+      await hold.settle(charge(quoted, usageOf(metered)));
+    } catch (error) {
+      deps.onError("a stream could not be settled: its last note will be", {
+        request_id: call.requestId,
+        error,
+      });
+    }
+    return metered;
+  };
+  const stream = relay({
+    first,
+    rest,
+    writer: new ChunkWriter(heading, showsUsage(request)),
+    onChunk: (chunk) => meter.add(chunk),
+    async onEnd() {
+      over();
+      const { tokens } = await settle();
+      return new ChunkWriter(heading, showsUsage(request)).usage(tokens);
+    },
+    async onFailure(error) {
+      const failure = error instanceof UpstreamFailure
+        ? error
+        : new UpstreamFailure("failed", "the stream failed", { cause: error });
+      over(failure);
+      await settle();
+      const refusal = failure.kind === "timeout"
+        ? new RefusalError("upstream_timeout", "The model stopped answering: try again.")
+        : new RefusalError(
+          "upstream_failed",
+          "The model failed in the middle of its answer: try again.",
+        );
+      return `data: ${deps.renderFailure(refusal, call.requestId)}\n\n`;
+    },
+    onLeave() {
+      if (model.onDisconnect === "drain") return true;
+      over();
+      void settle();
+      return false;
+    },
+  });
+  return { stream };
+}
+
+function showsUsage(request: ChatRequest): boolean {
+  return (request.stream_options as { include_usage?: boolean } | null | undefined)
+    ?.include_usage === true;
+}
+
+function tokensOf({ tokens: { input, cachedInput, output, reasoning } }: Metered): number {
+  return input + cachedInput + output + reasoning;
+}

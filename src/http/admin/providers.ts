@@ -1,0 +1,31 @@
+import { type Endpoint, sendJson } from "../exchange.ts";
+import type { AdminDeps } from "./mount.ts";
+
+/** GET /admin/v1/providers: who answers, and how each fares. */
+export function listProviders({ upstreams }: AdminDeps): Endpoint {
+  return function listProviders(c) {
+    const { plan } = c.env;
+    const now = performance.now();
+    const data = [...plan.providers.values()].map((provider) => ({
+      id: provider.id,
+      object: "provider",
+      adapter: provider.adapter,
+      on: provider.on,
+      upstreams: [...plan.models.values()].flatMap((model) =>
+        model.upstreams.filter((upstream) => upstream.provider === provider.id).map((upstream) => {
+          const { restUntil, ...health } = upstreams.healthOf(upstream);
+          const rests = health.state === "open"
+            ? Math.max(0, Math.ceil((restUntil - now) / 1000))
+            : 0;
+          return {
+            model: model.id,
+            upstream_model: upstream.model,
+            ...health,
+            rests_seconds: rests,
+          };
+        })
+      ),
+    }));
+    return sendJson(JSON.stringify({ object: "list", data }));
+  };
+}

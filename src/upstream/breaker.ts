@@ -1,0 +1,71 @@
+/** How an upstream fares. */
+export interface Health {
+  state: "closed" | "open" | "half_open";
+  /** Failures in a row. */
+  failures: number;
+  /** As `performance.now()`; until then it rests. */
+  restUntil: number;
+}
+
+/** Failures in a row that make it rest. */
+const FAILURES_MAX = 5;
+const REST_MS = 5_000;
+const REST_MS_MAX = 60_000;
+
+/**
+ * Rests upstreams that fail. After its rest one request may try (half-open): success brings the
+ * upstream back, failure makes it rest for longer.
+ */
+export class Breaker {
+  readonly #health = new Map<string, Health & { rests: number; isProbing: boolean }>();
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Whether a request may be sent now. In half-open state the first to ask gets the probe. */
+  mayTry(name: string): boolean {
+    const health = this.#health.get(name);
+    if (health === undefined || health.state === "closed") return true;
+    if (this.now() < health.restUntil || health.isProbing) return false;
+    health.state = "half_open";
+    health.isProbing = true;
+    return true;
+  }
+
+  succeeded(name: string): void {
+    if (this.#health.has(name)) this.#health.delete(name);
+  }
+
+  /** `restSeconds`: what the upstream itself asked for; then it rests at once. */
+  failed(name: string, restSeconds?: number): void {
+    const health = this.#health.get(name) ??
+      { state: "closed", failures: 0, restUntil: 0, rests: 0, isProbing: false };
+    this.#health.set(name, health);
+    health.failures++;
+    const wasProbe = health.isProbing;
+    health.isProbing = false;
+    if (restSeconds === undefined && !wasProbe && health.failures < FAILURES_MAX) return;
+    const usual = Math.min(REST_MS * 2 ** health.rests, REST_MS_MAX);
+    health.state = "open";
+    health.rests++;
+    health.restUntil = this.now() +
+      (restSeconds === undefined ? usual : Math.min(restSeconds * 1000, REST_MS_MAX));
+  }
+
+  /** The request was given up for reasons that say nothing of the upstream. */
+  abandoned(name: string): void {
+    const health = this.#health.get(name);
+    if (health !== undefined) health.isProbing = false;
+  }
+
+  healthOf(name: string): Health {
+    const health = this.#health.get(name);
+    if (health === undefined) return { state: "closed", failures: 0, restUntil: 0 };
+    return { state: health.state, failures: health.failures, restUntil: health.restUntil };
+  }
+
+  /** Seconds until the first of these may be tried again. */
+  secondsUntil(names: readonly string[]): number {
+    const soonest = Math.min(...names.map((name) => this.#health.get(name)?.restUntil ?? 0));
+    return Math.max(1, Math.ceil((soonest - this.now()) / 1000));
+  }
+}

@@ -1,0 +1,243 @@
+import type {
+  Adapter,
+  ChatAdapter,
+  ChatChunk,
+  ChatReply,
+  ChatRequest,
+  Target,
+  UpstreamRequest,
+} from "./adapter.ts";
+import { EventSplitter } from "./event_stream.ts";
+import { retryAfter, UpstreamFailure } from "./failure.ts";
+
+/** One attempt at one upstream. */
+export interface Attempt {
+  adapter: Adapter;
+  target: Target;
+  /** Longest wait for the first byte, and between two. */
+  timeoutMs: number;
+  /** Ends the attempt from outside: the client left, or the whole took too long. */
+  signal: AbortSignal;
+}
+
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+
+/** Asks for a whole answer. */
+export async function askWhole(attempt: Attempt, request: ChatRequest): Promise<ChatReply> {
+  const chat = attempt.adapter.chat!;
+  using watch = new Watch(attempt);
+  const response = await send(attempt, watch, chat, chat.write(request, attempt.target));
+  const text = await readText(response, REPLY_BYTES_MAX).catch((cause) => {
+    throw watch.explain(cause);
+  });
+  try {
+    return chat.read(JSON.parse(text));
+  } catch (cause) {
+    throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
+  }
+}
+
+/** An answer that is still coming. */
+export interface ChunkStream {
+  /** What arrived together; empty for a sign of life; null when the provider said that it is complete. */
+  next(): Promise<readonly ChatChunk[] | null>;
+  cancel(): void;
+}
+
+/** Asks for a stream, and returns it with its first chunks: until then another upstream may be tried. */
+export async function askStream(
+  attempt: Attempt,
+  request: ChatRequest,
+): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
+  const chat = attempt.adapter.chat!;
+  const watch = new Watch(attempt);
+  try {
+    const response = await send(attempt, watch, chat, chat.write(request, attempt.target));
+    const type = response.headers.get("content-type") ?? "";
+    if (response.body === null || !type.startsWith("text/event-stream")) {
+      throw new UpstreamFailure(
+        "unreadable",
+        `the reply is no event stream but ${type || "nothing"}`,
+      );
+    }
+    const stream = new Chunks(response.body.getReader(), chat, watch);
+    while (true) {
+      const first = await stream.next();
+      if (first === null) throw new UpstreamFailure("cut", "the stream ended before it began");
+      if (first.length > 0) return { first, rest: stream };
+    }
+  } catch (error) {
+    watch[Symbol.dispose]();
+    throw error;
+  }
+}
+
+class Chunks implements ChunkStream {
+  readonly #splitter = new EventSplitter();
+  readonly #reader;
+  #isDone = false;
+
+  constructor(
+    private readonly body: ReadableStreamDefaultReader<Uint8Array>,
+    chat: ChatAdapter,
+    private readonly watch: Watch,
+  ) {
+    this.#reader = chat.reader();
+  }
+
+  async next(): Promise<readonly ChatChunk[] | null> {
+    if (this.#isDone) {
+      this.cancel();
+      return null;
+    }
+    let step: ReadableStreamReadResult<Uint8Array>;
+    try {
+      step = await this.body.read();
+    } catch (cause) {
+      this.watch[Symbol.dispose]();
+      throw this.watch.explain(cause);
+    }
+    this.watch.seen();
+    const { done, value } = step;
+    if (done) {
+      this.watch[Symbol.dispose]();
+      throw new UpstreamFailure("cut", "the stream ended without its end");
+    }
+    return this.#read(value);
+  }
+
+  #read(bytes: Uint8Array): ChatChunk[] {
+    const chunks: ChatChunk[] = [];
+    try {
+      for (const event of this.#splitter.push(bytes)) {
+        const chunk = this.#reader.next(event);
+        if (chunk === null) continue;
+        if (chunk.fault !== undefined) {
+          throw new UpstreamFailure(chunk.fault.kind, "the stream reports a failure", {
+            cause: event.data,
+          });
+        }
+        chunks.push(chunk);
+        if (chunk.done === true) this.#isDone = true;
+      }
+    } catch (cause) {
+      this.cancel();
+      throw cause instanceof UpstreamFailure
+        ? cause
+        : new UpstreamFailure("unreadable", "the stream cannot be read", { cause });
+    }
+    return chunks;
+  }
+
+  cancel(): void {
+    this.watch.abort();
+    this.body.cancel().catch(() => undefined);
+    this.watch[Symbol.dispose]();
+  }
+}
+
+async function send(
+  { adapter, target, signal: _ }: Attempt,
+  watch: Watch,
+  chat: ChatAdapter,
+  request: UpstreamRequest,
+): Promise<Response> {
+  const { url, method, headers, body } = request;
+  const init = {
+    method,
+    headers: { ...headers, ...target.headers },
+    body,
+    redirect: "manual",
+    signal: watch.signal,
+  } as const;
+  let response: Response;
+  try {
+    response = await (adapter.transport === undefined
+      ? fetch(url, init)
+      : adapter.transport(new Request(url, init)));
+  } catch (cause) {
+    const failure = watch.explain(cause);
+    if (failure.kind !== "cut") throw failure;
+    throw new UpstreamFailure("unreachable", "the upstream cannot be reached", { cause });
+  }
+  watch.seen();
+  if (response.ok) return response;
+  const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
+  const fault = chat.fault(response.status, parsed(text));
+  throw new UpstreamFailure(fault.kind, `the upstream answered ${response.status}`, {
+    cause: text.slice(0, 2000),
+    param: fault.param,
+    retryAfterSeconds: retryAfter(response.headers),
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function readText(response: Response, max: number): Promise<string> {
+  if (Number(response.headers.get("content-length") ?? 0) > max) {
+    await response.body?.cancel();
+    throw new UpstreamFailure("unreadable", "the reply is too large");
+  }
+  const text = await response.text();
+  if (text.length > max) throw new UpstreamFailure("unreadable", "the reply is too large");
+  return text;
+}
+
+/**
+ * Ends an attempt that takes too long, or that nobody wants any more. One timer per attempt looks now
+ * and then whether anything came since: a timer per step would cost more than the step.
+ */
+class Watch implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #stop = () => this.#controller.abort();
+  readonly #timer: ReturnType<typeof setInterval>;
+  #lastSeen = performance.now();
+  #isLate = false;
+
+  constructor(private readonly attempt: Attempt) {
+    attempt.signal.addEventListener("abort", this.#stop);
+    if (attempt.signal.aborted) this.#stop();
+    this.#timer = setInterval(() => {
+      if (performance.now() - this.#lastSeen < attempt.timeoutMs) return;
+      this.#isLate = true;
+      this.#controller.abort();
+    }, Math.max(10, attempt.timeoutMs / 8));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  /** Something came. */
+  seen(): void {
+    this.#lastSeen = performance.now();
+  }
+
+  /** What a step that failed means. */
+  explain(cause: unknown): UpstreamFailure {
+    if (this.#isLate) {
+      return new UpstreamFailure("timeout", `nothing came for ${this.attempt.timeoutMs} ms`, {
+        cause,
+      });
+    }
+    return cause instanceof UpstreamFailure
+      ? cause
+      : new UpstreamFailure("cut", "the connection broke", { cause });
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.attempt.signal.removeEventListener("abort", this.#stop);
+  }
+}

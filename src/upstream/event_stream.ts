@@ -1,0 +1,64 @@
+import type { ServerSentEvent } from "./adapter.ts";
+
+/** Larger than any event worth relaying; a provider that sends more without an end is broken. */
+const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+/**
+ * Splits `text/event-stream` into events, however the bytes are cut: characters and line ends may be
+ * split between chunks, lines end with \n, \r\n or \r, data may have several lines.
+ */
+export class EventSplitter {
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+  #event: string | null = null;
+  #data: string | null = null;
+
+  /** The events that are complete with this chunk. */
+  push(chunk: Uint8Array): ServerSentEvent[] {
+    return this.#split(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  /** What a last event without its blank line still holds: nothing that counts, so it is dropped. */
+  #split(text: string): ServerSentEvent[] {
+    const events: ServerSentEvent[] = [];
+    let whole = this.#rest === "" ? text : this.#rest + text;
+    // A \r at the end may be half a line end: wait for what follows.
+    let end = whole.length;
+    if (whole.charCodeAt(end - 1) === 13) end--;
+    let from = 0;
+    while (from < end) {
+      const to = lineEnd(whole, from, end);
+      if (to === -1) break;
+      this.#line(whole, from, to, events);
+      from = whole.charCodeAt(to) === 13 && whole.charCodeAt(to + 1) === 10 ? to + 2 : to + 1;
+    }
+    whole = from === 0 ? whole : whole.slice(from);
+    if (whole.length + (this.#data?.length ?? 0) > EVENT_CHARACTERS_MAX) {
+      throw new RangeError("an event of the stream does not end");
+    }
+    this.#rest = whole;
+    return events;
+  }
+
+  #line(text: string, from: number, to: number, events: ServerSentEvent[]): void {
+    if (from === to) {
+      if (this.#data !== null) events.push({ event: this.#event, data: this.#data });
+      this.#event = null;
+      this.#data = null;
+    } else if (text.startsWith("data:", from)) {
+      const value = text.slice(text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5, to);
+      this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    } else if (text.startsWith("event:", from)) {
+      this.#event = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, to);
+    }
+    // Comments, ids and retry times are of no use to us.
+  }
+}
+
+function lineEnd(text: string, from: number, end: number): number {
+  const newline = text.indexOf("\n", from);
+  const to = newline === -1 || newline >= end ? -1 : newline;
+  const back = text.indexOf("\r", from);
+  if (back === -1 || back >= end) return to;
+  return to === -1 || back < to ? back : to;
+}

@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import { median, printTable } from "./load.ts";
+import { type Contestant, startContestants } from "./contestants.ts";
+
+interface Figures {
+  rps: number;
+  p50: number;
+  p99: number;
+}
+
+const PAYLOAD = {
+  model: "bench",
+  messages: [{ role: "user", content: "Tell me something about foxes and dogs." }],
+};
+const ROUNDS = 3;
+const SECONDS = 4;
+
+/** Chat through everything that stands in front of one upstream, in turns, on this machine. */
+export async function run(): Promise<void> {
+  await using ground = await startContestants();
+  const rows: Record<string, unknown>[] = [];
+  for (const streaming of [false, true]) {
+    for (const connections of [64, 256]) {
+      const seen = new Map<Contestant, Figures[]>();
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const contestant of ground.contestants) {
+          const figures = await load(contestant, ground.folder, streaming, connections);
+          seen.set(contestant, [...seen.get(contestant) ?? [], figures]);
+        }
+      }
+      const bare = middle(seen.get(ground.contestants.find(({ id }) => id === "pass_through")!)!);
+      console.log(
+        `\n${streaming ? "streams of 100 events" : "whole answers"}, ${connections} connections\n`,
+      );
+      const table = [["", "requests/s", "of pass-through", "p50 ms", "p99 ms", "RSS MiB"]];
+      for (const [contestant, figures] of seen) {
+        const { rps, p50, p99 } = middle(figures);
+        const rss = await rssMiB(contestant.pid);
+        rows.push({
+          streaming,
+          connections,
+          name: contestant.id,
+          rps,
+          p50,
+          p99,
+          rss,
+          ratio: rps / bare.rps,
+        });
+        table.push([
+          contestant.name,
+          rps.toFixed(0),
+          (rps / bare.rps).toFixed(2),
+          p50.toFixed(1),
+          p99.toFixed(1),
+          rss.toFixed(0),
+        ]);
+      }
+      printTable(table);
+    }
+  }
+  console.log("\ntime to the first byte of a stream, one at a time, median of 200\n");
+  const table = [["", "ms"]];
+  for (const contestant of ground.contestants) {
+    const ms = await firstByte(contestant);
+    rows.push({ name: contestant.id, first_byte_ms: ms });
+    table.push([contestant.name, ms.toFixed(2)]);
+  }
+  printTable(table);
+  const folder = new URL("./results/", import.meta.url);
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(new URL("chat.json", folder), JSON.stringify(rows, null, 2) + "\n");
+}
+
+function middle(figures: Figures[]): Figures {
+  const of = (name: keyof Figures) => median(figures.map((one) => one[name]));
+  return { rps: of("rps"), p50: of("p50"), p99: of("p99") };
+}
+
+async function load(
+  contestant: Contestant,
+  folder: string,
+  streaming: boolean,
+  connections: number,
+): Promise<Figures> {
+  const script = join(folder, `${contestant.id}-${streaming}.lua`);
+  const body = JSON.stringify({ ...PAYLOAD, ...(streaming ? { stream: true } : {}) });
+  const headers = Object.entries(contestant.headers).map(([name, value]) =>
+    `wrk.headers["${name}"] = ${JSON.stringify(value)}`
+  );
+  await Deno.writeTextFile(
+    script,
+    [`wrk.method = "POST"`, `wrk.body = '${body}'`, ...headers].join("\n"),
+  );
+  const { stdout } = await new Deno.Command("wrk", {
+    args: [
+      "-t1",
+      `-c${connections}`,
+      `-d${SECONDS}s`,
+      "--latency",
+      "--timeout",
+      "20s",
+      "-s",
+      script,
+      `${contestant.address}/v1/chat/completions`,
+    ],
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  if (/Non-2xx|Socket errors: .*(connect|read) [1-9]/.test(text)) {
+    throw new Error(`${contestant.name}:\n${text}`);
+  }
+  return {
+    rps: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
+    p50: milliseconds(/50%\s+(\S+)/.exec(text)?.[1]),
+    p99: milliseconds(/99%\s+(\S+)/.exec(text)?.[1]),
+  };
+}
+
+function milliseconds(text = "NaN"): number {
+  const value = Number.parseFloat(text);
+  return text.endsWith("us") ? value / 1000 : text.endsWith("ms") ? value : value * 1000;
+}
+
+async function firstByte({ address, headers }: Contestant): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 220; i++) {
+    const from = performance.now();
+    const response = await fetch(`${address}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ ...PAYLOAD, stream: true }),
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    if (i >= 20) times.push(performance.now() - from);
+    while (!(await reader.read()).done);
+  }
+  return median(times);
+}
+
+async function rssMiB(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1024;
+}
+
+if (import.meta.main) await run();

@@ -1,0 +1,187 @@
+/**
+ * Pairs of hold and settlement per second by 64 callers, every one durable on a real Postgres with its
+ * shipped settings: on one hot account and on 1,000, beside the naive way in the same run, and again with
+ * 10 million transfers in the table. `--rows=N` for another number, `--seconds=N` per round.
+ */
+import type { Sql } from "postgres";
+import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
+import { newId } from "../../src/base/ids.ts";
+import type { Price } from "../../src/config/plan.ts";
+import type { HoldRequest } from "../../src/ledger/hold.ts";
+import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import { verify } from "../../src/ledger/verify.ts";
+import type { Charge, Quote } from "../../src/pricing/quote.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openDatabase } from "../../src/store/postgres.ts";
+import { median, printTable } from "./load.ts";
+import { naivePair } from "./naive_ledger.ts";
+
+const CALLERS = 64;
+const ROUNDS = 5;
+/** More make the naive way slower: its connections wait for each other's locks and for two cores. */
+const CONNECTIONS = 16;
+
+const PRICE: Price = {
+  book: "default",
+  model: "sim-chat",
+  billingType: "token",
+  unit: "1M tokens",
+  amounts: { input_price: "0.15", output_price: "0.60" },
+  effectiveAt: 0,
+};
+const QUOTE: Quote = {
+  model: "sim-chat",
+  kind: "text",
+  amount: { num: 123_456n, den: 1_000_000n },
+  units: 8192n,
+  price: PRICE,
+};
+const CHARGE: Charge = {
+  amount: { num: 3_456n, den: 1_000_000n },
+  units: 500n,
+  usage: { input_tokens: 100, output_tokens: 400 },
+};
+
+interface Ground {
+  name: string;
+  database: Database;
+  ledger: Ledger;
+  accounts: string[];
+}
+
+type Pair = (ground: Ground, request: HoldRequest) => Promise<void>;
+
+async function ourPair({ ledger }: Ground, request: HoldRequest): Promise<void> {
+  await using hold = await ledger.hold(request);
+  await hold.settle(CHARGE);
+}
+
+const naive: Pair = ({ database }, request) => naivePair(database.sql, request);
+
+export async function run(args: string[] = []): Promise<void> {
+  const option = (name: string, otherwise: number) =>
+    Number(args.find((arg) => arg.startsWith(`--${name}=`))?.split("=")[1] ?? otherwise);
+  const seconds = option("seconds", 4);
+  await using server = await startPostgres({ settings: DURABLE });
+  await using parts = new AsyncDisposableStack();
+  const empty = await openGround(parts, server.url, "ledger_empty");
+
+  const table = [["pairs/s", "ours", "naive", "ratio"]];
+  for (const accounts of [1, 1000]) {
+    const [ours, theirs] = await compare(seconds, accounts, [[empty, ourPair], [empty, naive]]);
+    table.push([
+      places(accounts),
+      ours!.toFixed(0),
+      theirs!.toFixed(0),
+      (ours! / theirs!).toFixed(1),
+    ]);
+  }
+  printTable(table);
+
+  const rows = option("rows", 10_000_000);
+  const full = await openGround(parts, server.url, "ledger_full");
+  const seededAt = performance.now();
+  await seed(full.database.sql, rows);
+  console.log(`\n${rows} transfers seeded in ${since(seededAt)} s`);
+  const again = [["pairs/s", `${rows} transfers`, "empty", "ratio"]];
+  for (const accounts of [1, 1000]) {
+    const [many, none] = await compare(seconds, accounts, [[full, ourPair], [empty, ourPair]]);
+    again.push([places(accounts), many!.toFixed(0), none!.toFixed(0), (many! / none!).toFixed(2)]);
+  }
+  printTable(again);
+  for (const { name, database } of [empty, full]) {
+    const startedAt = performance.now();
+    const { ok, checks } = await verify(database.sql);
+    console.log(
+      `verify (${name}): ${ok ? "sound" : JSON.stringify(checks)} in ${since(startedAt)} s`,
+    );
+  }
+}
+
+const places = (accounts: number) => accounts === 1 ? "one hot account" : `${accounts} accounts`;
+const since = (moment: number) => ((performance.now() - moment) / 1000).toFixed(1);
+
+/** Contestants in turns, so that whatever else the machine does concerns all of them; medians. */
+async function compare(
+  seconds: number,
+  accounts: number,
+  contestants: [Ground, Pair][],
+): Promise<number[]> {
+  const seen = contestants.map((): number[] => []);
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [at, [ground, pair]] of contestants.entries()) {
+      const rate = await measure(round === 0 ? 1 : seconds, ground, accounts, pair);
+      if (round > 0) seen[at]!.push(rate); // the first is for warming up
+    }
+  }
+  return seen.map(median);
+}
+
+async function measure(
+  seconds: number,
+  ground: Ground,
+  accounts: number,
+  pair: Pair,
+): Promise<number> {
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1000;
+  let pairs = 0;
+  await Promise.all(Array.from({ length: CALLERS }, async () => {
+    while (performance.now() < until) {
+      const account = ground.accounts[Math.floor(Math.random() * accounts)]!;
+      await pair(ground, { id: newId("req"), account, quote: QUOTE, ttlSeconds: 600 });
+      pairs++;
+    }
+  }));
+  return pairs / ((performance.now() - startedAt) / 1000);
+}
+
+async function openGround(
+  parts: AsyncDisposableStack,
+  server: string,
+  name: string,
+): Promise<Ground> {
+  const url = new URL(server);
+  const maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log() {} });
+  await maintenance.sql.unsafe(`create database ${name}`);
+  await maintenance[Symbol.asyncDispose]();
+  url.pathname = name;
+  const database = parts.use(
+    await openDatabase({ databaseUrl: url.href, dataDir: "", log() {}, connections: CONNECTIONS }),
+  );
+  await migrate(database.sql);
+  const ledger = openLedger({ database, currencyScale: () => 6, onLoss() {}, onStray() {} });
+  const accounts = Array.from({ length: 1000 }, () => newId("acc"));
+  await database
+    .sql`insert into account (id, name) select id, 'bench' from unnest(${accounts}::text[]) id`;
+  await database.sql`
+    select ledger_credit(id, 'start', 'cash', 1000000000, null, null) from account`;
+  await database.sql`vacuum analyze`;
+  return { name, database, ledger, accounts };
+}
+
+/** Old movements of the same accounts, in and out again. Indexes are built once, at the end. */
+async function seed(sql: Sql, rows: number): Promise<void> {
+  await sql.unsafe(`
+    alter table transfer drop constraint transfer_pkey;
+    drop index transfer_account;
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, reference, created_at)
+    select 'req_00' || lpad(n::text, 24, '0') || '/1', 'money',
+           case n % 2 when 0 then 'topup' else 'cash:' || a.id end,
+           case n % 2 when 0 then 'cash:' || a.id else 'adjustment' end, 0.003456, a.id,
+           case n % 2 when 0 then 'credit' else 'adjustment' end, null,
+           timestamptz '2026-01-01' + n * interval '1 second'
+      from generate_series(0, ${rows - 1}) n
+      join (select id, row_number() over (order by id) - 1 as at from account) a
+        on a.at = (n / 2) % 1000;
+    alter table transfer add primary key (id);
+    create index transfer_account on transfer (account_id, created_at, id);`);
+  await sql`vacuum analyze transfer`;
+  await sql`checkpoint`;
+}
+
+if (import.meta.main) {
+  await run(Deno.args);
+  Deno.exit(0);
+}

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { adjust, credit } from "../src/ledger/credit.ts";
+import { exportCsv } from "../src/ledger/export_csv.ts";
+import { findReceipt, listUsage } from "../src/ledger/statement.ts";
+import { quote } from "../src/pricing/quote.ts";
+import { charge } from "../src/pricing/quote.ts";
+import { asking, costing, openLedger, PRICE } from "./helpers/open_ledger.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+const START = "2026-01-31T12:00:00Z";
+
+Deno.test(
+  "a receipt shows quantities, price and its version, held, settled, released, and who paid",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "1", clock: START });
+    const asked = quote({ id: "sim-chat", type: "chat" }, PRICE, {
+      input_tokens: 1000,
+      output_tokens: 4000,
+    });
+    const hold = await ledger.hold({
+      id: "req_1",
+      account: ledger.account,
+      quote: asked,
+      clientRequestId: "mine",
+      ttlSeconds: 60,
+    });
+    const price = {
+      model: "sim-chat",
+      billing_type: "token",
+      input_price: "0.01",
+      output_price: "0.02",
+      unit: "1K tokens",
+      book: "default",
+      effective_at: "2026-01-01T00:00:00.000Z",
+    };
+    const open = {
+      id: "req_1",
+      object: "usage.receipt",
+      request_id: "req_1",
+      client_request_id: "mine",
+      model: "sim-chat",
+      status: "open",
+      currency: "USD",
+      held: "0.09",
+      settled: "0.00",
+      released: "0.00",
+      from: { quota: 0, gift: "0.00", cash: "0.00" },
+      usage: null,
+      price,
+      created: Date.parse(START) / 1000,
+      completed: null,
+    };
+    assert.deepEqual(await findReceipt(ledger.sql, ledger.account, "req_1", "USD"), open);
+    await ledger.setClock("2026-01-31T12:00:30Z");
+    await hold.settle(charge(asked, { input_tokens: 1000, output_tokens: 500, estimated: true }));
+    assert.deepEqual(await findReceipt(ledger.sql, ledger.account, "req_1", "USD"), {
+      ...open,
+      status: "settled",
+      settled: "0.02",
+      released: "0.07",
+      from: { quota: 0, gift: "0.00", cash: "0.02" },
+      usage: { input_tokens: 1000, output_tokens: 500, estimated: true },
+      completed: Date.parse(START) / 1000 + 30,
+    });
+  },
+);
+
+Deno.test("another account's receipt is not found", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "1" });
+  const other = await ledger.newAccount("1");
+  (await ledger.hold(asking({ id: "req_1", account: other, amount: "1" }))).keep();
+  assert.equal(await findReceipt(ledger.sql, ledger.account, "req_1", "USD"), null);
+  assert.equal(await findReceipt(ledger.sql, ledger.account, "req_none", "USD"), null);
+});
+
+Deno.test("usage is paged both ways, also through requests of one moment", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100", clock: START });
+  const { sql, account } = ledger;
+  const ids = Array.from({ length: 7 }, (_, at) => `req_${at}`);
+  for (const id of ids) (await ledger.hold(asking({ id, account, amount: "1" }))).keep();
+  for (const [order, expected] of [["asc", ids], ["desc", ids.toReversed()]] as const) {
+    const seen: string[] = [];
+    let hasMore = true;
+    while (hasMore) {
+      const page = await listUsage(sql, { account, limit: 3, after: seen.at(-1), order }, "USD");
+      seen.push(...page.data.map(({ id }) => id));
+      hasMore = page.hasMore;
+    }
+    assert.deepEqual(seen, expected);
+  }
+  await assert.rejects(
+    listUsage(sql, { account, limit: 3, after: "req_none", order: "asc" }, "USD"),
+    {
+      param: "after",
+    },
+  );
+});
+
+Deno.test("usage is filtered by model and time", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100", clock: START });
+  const { sql, account } = ledger;
+  const at = async (moment: string, id: string, model: string) => {
+    await ledger.setClock(moment);
+    const request = asking({ id, account, amount: "1" });
+    (await ledger.hold({ ...request, quote: { ...request.quote, model } })).keep();
+  };
+  await at("2026-02-01T00:00:00Z", "req_1", "sim-chat");
+  await at("2026-02-02T00:00:00Z", "req_2", "sim-image");
+  await at("2026-02-03T00:00:00Z", "req_3", "sim-chat");
+  const ids = async (filter: { model?: string; from?: Date; to?: Date }) =>
+    (await listUsage(sql, { account, limit: 10, order: "asc", ...filter }, "USD")).data.map((
+      { id },
+    ) => id);
+  assert.deepEqual(await ids({ model: "sim-chat" }), ["req_1", "req_3"]);
+  assert.deepEqual(await ids({ from: new Date("2026-02-02") }), ["req_2", "req_3"]);
+  assert.deepEqual(await ids({ to: new Date("2026-02-03") }), ["req_1", "req_2"]);
+  assert.deepEqual(await ids({ model: "sim-chat", from: new Date("2026-02-02") }), ["req_3"]);
+});
+
+Deno.test(
+  "the statement lists every movement as CSV that no spreadsheet takes for a formula",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ clock: START });
+    const { sql, account } = ledger;
+    await credit(sql, { account, kind: "cash", amount: "10", reference: 'invoice "7", paid' });
+    await ledger.setClock("2026-02-01T00:00:00Z");
+    const hold = await ledger.hold(asking({ id: "req_1", account, amount: "3" }));
+    await hold.settle(costing("3.5")); // half of it above the hold: a loss, which is not the account's
+    await ledger.setClock("2026-02-02T00:00:00Z");
+    await adjust(sql, {
+      account,
+      amount: "-1.25",
+      reference: "a1",
+      reason: '=HYPERLINK("http://x")',
+    });
+    const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").split("\r\n");
+    assert.deepEqual(lines, [
+      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason",
+      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",`,
+      "2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,",
+      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")"`,
+      "",
+    ]);
+    const some = await Array.fromAsync(
+      exportCsv(sql, { account, from: new Date("2026-02-01"), to: new Date("2026-02-02") }),
+    );
+    assert.equal(some.join("").trim().split("\r\n").length, 2);
+  },
+);
+
+Deno.test("a statement of several pages misses nothing and repeats nothing", STRICT, async () => {
+  await using ledger = await openLedger({ clock: START });
+  const { sql, account } = ledger;
+  // All of one moment: pages must be told apart by more than time.
+  await sql`
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at)
+    select 'x' || n, 'money', 'topup', 'cash:x', 1, ${account}, 'credit', ${START}::text::timestamptz
+      from generate_series(1, 2500) n`;
+  const text = (await Array.fromAsync(exportCsv(sql, { account }))).join("");
+  const ids = text.trim().split("\r\n").slice(1).map((line) => line.split(",")[1]);
+  assert.equal(ids.length, 2500);
+  assert.equal(new Set(ids).size, 2500);
+});
