@@ -157,6 +157,7 @@ const CLIENT_FIELDS = new Set([
   ...["top_p", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs"],
   ...["seed", "stream", "stream_options", "reasoning_effort", "verbosity", "modalities", "audio"],
   ...["prediction", "user", "metadata", "store", "service_tier", "web_search_options"],
+  ...["safety_identifier", "prompt_cache_key", "prompt_cache_retention"],
 ]);
 
 const PARAM = /^([a-z_]+)(?:$|[.[][\w.[\]-]{0,120}$)/;

@@ -77,8 +77,10 @@ export function toolUseOf(request: ChatRequest): ToolUse | null {
   if (choice?.type === "allowed_tools") {
     const allowed = record(choice.allowed_tools);
     const names = new Set(records(allowed?.tools).map((tool) => record(tool.function)?.name));
+    const offered = tools.filter(({ name }) => names.has(name));
+    if (offered.length === 0) return null;
     return {
-      tools: tools.filter(({ name }) => names.has(name)),
+      tools: offered,
       choice: allowed?.mode === "required" ? "required" : "auto",
       only: null,
       parallel,

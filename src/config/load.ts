@@ -13,7 +13,7 @@ export interface Loaded extends Values {
   places: SourceMap;
 }
 
-/** Reading happens on the thread that serves requests, at up to a second per MiB. */
+/** Reading happens on the thread that serves requests, at a second or two per MiB. */
 const CHARACTERS_MAX = 2 * 1024 * 1024;
 /** Far above what a declaration may have, far below what ends the parser's stack. */
 const OPEN_BRACKETS_MAX = 500;

@@ -43,15 +43,23 @@ export class Upstreams {
     signal: AbortSignal,
     ask: (attempt: Attempt) => Promise<T>,
   ): Promise<Given<T>> {
-    let last: UpstreamFailure | null = null;
+    let last: UpstreamFailure | Refusal | null = null;
     for (const upstream of tryingOrder(model.upstreams)) {
       const provider = plan.providers.get(upstream.provider)!;
       const release = this.#admit(upstream, provider);
       if (release === null) continue;
       try {
-        const value = await ask(this.#attempt(upstream, provider, signal));
+        const value = await ask(this.#attempt(model, upstream, provider, signal));
         return { value, release: (failed) => this.#finish(upstream, release, failed ?? null) };
       } catch (error) {
+        if (error instanceof Refusal) {
+          // This upstream cannot be asked that way; nothing was sent, and another may do it.
+          this.#breaker.abandoned(nameOf(upstream));
+          release();
+          if (error.code !== "capability_not_supported") throw error;
+          last ??= error;
+          continue;
+        }
         const failure = error instanceof UpstreamFailure
           ? error
           : new UpstreamFailure("failed", "the attempt failed", { cause: error });
@@ -65,6 +73,7 @@ export class Upstreams {
         last = failure;
       }
     }
+    if (last instanceof Refusal) throw last;
     throw last === null ? this.#nobody(model) : exhausted(last);
   }
 
@@ -83,13 +92,15 @@ export class Upstreams {
     return null;
   }
 
-  #attempt(upstream: Upstream, provider: Provider, signal: AbortSignal): Attempt {
+  #attempt(model: Model, upstream: Upstream, provider: Provider, signal: AbortSignal): Attempt {
+    const { max_output_tokens } = model.limits;
     const adapter = this.options.adapters.get(provider.adapter)!;
     const target: Target = {
       model: upstream.model,
       baseUrl: provider.baseUrl ?? adapter.baseUrl ?? "",
       apiKey: provider.apiKey,
       headers: provider.headers,
+      ...(typeof max_output_tokens === "number" ? { maxOutputTokens: max_output_tokens } : {}),
     };
     return { adapter, target, timeoutMs: upstream.timeoutSeconds * 1000, signal };
   }

@@ -61,6 +61,8 @@ set enable_nestloop = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set jit = off
+-- Somebody who keeps an account locked must not stop the others for long.
+set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
 declare

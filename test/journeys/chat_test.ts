@@ -1,0 +1,418 @@
+import assert from "node:assert/strict";
+import { simulator } from "../../providers/simulator/simulator.ts";
+import { eventsOf, openChatGateway, until } from "../helpers/chat_gateway.ts";
+import { errorOf } from "../helpers/open_gateway.ts";
+
+Deno.test("POST /v1/chat/completions answers 200 in OpenAI's shape, with our id and model, and takes the price", async () => {
+  await using gateway = await openChatGateway({ cash: "100" });
+  const res = await gateway.chat("talk", "Hello there", { max_tokens: 20 });
+  assert.equal(res.status, 200);
+  const body = await res.json();
+  assert.match(body.id, /^chatcmpl-/);
+  assert.equal(body.object, "chat.completion");
+  assert.equal(body.model, "talk");
+  assert.equal(body.choices[0].message.role, "assistant");
+  assert.equal(body.choices[0].finish_reason, "length");
+  assert.equal(body.usage.completion_tokens, 20);
+  assert.deepEqual(Object.keys(body), ["id", "object", "created", "model", "choices", "usage"]);
+  const receipt = await gateway.receipt(res);
+  const { prompt_tokens } = body.usage;
+  assert.equal(receipt.status, "settled");
+  assert.equal(Number(receipt.settled), (prompt_tokens + 2 * 20) / 1000);
+  assert.deepEqual(receipt.usage, {
+    input_tokens: prompt_tokens,
+    cached_input_tokens: 0,
+    output_tokens: 20,
+    reasoning_tokens: 0,
+    calls: 1,
+  });
+  assert.equal((await gateway.balance()).frozen, "0.00");
+  await gateway.verify();
+});
+
+Deno.test("POST /v1/chat/completions streams chunks that end in [DONE], and shows usage only when asked", async () => {
+  await using gateway = await openChatGateway();
+  const plain = await gateway.chat("talk", "Hello", { stream: true, max_tokens: 5 });
+  assert.equal(plain.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  const events = await eventsOf(plain);
+  assert.equal(events.at(-1), "[DONE]");
+  assert.ok(events.slice(0, -1).every((event) => !("usage" in event) && event.choices.length > 0));
+  assert.equal(
+    events.slice(0, -1).map((event) => event.choices[0].delta.content ?? "").join("").split(" ")
+      .length,
+    5,
+  );
+  assert.equal(events.at(-2).choices[0].finish_reason, "length");
+  const receipt = await gateway.receipt(plain);
+  assert.equal(receipt.usage.output_tokens, 5, "metered all the same");
+  assert.equal(receipt.status, "settled", "before [DONE] was sent");
+
+  const asked = await eventsOf(
+    await gateway.chat("talk", "Hello", {
+      stream: true,
+      max_tokens: 5,
+      stream_options: { include_usage: true },
+    }),
+  );
+  assert.deepEqual(asked.at(-2).choices, []);
+  assert.equal(asked.at(-2).usage.completion_tokens, 5);
+  assert.ok(asked.slice(0, -2).every((event) => event.usage === null));
+  await gateway.verify();
+});
+
+Deno.test("tools, JSON schema, reasoning, n and stop pass through", async () => {
+  await using gateway = await openChatGateway();
+  const tools = ["weather", "time"].map((name) => ({
+    type: "function",
+    function: {
+      name,
+      parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    },
+  }));
+  const called = await (await gateway.chat("talk", "Use weather and time", { tools })).json();
+  assert.equal(called.choices[0].finish_reason, "tool_calls");
+  assert.deepEqual(
+    called.choices[0].message.tool_calls.map((call: any) => call.function.name).sort(),
+    ["time", "weather"],
+  );
+  assert.equal(
+    typeof JSON.parse(called.choices[0].message.tool_calls[0].function.arguments).city,
+    "string",
+  );
+
+  const schema = {
+    type: "object",
+    properties: { name: { type: "string" }, age: { type: "integer" } },
+    required: ["name", "age"],
+    additionalProperties: false,
+  };
+  const json = await (await gateway.chat("talk", "A person", {
+    response_format: { type: "json_schema", json_schema: { name: "p", schema, strict: true } },
+  })).json();
+  const person = JSON.parse(json.choices[0].message.content);
+  assert.equal(typeof person.name, "string");
+  assert.ok(Number.isInteger(person.age));
+
+  const thought = await gateway.chat("think", "Think hard", { reasoning_effort: "high" });
+  const { choices, usage } = await thought.json();
+  assert.ok(choices[0].message.reasoning_content.length > 0);
+  const { reasoning_tokens } = usage.completion_tokens_details;
+  assert.ok(reasoning_tokens > 0);
+  const receipt = await gateway.receipt(thought);
+  assert.equal(receipt.usage.reasoning_tokens, reasoning_tokens);
+  assert.equal(
+    receipt.usage.output_tokens,
+    usage.completion_tokens - reasoning_tokens,
+    "buckets do not overlap",
+  );
+
+  const two = await (await gateway.chat("talk", "Twice", { n: 2, max_tokens: 3 })).json();
+  assert.deepEqual(two.choices.map(({ index }: { index: number }) => index), [0, 1]);
+  assert.equal(two.usage.completion_tokens, 6);
+  await gateway.verify();
+});
+
+Deno.test("400 for what the model does not declare, and nothing is held", async () => {
+  await using gateway = await openChatGateway();
+  const image = [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }];
+  for (
+    const [model, more, code, param] of [
+      ["plain", { stream: true }, "capability_not_supported", "stream"],
+      [
+        "plain",
+        { tools: [{ type: "function", function: { name: "x" } }] },
+        "capability_not_supported",
+        "tools",
+      ],
+      [
+        "plain",
+        { response_format: { type: "json_object" } },
+        "capability_not_supported",
+        "response_format",
+      ],
+      ["plain", { reasoning_effort: "low" }, "capability_not_supported", "reasoning_effort"],
+      [
+        "plain",
+        { messages: [{ role: "user", content: image }] },
+        "capability_not_supported",
+        "messages",
+      ],
+      ["plain", { max_tokens: 51 }, "invalid_value", "max_tokens"],
+      [
+        "talk",
+        { messages: [{ role: "user", content: [...image, ...image, ...image] }] },
+        "invalid_value",
+        "messages",
+      ],
+      [
+        "talk",
+        { messages: [{ role: "user", content: "x".repeat(5001) }] },
+        "prompt_too_long",
+        "messages",
+      ],
+      ["talk", { messages: [] }, "invalid_value", "messages"],
+      ["talk", { messages: "hi" }, "invalid_value", "messages"],
+      [
+        "talk",
+        { messages: [{ role: "wizard", content: "x" }] },
+        "invalid_value",
+        "messages.0.role",
+      ],
+      ["talk", { temperature: 3 }, "invalid_value", "temperature"],
+      ["talk", { n: 0 }, "invalid_value", "n"],
+      ["talk", { n: 1e99 }, "invalid_value", "n"],
+      ["talk", { max_tokens: -5 }, "invalid_value", "max_tokens"],
+      ["talk", { temprature: 1 }, "unknown_field", "temprature"],
+      ["nothing", {}, "model_unavailable", "model"],
+    ] as const
+  ) {
+    const res = await gateway.chat(model, "hi", more);
+    const error = await errorOf(res);
+    assert.equal(res.status, code === "model_unavailable" ? 404 : 400, JSON.stringify(error));
+    assert.equal(error.code, code, JSON.stringify([model, more]));
+    assert.equal(error.param, param, JSON.stringify([model, more]));
+  }
+  const list = await (await gateway.get("/v1/usage")).json();
+  assert.deepEqual(list.data, []);
+});
+
+Deno.test("402 when the balance does not cover the worst case, and the upstream is not called", async () => {
+  await using gateway = await openChatGateway({ cash: "0.01" });
+  const before = simulator.counters.started;
+  const res = await gateway.chat("talk", "Hello", { max_tokens: 1000 });
+  assert.equal(res.status, 402);
+  const error = await errorOf(res);
+  assert.equal(error.type, "insufficient_quota");
+  assert.equal(error.code, "insufficient_balance");
+  assert.equal(simulator.counters.started, before);
+  assert.deepEqual(await gateway.balance(), { available: "0.01", frozen: "0.00" });
+});
+
+Deno.test("50 calls at once against money for 10: exactly 10 are served, 40 get 402, the books are in order", async () => {
+  await using gateway = await openChatGateway({ cash: "10" });
+  const statuses = await Promise.all(Array.from({ length: 50 }, async (_, at) => {
+    const res = await gateway.chat(
+      "by-call",
+      `Call ${at} [[simulate: latency=200ms]]`,
+      at % 2 === 0 ? { stream: true } : {},
+    );
+    await res.text();
+    return res.status;
+  }));
+  assert.equal(statuses.filter((status) => status === 200).length, 10);
+  assert.equal(statuses.filter((status) => status === 402).length, 40);
+  assert.deepEqual(await gateway.balance(), { available: "0.00", frozen: "0.00" });
+  await gateway.verify();
+});
+
+Deno.test("a failing upstream is passed over before the first byte, and nobody notices", async () => {
+  await using gateway = await openChatGateway();
+  for (let i = 0; i < 8; i++) {
+    const res = await gateway.chat("backed", `Hello ${i}`, i % 2 === 0 ? { stream: true } : {});
+    assert.equal(res.status, 200);
+    await res.text();
+  }
+  const { data } = await (await gateway.admin("GET", "/providers")).json();
+  const sick = data.find(({ id }: { id: string }) => id === "sick").upstreams[0];
+  assert.equal(sick.state, "open", "it rests after five failures");
+});
+
+Deno.test("503 when every upstream fails: released, retried elsewhere never, and told when to come back", async () => {
+  await using gateway = await openChatGateway();
+  for (let i = 0; i < 5; i++) {
+    const res = await gateway.chat("sick", "Hello");
+    assert.equal(res.status, 503);
+    assert.ok(Number(res.headers.get("retry-after")) >= 1);
+    assert.equal((await errorOf(res)).code, "upstream_failed");
+    assert.equal((await gateway.receipt(res)).status, "released");
+  }
+  const rested = await gateway.chat("sick", "Hello");
+  assert.equal(rested.status, 503);
+  const error = await errorOf(rested);
+  assert.equal(error.type, "model_unavailable");
+  assert.equal(error.param, "model");
+  assert.deepEqual(await gateway.balance(), { available: "100.00", frozen: "0.00" });
+  await gateway.verify();
+});
+
+Deno.test("misbehaviour before the first byte is a 503 and costs nothing", async () => {
+  await using gateway = await openChatGateway();
+  for (
+    const [orders, code, stream] of [
+      ["refuse", "upstream_failed", false],
+      ["html", "upstream_failed", false],
+      ["status=429", "upstream_failed", false],
+      ["hang", "upstream_timeout", false],
+      ["hang", "upstream_timeout", true],
+      ["content_type=text/plain", "upstream_failed", true],
+      ["garbage=0", "upstream_failed", true],
+      ["cut=0", "upstream_failed", true],
+      ["error=0", "upstream_failed", true],
+    ] as const
+  ) {
+    const fresh = await openChatGateway();
+    await using _ = fresh;
+    const res = await fresh.chat(
+      "talk",
+      `Hello [[simulate: ${orders}]]`,
+      stream ? { stream: true } : {},
+    );
+    assert.equal(res.status, 503, orders);
+    assert.equal((await errorOf(res)).code, code, orders);
+    assert.equal((await fresh.receipt(res)).settled, "0.00", orders);
+    assert.deepEqual(await fresh.balance(), { available: "100.00", frozen: "0.00" });
+  }
+});
+
+Deno.test("a stream that breaks ends with an error event and no [DONE], and what came is paid for", async () => {
+  await using gateway = await openChatGateway();
+  for (const orders of ["cut=4", "truncate=4", "garbage=4", "error=4", "hang=4"]) {
+    const res = await gateway.chat("talk", `Hello [[simulate: ${orders}]]`, { stream: true });
+    assert.equal(res.status, 200);
+    const events = await eventsOf(res);
+    assert.ok(!events.includes("[DONE]"), orders);
+    assert.equal(events.at(-1).error.type, "api_error", orders);
+    assert.equal(events.at(-1).request_id, res.headers.get("x-request-id"));
+    assert.ok(events.length >= 3 && events.length <= 6, `${orders}: ${events.length}`);
+    const receipt = await gateway.receipt(res);
+    assert.equal(receipt.status, "settled", orders);
+    assert.equal(receipt.usage.estimated, true, orders);
+    assert.ok(Number(receipt.settled) > 0, orders);
+  }
+  await gateway.verify();
+});
+
+Deno.test("however the wire is cut, the same events come out", async () => {
+  await using gateway = await openChatGateway();
+  const texts = new Set<string>();
+  for (
+    const orders of [
+      "tokens=30",
+      "tokens=30 crlf",
+      "tokens=30 multiline",
+      "tokens=30 comments",
+      "tokens=30 split=1",
+      "tokens=30 batch",
+      "tokens=30 crlf split=3 comments",
+    ]
+  ) {
+    const events = await eventsOf(
+      await gateway.chat("talk", `Grüße, 世界 🌍 [[simulate: ${orders}]]`, { stream: true }),
+    );
+    assert.equal(events.at(-1), "[DONE]", orders);
+    texts.add(events.slice(0, -1).map((event) => event.choices[0].delta.content ?? "").join(""));
+  }
+  assert.equal(texts.size, 1);
+  const huge = await eventsOf(
+    await gateway.chat("talk", "Hello [[simulate: huge=1000000]]", { stream: true }),
+  );
+  assert.equal(huge.at(-1), "[DONE]");
+  assert.ok(huge.some((event) => event.choices?.[0]?.delta?.content?.length >= 900_000));
+});
+
+Deno.test("an answer without usage is counted by the gateway, and the receipt says so", async () => {
+  await using gateway = await openChatGateway();
+  for (const more of [{}, { stream: true }]) {
+    const res = await gateway.chat("talk", "Hello [[simulate: no_usage tokens=40]]", more);
+    await res.text();
+    const { usage } = await gateway.receipt(res);
+    assert.equal(usage.estimated, true);
+    assert.ok(usage.output_tokens > 20 && usage.output_tokens < 120, JSON.stringify(usage));
+    assert.ok(usage.input_tokens > 5, JSON.stringify(usage));
+  }
+});
+
+Deno.test("cached prompt tokens are paid at their own price, once", async () => {
+  await using gateway = await openChatGateway();
+  const res = await gateway.chat("talk", "Hello [[simulate: cached=8 tokens=10]]");
+  const { usage } = await res.json();
+  assert.equal(usage.prompt_tokens_details.cached_tokens, 8);
+  const receipt = await gateway.receipt(res);
+  assert.equal(receipt.usage.cached_input_tokens, 8);
+  assert.equal(receipt.usage.input_tokens, usage.prompt_tokens - 8);
+  assert.equal(Number(receipt.settled), (usage.prompt_tokens - 8 + 4 + 20) / 1000);
+});
+
+Deno.test("a client that leaves stops the upstream and pays for what was produced", async () => {
+  await using gateway = await openChatGateway();
+  const leaving = new AbortController();
+  const res = await gateway.chat("slow", "Tell me a long story", { stream: true }, {
+    signal: leaving.signal,
+  });
+  const reader = res.body!.getReader();
+  for (let i = 0; i < 6; i++) await reader.read();
+  const cancelled = simulator.counters.cancelled;
+  leaving.abort();
+  await until("the upstream is cancelled", () => simulator.counters.cancelled > cancelled);
+  await until("the hold is settled", async () => (await gateway.receipt(res)).status === "settled");
+  const { usage } = await gateway.receipt(res);
+  assert.ok(usage.output_tokens >= 3 && usage.output_tokens < 40, JSON.stringify(usage));
+  await gateway.verify();
+});
+
+Deno.test("on_disconnect: drain reads on to the end and pays for all of it", async () => {
+  await using gateway = await openChatGateway();
+  const leaving = new AbortController();
+  const res = await gateway.chat("draining", "A story [[simulate: tokens=30]]", { stream: true }, {
+    signal: leaving.signal,
+  });
+  await res.body!.getReader().read();
+  leaving.abort();
+  await until("the hold is settled", async () => (await gateway.receipt(res)).status === "settled");
+  const { usage } = await gateway.receipt(res);
+  assert.equal(usage.output_tokens, 30);
+  assert.equal(usage.estimated, undefined);
+});
+
+Deno.test("a client that leaves before the first byte of a whole answer costs nothing", async () => {
+  await using gateway = await openChatGateway();
+  const leaving = new AbortController();
+  const call = gateway.chat("slow", "Hello [[simulate: latency=5s]]", {}, {
+    signal: leaving.signal,
+  });
+  await until("it is held", async () => (await gateway.balance()).frozen !== "0.00");
+  leaving.abort();
+  await assert.rejects(call);
+  await until("it is released", async () => (await gateway.balance()).frozen === "0.00");
+  assert.equal((await gateway.balance()).available, "100.00");
+});
+
+Deno.test("429 when a key has used its tokens of the minute", async () => {
+  await using gateway = await openChatGateway();
+  const { key, account } = await gateway.newKey({ name: "few", plan: "few-tokens" });
+  await gateway.admin("POST", `/accounts/${account}/credits`, {
+    kind: "cash",
+    amount: "10",
+    reference: "c",
+  });
+  const call = () =>
+    gateway.chat("talk", "Hello", { max_tokens: 150 }, {
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    });
+  const first = await call();
+  assert.equal(first.status, 200);
+  await first.text();
+  const second = await call();
+  assert.equal(second.status, 429);
+  assert.ok(Number(second.headers.get("retry-after")) >= 1);
+  assert.match((await errorOf(second)).message, /tokens/);
+});
+
+Deno.test("an upstream's place is given back however a request ends", async () => {
+  await using gateway = await openChatGateway();
+  for (let i = 0; i < 3; i++) {
+    const leaving = new AbortController();
+    const res = await gateway.chat("narrow", "Hello", { stream: true }, { signal: leaving.signal });
+    assert.equal(res.status, 200, `round ${i}`);
+    await res.body!.getReader().read();
+    const busy = await gateway.chat("narrow", "Hello");
+    assert.equal(busy.status, 503, "one at a time");
+    await busy.body?.cancel();
+    leaving.abort();
+    await until("the place is free", async () => {
+      const again = await gateway.chat("narrow", "Hello [[simulate: tokens=1]]");
+      await again.body?.cancel();
+      return again.status === 200;
+    });
+  }
+});
