@@ -244,6 +244,32 @@ Deno.test(
   },
 );
 
+Deno.test("an account that somebody keeps locked does not stop the others", RACE, async () => {
+  await using nodes = await openNodes(1);
+  const [ledger] = nodes.ledgers as [Ledger];
+  const [locked, free] = [await nodes.newAccount("100"), await nodes.newAccount("100")];
+  await nodes.database.sql`alter function ledger_batch(json) set lock_timeout = '300ms'`;
+  const { promise: enough, resolve: unlock } = Promise.withResolvers<void>();
+  const { promise: isLocked, resolve: begin } = Promise.withResolvers<void>();
+  const keeping = nodes.database.sql.begin(async (tx) => {
+    await tx`select from wallet where account_id = ${locked} for update`;
+    begin();
+    await enough;
+  });
+  await isLocked;
+  const results = await Promise.allSettled(times(20, async (at) => {
+    const account = at % 2 === 0 ? free : locked;
+    return (await ledger.hold(asking({ account, amount: "1" }))).keep();
+  }));
+  unlock();
+  await keeping;
+  assert.deepEqual(
+    results.map(({ status }) => status === "fulfilled"),
+    times(20, (at) => at % 2 === 0),
+  );
+  await nodes.mustBeSound();
+});
+
 Deno.test(
   "connections that die under load lose no answer that was given and leave the ledger sound",
   RACE,

@@ -1,6 +1,6 @@
 import type { Queries } from "../store/database.ts";
 import { isStorageDown } from "../store/storage_error.ts";
-import { type Item, type Outcome, runItem, runItems } from "./item.ts";
+import { type Item, type Outcome, runItems } from "./item.ts";
 
 /** More do not make a statement cheaper per item, only longer for whoever waits behind it. */
 const BATCH_MAX = 256;
@@ -56,14 +56,24 @@ export class Batch {
       const outcomes = await runItems(this.sql, batch.map(({ item }) => item));
       for (const outcome of outcomes) batch[outcome.n]!.resolve(outcome);
     } catch (error) {
-      if (batch.length === 1 || isStorageDown(error)) {
+      const parts = isStorageDown(error) ? [] : split(batch, error);
+      if (parts.length === 0) {
         for (const { reject } of batch) reject(error);
       } else {
-        // One of them made the statement fail: each for itself, so that only that one fails.
-        await Promise.all(
-          batch.map(({ item, resolve, reject }) => runItem(this.sql, item).then(resolve, reject)),
-        );
+        // Nobody who comes later waits for this.
+        for (const part of parts) void this.#flush(part);
       }
     }
   }
+}
+
+const LOCK_TIMEOUT = "55P03";
+
+/** Parts to try again, so that what made a statement fail fails alone: by account, then by item. */
+function split(batch: Waiting[], error: unknown): Waiting[][] {
+  const accounts = Map.groupBy(batch, ({ item }) => item.account_id ?? item.id);
+  if (accounts.size > 1) return [...accounts.values()];
+  // An account that somebody keeps locked is locked for each of its items.
+  const isLocked = (error as { code?: unknown }).code === LOCK_TIMEOUT;
+  return batch.length === 1 || isLocked ? [] : batch.map((waiting) => [waiting]);
 }

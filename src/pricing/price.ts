@@ -86,9 +86,16 @@ function amount(price: Price, name: AmountName): bigint {
   return value;
 }
 
+/** Amounts as numbers that can be reckoned with, read once per price: prices are frozen. */
+const EXACT = new WeakMap<Price, Partial<Record<AmountName, bigint>>>();
+
 function optional(price: Price, name: AmountName): bigint | undefined {
-  const text = price.amounts[name];
-  return text === undefined ? undefined : decimal(text);
+  let exact = EXACT.get(price);
+  if (exact === undefined) {
+    const read = Object.entries(price.amounts).map(([name, text]) => [name, decimal(text)]);
+    EXACT.set(price, exact = Object.fromEntries(read) as Partial<Record<AmountName, bigint>>);
+  }
+  return exact[name];
 }
 
 function sizeOf({ unit }: Price): bigint {

@@ -41,12 +41,15 @@ function worstTokens(price: Price, most: Usage): Fraction {
     most;
   const input = input_tokens + cached_input_tokens;
   const output = output_tokens + reasoning_tokens;
-  return [
-    { input_tokens: input, output_tokens: output },
-    { input_tokens: input, reasoning_tokens: output },
-    { cached_input_tokens: input, output_tokens: output },
-    { cached_input_tokens: input, reasoning_tokens: output },
-  ].map((usage) => priceOf(price, usage)).reduce(greater);
+  const { cached_input_price, reasoning_price } = price.amounts;
+  const inputs = cached_input_price === undefined
+    ? [{ input_tokens: input }]
+    : [{ input_tokens: input }, { cached_input_tokens: input }];
+  const outputs = reasoning_price === undefined
+    ? [{ output_tokens: output }]
+    : [{ output_tokens: output }, { reasoning_tokens: output }];
+  return inputs.flatMap((one) => outputs.map((other) => priceOf(price, { ...one, ...other })))
+    .reduce(greater);
 }
 
 /** What a usage costs under a quote. */

@@ -9,7 +9,16 @@ export type PriceSnapshot = Partial<Record<AmountName, string>> & {
   effective_at: string;
 };
 
+/** Prices are frozen with their plan, so one snapshot serves every request under it. */
+const SNAPSHOTS = new WeakMap<Price, PriceSnapshot>();
+
 export function snapshotOf(price: Price): PriceSnapshot {
+  let snapshot = SNAPSHOTS.get(price);
+  if (snapshot === undefined) SNAPSHOTS.set(price, snapshot = Object.freeze(write(price)));
+  return snapshot;
+}
+
+function write(price: Price): PriceSnapshot {
   return {
     model: price.model,
     billing_type: price.billingType,

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { recordedFiles, startFakeUpstream } from "./helpers/fake_upstream.ts";
+import { openChatGateway } from "./helpers/chat_gateway.ts";
+
+const PROVIDERS = [
+  "openai",
+  "openai_compatible",
+  "azure_openai",
+  "anthropic",
+  "gemini",
+  "groq",
+  "deepseek",
+  "openrouter",
+  "ollama",
+  "vllm",
+  "llama_cpp",
+];
+
+function declaration(provider: string, baseUrl: string): string {
+  return `
+limits: { default: { requests_per_minute: 1000000, tokens_per_minute: 1000000000 } }
+providers:
+  canary-provider: { adapter: ${provider}, base_url: "${baseUrl}", api_key: "\${CANARY_KEY:-sk-canary}", headers: { x-canary: canary-header } }
+models:
+  - id: our-model
+    name: Ours
+    type: chat
+    capabilities: [chat, streaming, vision, tools, json_schema, reasoning]
+    upstreams: [{ provider: canary-provider, model: canary-upstream-model, timeout_seconds: 5, cost: { input_price: "31.41592", output_price: "31.41592", unit: 1M tokens } }]
+prices:
+  default: { effective_at: 2026-01-01T00:00:00Z, entries: [{ model: our-model, billing_type: token, input_price: "1", output_price: "1", unit: 1M tokens }] }
+`;
+}
+
+/** Everything that could tell a client who answers: planted in replies, headers, errors, streams, the declaration. */
+function traces(seen: string, upstream: string): string[] {
+  const { host } = new URL(upstream);
+  return ["canary", "31.41592", host].filter((trace) => seen.toLowerCase().includes(trace));
+}
+
+for (const provider of PROVIDERS) {
+  Deno.test(`nothing of ${provider} shows in answers, streams, errors, headers or logs`, async () => {
+    await using upstream = startFakeUpstream({ pieceBytes: 7 });
+    const files = recordedFiles(provider);
+    for (const file of files.values()) {
+      await using gateway = await openChatGateway({
+        declaration: declaration(provider, upstream.url + file.base_path),
+      });
+      for (const recorded of file.cases) {
+        // What the client itself wrote may come back; only what the upstream adds is looked at.
+        const request = { ...recorded.request, model: "our-model" };
+        if (JSON.stringify(request).includes("canary")) continue;
+        upstream.answer(recorded.reply);
+        const res = await gateway.fetch("/v1/chat/completions", {
+          method: "POST",
+          headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+          body: JSON.stringify(request),
+        });
+        const seen = JSON.stringify([...res.headers]) + await res.text();
+        assert.deepEqual(traces(seen, upstream.url), [], `${recorded.name}: ${seen}`);
+        const receipt = await gateway.get(`/v1/usage/${res.headers.get("x-request-id")}`);
+        assert.deepEqual(
+          traces(await receipt.text(), upstream.url),
+          [],
+          `receipt of ${recorded.name}`,
+        );
+      }
+      const info = gateway.logged().split("\n").filter((line) => !line.includes('"level":"debug"'))
+        .join("\n");
+      assert.deepEqual(traces(info, upstream.url), [], info);
+      await gateway.verify();
+    }
+  });
+}
