@@ -2,7 +2,7 @@ import { parseDecimal } from "../base/money.ts";
 import { block, type Checker, listOf, type Names } from "./checker.ts";
 import { momentOf } from "./check_books.ts";
 import type { Declaration } from "./declaration.ts";
-import type { Path } from "./faults.ts";
+import { formatPath, type Path } from "./faults.ts";
 import { aModel, type BillingType, fitOf, UNIT_SIZES, unitFamily } from "./fits.ts";
 
 type Keys = Record<string, unknown>;
@@ -132,12 +132,10 @@ function warnBelowCost(
       const [price, paid] = [perPiece(entry[key], entry.unit), perPiece(cost[key], cost.unit)];
       if (price === null || paid === null || price.family !== paid.family) continue;
       if (price.amount * paid.size >= paid.amount * price.size) continue;
-      const [provider, amount] = [[...source, "provider"], [...source, "cost", key]].map((path) =>
-        checker.written(path)
-      );
       checker.report([...at, key], {
         severity: "warning",
-        message: `is below what the provider ${provider} charges (${amount} per ${cost.unit})`,
+        // Neither who it is nor the cost: this goes into the log, which others may read.
+        message: `is below the cost of ${formatPath(source)}`,
       });
     }
   }

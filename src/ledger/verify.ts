@@ -38,11 +38,9 @@ const RULES: readonly Rule[] = [
       sql`
       with booked as (
         select name, unit, sum(amount) as amount from (
-          select credit as name, unit, sum(amount) as amount from transfer
-           where credit ~ '^(cash|gift|quota):' group by 1, 2
-          union all select debit, unit, -sum(amount) from transfer
-           where debit ~ '^(cash|gift|quota):' group by 1, 2) sides
-        group by 1, 2),
+          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
+          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+         where name ~ '^(cash|gift|quota):' group by 1, 2),
       compared as (
         select coalesce(p.id, b.name) as id, coalesce(p.remaining, 0) as has, coalesce(b.amount, 0) as says
           from pot p full join booked b on b.name = p.id and b.unit = p.unit)
@@ -90,8 +88,10 @@ const RULES: readonly Rule[] = [
     run: (sql) =>
       sql`
       with seen as (
-        select id, coalesce((select bool_or(t > h) from unnest(held, taken) as l (h, t)), false) as is_wrong
-          from hold)
+        select id, case cardinality(taken) when 1 then taken[1] > held[1]
+                     else coalesce((select bool_or(t > h) from unnest(held, taken) as l (h, t)), false)
+                   end as is_wrong
+          from hold where taken is not null)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
@@ -105,7 +105,8 @@ const RULES: readonly Rule[] = [
          where hold_id is not null and kind in ('capture', 'loss') group by hold_id),
       compared as (
         select coalesce(h.id, b.hold_id) as id, coalesce(b.amount, 0) as booked,
-               coalesce((select sum(t) from unnest(h.taken) t), 0) + coalesce(h.lost, 0) as says,
+               coalesce(case cardinality(h.taken) when 1 then h.taken[1]
+                          else (select sum(t) from unnest(h.taken) t) end, 0) + coalesce(h.lost, 0) as says,
                h.id is not null and (h.state = 'open') = (h.resolved_at is null) as is_sound
           from hold h full join booked b on b.hold_id = h.id)
       select count(*) as seen, count(*) filter (where booked <> says or not is_sound) as wrong,
