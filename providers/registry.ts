@@ -47,3 +47,6 @@ export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
     heygen: announced("avatar"),
   } satisfies Record<string, Adapter>,
 ));
+
+/** Adapters whose address only the operator knows. */
+export const ADDRESS_NEEDED: ReadonlySet<string> = new Set(["openai_compatible", "azure_openai"]);

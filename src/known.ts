@@ -1,10 +1,11 @@
-import { ADAPTERS } from "../providers/registry.ts";
+import { ADAPTERS, ADDRESS_NEEDED } from "../providers/registry.ts";
 import type { Known } from "./config/checker.ts";
 import { OPERATIONS } from "./http/endpoints/operations.ts";
 
 /** What this build can do, for the check of a declaration. */
 export const KNOWN: Known = {
   adapters: ADAPTERS,
+  addressNeeded: ADDRESS_NEEDED,
   operations: new Set(OPERATIONS.keys()),
   requests: new Set([
     "images_generations",

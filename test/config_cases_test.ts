@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse, stringify } from "yaml";
-import { ADAPTERS } from "../providers/registry.ts";
+import { ADAPTERS, ADDRESS_NEEDED } from "../providers/registry.ts";
 import type { Known } from "../src/config/checker.ts";
 import { compile } from "../src/config/compile.ts";
 import { describe } from "../src/config/describe.ts";
@@ -15,6 +15,7 @@ const NOW = "2026-06-01T00:00:00Z";
 
 const KNOWN: Known = {
   adapters: ADAPTERS,
+  addressNeeded: ADDRESS_NEEDED,
   operations: new Set(["list_models", "retrieve_model", "list_prices"]),
   requests: new Set(["images_generations"]),
 };

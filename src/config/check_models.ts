@@ -13,6 +13,14 @@ export function checkModels(checker: Checker, declared: Partial<Declaration>): v
     const adapter = block(provider).adapter;
     if (typeof adapter !== "string") continue;
     checker.reference(["providers", name, "adapter"], adapter, "adapter", checker.known.adapters);
+    if (
+      checker.known.addressNeeded?.has(adapter) === true && block(provider).base_url === undefined
+    ) {
+      checker.report(["providers", name, "adapter"], {
+        message: `the adapter "${adapter}" has no address of its own`,
+        suggestion: "Add base_url.",
+      });
+    }
   }
   const providerNames = checker.names(["providers"], declared.providers);
   const planNames = checker.names(["plans"], declared.plans ?? {}, "free");

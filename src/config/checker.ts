@@ -8,6 +8,8 @@ import { nearest } from "./suggest.ts";
 export interface Known {
   /** Adapters by name, with the types of model each can serve. */
   adapters: ReadonlyMap<string, { types: readonly ModelType[] }>;
+  /** Adapters that have no address of their own: a provider must declare one. */
+  addressNeeded?: ReadonlySet<string>;
   /** Operations that have a handler. */
   operations: ReadonlySet<string>;
   /** Names of the request schemas a generation route may use. */

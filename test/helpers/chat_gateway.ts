@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { openGateway, type TestGateway } from "./open_gateway.ts";
 
+/** An answer, looked at field by field. */
+// deno-lint-ignore no-explicit-any
+export type Json = any;
+
 export interface ChatGateway extends TestGateway {
   /** Sends a chat request; `content` is the one user message unless `messages` are given. */
   chat(
@@ -11,7 +15,7 @@ export interface ChatGateway extends TestGateway {
   ): Promise<Response>;
   balance(): Promise<{ available: string; frozen: string }>;
   credit(amount: string): Promise<void>;
-  receipt(response: Response): Promise<Record<string, any>>;
+  receipt(response: Response): Promise<Json>;
   /** Checks the books; fails with what is wrong. */
   verify(): Promise<void>;
 }
@@ -62,7 +66,7 @@ export async function openChatGateway(
 }
 
 /** The events of a stream, with `[DONE]` as the text it is. */
-export async function eventsOf(response: Response): Promise<any[]> {
+export async function eventsOf(response: Response): Promise<Json[]> {
   const text = await response.text();
   return text.split("\n\n").filter((event) => event.startsWith("data: ")).map((event) => {
     const data = event.slice(6);

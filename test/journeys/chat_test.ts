@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { simulator } from "../../providers/simulator/simulator.ts";
-import { eventsOf, openChatGateway, until } from "../helpers/chat_gateway.ts";
+import { eventsOf, type Json, openChatGateway, until } from "../helpers/chat_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
 
 Deno.test("POST /v1/chat/completions answers 200 in OpenAI's shape, with our id and model, and takes the price", async () => {
@@ -72,7 +72,7 @@ Deno.test("tools, JSON schema, reasoning, n and stop pass through", async () => 
   const called = await (await gateway.chat("talk", "Use weather and time", { tools })).json();
   assert.equal(called.choices[0].finish_reason, "tool_calls");
   assert.deepEqual(
-    called.choices[0].message.tool_calls.map((call: any) => call.function.name).sort(),
+    called.choices[0].message.tool_calls.map((call: Json) => call.function.name).sort(),
     ["time", "weather"],
   );
   assert.equal(
@@ -236,7 +236,6 @@ Deno.test("503 when every upstream fails: released, retried elsewhere never, and
 });
 
 Deno.test("misbehaviour before the first byte is a 503 and costs nothing", async () => {
-  await using gateway = await openChatGateway();
   for (
     const [orders, code, stream] of [
       ["refuse", "upstream_failed", false],
