@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createAccount } from "../src/accounts/accounts.ts";
 import { Refusal } from "../src/base/refusal.ts";
 import { adjust, credit } from "../src/ledger/credit.ts";
 import { covers } from "../src/ledger/balance.ts";
@@ -244,6 +245,51 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "an actual price above the hold takes the whole hold; the rest is booked as loss and reported",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "10" });
+    const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
+    const resolution = await hold.settle(costing("3.5"));
+    assert.deepEqual([resolution.taken, resolution.lost], ["3.00", "0.50"]);
+    assert.deepEqual(ledger.losses.map(({ id, lost }) => ({ id, lost })), [{
+      id: hold.id,
+      lost: "0.50",
+    }]);
+    assert.equal((await money(ledger)).cash, "7.00");
+    assert.equal(await systemBalance(ledger, "revenue"), "3.5");
+    assert.equal(await systemBalance(ledger, "loss"), "-0.5");
+    await ledger.mustBeSound();
+  },
+);
+
+Deno.test(
+  "a hold resolves once: later settlements and releases answer with the first and move nothing",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "10" });
+    const settled = (await ledger.hold(asking({ account: ledger.account, amount: "3" }))).keep();
+    const first = await settled.settle(costing("1"));
+    for (const again of [await settled.settle(costing("2")), await settled.release()]) {
+      assert.deepEqual(again, { ...first, isFirst: false });
+    }
+    const released = (await ledger.hold(asking({ account: ledger.account, amount: "3" }))).keep();
+    await released.release();
+    const late = await released.settle(costing("2"));
+    assert.deepEqual([late.state, late.taken, late.isFirst], ["released", "0.00", false]);
+    assert.equal((await money(ledger)).cash, "9.00");
+    await ledger.mustBeSound();
+  },
+);
+
+Deno.test("resolving what was never held is an error", STRICT, async () => {
+  await using ledger = await openLedger();
+  await assert.rejects(ledger.settle("req_none", costing("1")), /no such hold/);
+  await assert.rejects(ledger.release("req_none"), /no such hold/);
+  await assert.rejects(ledger.note("req_none", costing("1")), /no such hold/);
+});
+
 Deno.test("a settlement inside a transaction that rolls back did not happen", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10" });
   const { sql } = ledger;
@@ -488,6 +534,15 @@ Deno.test("an account without a bought plan is on free, which never expires", ST
   assert.deepEqual((await ledger.balance()).plan, { name: "free", expires_at: null });
 });
 
+Deno.test("an account that is opened on a plan has its quotas at once", STRICT, async () => {
+  await using ledger = await openLedger();
+  const { id } = await createAccount(ledger.sql, { name: "bought", plan: "pro" });
+  const { quotas, plan } = await ledger.balance(id);
+  assert.deepEqual(quotas, { text: 1000, image: 10, video: 60 });
+  assert.deepEqual(plan, { name: "pro", expires_at: null });
+  await ledger.mustBeSound();
+});
+
 Deno.test(
   "a plan grants its quotas, and the same plan again grants nothing twice",
   STRICT,
@@ -706,6 +761,30 @@ Deno.test("transfers can be neither changed nor removed, not even by hand", STRI
   ) await assert.rejects(async () => await rewrite(), /never changed or removed/);
 });
 
+Deno.test(
+  "a negative charge is refused twice: by the gateway and by the database",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "10" });
+    const { sql, account } = ledger;
+    const hold = (await ledger.hold(asking({ account, amount: "3" }))).keep();
+    await assert.rejects(async () => await hold.settle(costing("-1")), RangeError);
+    await assert.rejects(
+      async () => await ledger.hold(asking({ account, amount: "-1" })),
+      RangeError,
+    );
+    const charge = { op: "settle", id: hold.id, num: "-1", den: "1", units: "0" } as const;
+    await assert.rejects(runItems(sql, [charge]), /hold_takes_no_debt|violates check/);
+    assert.deepEqual(await money(ledger), {
+      available: "7.00",
+      frozen: "3.00",
+      cash: "10.00",
+      gift: "0.00",
+    });
+    await ledger.mustBeSound();
+  },
+);
+
 Deno.test("amounts of 20 digits and 12 decimals survive every step", STRICT, async () => {
   await using ledger = await openLedger({ scale: 12 });
   const { sql, account } = ledger;
@@ -769,6 +848,20 @@ Deno.test(
     const receipt = await findReceipt(ledger.sql, ledger.account, hold.id, "USD");
     assert.deepEqual([receipt!.status, receipt!.settled], ["settled", "0.75"]);
     assert.deepEqual(receipt!.usage, { output_tokens: 75, estimated: true });
+    await ledger.mustBeSound();
+  },
+);
+
+Deno.test(
+  "a note that could never be settled is refused, so that it cannot stop the sweeper",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "10", clock: START });
+    const hold =
+      (await ledger.hold(asking({ account: ledger.account, amount: "3", ttlSeconds: 60 }))).keep();
+    await assert.rejects(hold.note(costing({ num: 10n ** 21n, den: 1n })), /overflow/);
+    await ledger.setClock("2026-02-01T00:00:00Z");
+    assert.equal((await ledger.sweep()).holds, 1);
     await ledger.mustBeSound();
   },
 );
@@ -847,7 +940,7 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
     ],
     [
       "nothing is negative",
-      "update hold set held = array[-1] where state = 'open'",
+      "alter table hold drop constraint hold_reserves_no_debt; update hold set held = array[-1] where state = 'open'",
     ],
     ["every account is on one plan", "update account set plan = 'pro'"],
     [

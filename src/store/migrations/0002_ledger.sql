@@ -99,7 +99,9 @@ create table hold (
   expires_at        timestamptz not null,
   resolved_at       timestamptz,
   check ((state = 'open') = (resolved_at is null)),
-  check ((state = 'open') = (taken is null))
+  check ((state = 'open') = (taken is null)),
+  constraint hold_reserves_no_debt check (0 <= all (held)),
+  constraint hold_takes_no_debt check (0 <= all (taken))
 );
 
 create index hold_account on hold (account_id, created_at, id);

@@ -181,6 +181,8 @@ begin
     elsif item.op = 'expire' and item.expires_at > at then
       answer.outcome := 'open';
     elsif item.op = 'note' then
+      -- A note that could not be settled would stop the sweeper: it fails here.
+      owed := ledger_round_half_up(item.num, item.den, 1, 1, item.hold_scale)::numeric(32, 12);
       h := null;
       h.id := item.id;
       h.state := 'open';
@@ -216,6 +218,9 @@ begin
         while pot_id[k] <> item.legs[leg] loop
           k := k + 1;
         end loop;
+        if pot_id[k] is null then
+          raise exception 'Hold % reserves %, which is gone', item.id, item.legs[leg];
+        end if;
         t.unit := pot_unit[k];
         t.debit := pot_id[k];
         part := 0;
