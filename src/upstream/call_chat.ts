@@ -7,6 +7,7 @@ import type {
   Target,
   UpstreamRequest,
 } from "./adapter.ts";
+import { type BodyReader, openBody } from "./body_reader.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
 
@@ -61,7 +62,7 @@ export async function askStream(
         `the reply is no event stream but ${type || "nothing"}`,
       );
     }
-    const stream = new Chunks(response.body.getReader(), chat, watch);
+    const stream = new Chunks(openBody(response.body), chat, watch);
     while (true) {
       const first = await stream.next();
       if (first === null) throw new UpstreamFailure("cut", "the stream ended before it began");
@@ -79,7 +80,7 @@ class Chunks implements ChunkStream {
   #isDone = false;
 
   constructor(
-    private readonly body: ReadableStreamDefaultReader<Uint8Array>,
+    private readonly body: BodyReader,
     chat: ChatAdapter,
     private readonly watch: Watch,
   ) {
@@ -88,23 +89,22 @@ class Chunks implements ChunkStream {
 
   async next(): Promise<readonly ChatChunk[] | null> {
     if (this.#isDone) {
-      this.cancel();
+      void this.#leave();
       return null;
     }
-    let step: ReadableStreamReadResult<Uint8Array>;
+    let piece: Uint8Array | null;
     try {
-      step = await this.body.read();
+      piece = await this.body.read();
     } catch (cause) {
       this.watch[Symbol.dispose]();
       throw this.watch.explain(cause);
     }
     this.watch.seen();
-    const { done, value } = step;
-    if (done) {
+    if (piece === null) {
       this.watch[Symbol.dispose]();
       throw new UpstreamFailure("cut", "the stream ended without its end");
     }
-    return this.#read(value);
+    return this.#read(piece);
   }
 
   #read(bytes: Uint8Array): ChatChunk[] {
@@ -130,9 +130,19 @@ class Chunks implements ChunkStream {
     return chunks;
   }
 
+  /** Reads to the very end, so that the connection serves the next request; hanging up would close it. */
+  async #leave(): Promise<void> {
+    try {
+      while (await this.body.read() !== null);
+    } catch {
+      // The answer is complete: how its connection ends is of no interest.
+    }
+    this.watch[Symbol.dispose]();
+  }
+
   cancel(): void {
     this.watch.abort();
-    this.body.cancel().catch(() => undefined);
+    this.body.cancel();
     this.watch[Symbol.dispose]();
   }
 }
