@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import Ajv2020 from "ajv/dist/2020.js";
+
+const FOLDER = new URL("../schemas/", import.meta.url);
+
+function schemaFiles(folder: URL): URL[] {
+  return [...Deno.readDirSync(folder)].flatMap((entry) =>
+    entry.isDirectory
+      ? schemaFiles(new URL(`${entry.name}/`, folder))
+      : entry.name.endsWith(".schema.json")
+      ? [new URL(entry.name, folder)]
+      : []
+  );
+}
+
+Deno.test("every published schema is valid JSON Schema 2020-12", () => {
+  const ajv = new Ajv2020.default({ strict: false });
+  const files = schemaFiles(FOLDER);
+  assert.ok(files.length >= 8);
+  for (const file of files) {
+    const schema = JSON.parse(Deno.readTextFileSync(file));
+    assert.equal(schema.$schema, "https://json-schema.org/draft/2020-12/schema", file.pathname);
+    assert.ok(ajv.validateSchema(schema), `${file.pathname}: ${JSON.stringify(ajv.errors)}`);
+  }
+});
+
+Deno.test("the declaration's schema is closed and explains every key", () => {
+  const schema = JSON.parse(Deno.readTextFileSync(new URL("gateway.schema.json", FOLDER)));
+  const blocks: [string, Record<string, unknown>][] = [["", schema]];
+  let keys = 0;
+  for (let at = 0; at < blocks.length; at++) {
+    const [path, block] = blocks[at]!;
+    const properties = block.properties as Record<string, Record<string, unknown>> | undefined;
+    if (properties !== undefined && block.type === "object") {
+      assert.equal(block.additionalProperties, false, `${path} takes unknown keys`);
+    }
+    for (const [name, property] of Object.entries(properties ?? {})) {
+      if (typeof property !== "object" || block.type !== "object") continue;
+      keys++;
+      const target = typeof property.$ref === "string"
+        ? schema.$defs[property.$ref.split("/").at(-1)!]
+        : {};
+      assert.ok(property.description ?? target.description, `${path}.${name} has no description`);
+      blocks.push([`${path}.${name}`, property]);
+    }
+    for (const [name, def] of Object.entries(block.$defs ?? {})) {
+      blocks.push([`$defs.${name}`, def as never]);
+    }
+  }
+  assert.ok(keys > 80, String(keys));
+});
