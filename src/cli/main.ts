@@ -43,6 +43,14 @@ export async function run(
       return 0;
     }
     const { values, positionals } = parse(command, rest);
+    const most = wordsOf(command.usage) - name.split(" ").length;
+    if (positionals.length > most) {
+      throw new UsageError(
+        `"${
+          positionals[most]
+        }" is one word too many: put a name with spaces in quotes.\nUsage: gateway ${command.usage}`,
+      );
+    }
     const terminal: Terminal = {
       settings: readSettings(environment),
       environment,
@@ -67,6 +75,12 @@ function parse(command: Command, args: string[]) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${message}\nUsage: gateway ${command.usage}`);
   }
+}
+
+/** How many words a command takes, itself included: what is not an option or its value. */
+function wordsOf(usage: string): number {
+  return usage.replace(/\[--[^\]]*\]|--\S+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]|\S+/g)
+    ?.length ?? 0;
 }
 
 function overview(args: string[]): number {

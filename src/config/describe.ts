@@ -17,7 +17,7 @@ export function describe(plan: Plan): Description {
     plans: mapped(plan.plans, describeAccountPlan),
     providers: mapped(plan.providers, describeProvider),
     models: mapped(plan.models, describeModel),
-    withheld: plan.withheld,
+    withheld: Object.fromEntries(plan.withheld.map(({ model, reason }) => [model, reason])),
     prices: mapped(plan.books, ({ prices }) => mapped(prices, (list) => list.map(describePrice))),
     routes: Object.fromEntries(plan.routes.map(({ path, ...rest }) => [path, rest])),
   };

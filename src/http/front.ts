@@ -10,6 +10,7 @@ import { healthz, type Readiness, readyz } from "./health.ts";
 import type { Env, Exchange } from "./exchange.ts";
 import { renderError, toRefusal } from "./render_error.ts";
 
+const HOST = /^[\w.:[\]-]{0,300}$/;
 const ADDRESS_CHARACTERS_MAX = 16_384;
 
 export interface FrontDeps {
@@ -87,6 +88,10 @@ export class Front {
         "payload_too_large",
         `The address is longer than ${ADDRESS_CHARACTERS_MAX} characters.`,
       );
+    }
+    // An address is put together from Host and target: a Host with a path in it would choose the endpoint.
+    if (!HOST.test(request.headers.get("host") ?? "")) {
+      throw new Refusal("invalid_value", "The Host header is not a host name.", { param: "Host" });
     }
     if (this.#draining) {
       throw new Refusal("shutting_down", "This node is shutting down: try again.", {

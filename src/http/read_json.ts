@@ -30,7 +30,9 @@ async function readBytes(request: Request, max: number): Promise<Uint8Array> {
   if (length !== null) {
     // The server holds a body to its announced length, so it can be taken in one piece.
     if (Number(length) > max) throw tooLarge(max);
-    return await request.bytes();
+    return await request.bytes().catch((cause) => {
+      throw new Refusal("invalid_json", "The body ended before its announced length.", { cause });
+    });
   }
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];

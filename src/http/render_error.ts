@@ -4,6 +4,9 @@ import { sendJson } from "./exchange.ts";
 
 const STORAGE_RETRY_SECONDS = 2;
 
+/** How Postgres refuses a text that it cannot hold. */
+const UNSTORABLE = new Set(["22021", "22P05"]);
+
 /** Whatever was thrown, as the refusal a client may see. What really happened stays in `cause`. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
@@ -14,6 +17,15 @@ export function toRefusal(error: unknown): Refusal {
       {
         cause: error,
         retryAfterSeconds: STORAGE_RETRY_SECONDS,
+      },
+    );
+  }
+  if (UNSTORABLE.has(String((error as { code?: unknown } | null)?.code))) {
+    return new Refusal(
+      "invalid_value",
+      "A text holds a character that cannot be stored, such as NUL.",
+      {
+        cause: error,
       },
     );
   }

@@ -41,10 +41,13 @@ export class RateLimiter {
     };
   }
 
-  /** Books what was used after all. It may be more than there is: then the key waits until it is made up. */
+  /**
+   * Corrects what was taken by what was used. More than there is may be owed: then the key waits until it
+   * is made up. A negative amount gives back.
+   */
   owe(key: string, perMinute: number, amount: number, now: number): void {
     const before = Math.max(this.#fullAt.get(key) ?? now, now);
-    this.#fullAt.set(key, before + MINUTE_MS / perMinute * amount);
+    this.#fullAt.set(key, Math.max(now, before + MINUTE_MS / perMinute * amount));
   }
 
   /** Full buckets need no memory. */

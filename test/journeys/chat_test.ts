@@ -415,3 +415,24 @@ Deno.test("an upstream's place is given back however a request ends", async () =
     });
   }
 });
+
+Deno.test("tokens of a minute hold for many requests at once: the worst case is reserved, the rest given back", async () => {
+  await using gateway = await openChatGateway();
+  const { key, account } = await gateway.newKey({ name: "few", plan: "few-tokens" });
+  await gateway.admin("POST", `/accounts/${account}/credits`, {
+    kind: "cash",
+    amount: "10",
+    reference: "c",
+  });
+  const call = (tokens: number) =>
+    gateway.chat("by-call", `Hi [[simulate: latency=200ms tokens=${tokens}]]`, { max_tokens: 20 }, {
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    });
+  const statuses = await Promise.all(Array.from({ length: 10 }, async () => {
+    const res = await call(20);
+    await res.text();
+    return res.status;
+  }));
+  assert.ok(statuses.filter((status) => status === 200).length <= 5, statuses.join());
+  assert.ok(statuses.includes(429));
+});

@@ -214,3 +214,26 @@ Deno.test("upstream names, models, addresses, keys and costs are in no answer an
   }
   assert.ok(!gateway.logged().replaceAll("/v1/models/canary-model", "").includes("canary"));
 });
+
+Deno.test("400, not 500, for what cannot be stored, a body cut short and a Host with a path in it", async () => {
+  await using gateway = await openGateway();
+  assert.equal((await gateway.get("/v1/usage/%00")).status, 400);
+  const nul = await gateway.admin("POST", "/accounts", { name: "x\u0000" });
+  assert.equal(nul.status, 400);
+  await nul.body?.cancel();
+  const { hostname, port } = new URL(gateway.address);
+  const raw = async (text: string) => {
+    using connection = await Deno.connect({ hostname, port: Number(port) });
+    await connection.write(new TextEncoder().encode(text));
+    await connection.closeWrite();
+    return Number((await new Response(connection.readable).text()).split(" ")[1]);
+  };
+  const auth = `authorization: Bearer ${ADMIN_TOKEN}\r\ncontent-type: application/json\r\n`;
+  const cut = await raw(
+    `POST /admin/v1/accounts HTTP/1.1\r\nhost: x\r\n${auth}content-length: 500\r\n\r\n{"na`,
+  );
+  assert.ok(Number.isNaN(cut) || cut === 400, String(cut));
+  const client = `authorization: Bearer ${gateway.key}\r\nconnection: close\r\n`;
+  assert.equal(await raw(`GET /v1/models HTTP/1.1\r\nhost: x/v1/balance?\r\n${client}\r\n`), 400);
+  assert.ok(!gateway.logged().includes("internal_error"));
+});

@@ -1,6 +1,8 @@
 import { Refusal } from "../../base/refusal.ts";
 import { type ChatDeps, completeChat } from "../../chat/complete_chat.ts";
+import type { Model } from "../../config/plan.ts";
 import type { RateLimiter } from "../../limits/rate_limit.ts";
+import { worstCase } from "../../pricing/worst_case.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
@@ -27,7 +29,16 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
   return async function chatCompletions(c) {
     const request = chatRequest(await readJson(c));
     const model = usableModel(c, request.model);
-    checkTokenRate(c, limiter);
+    if (model.type !== "chat") {
+      throw new Refusal(
+        "capability_not_supported",
+        `"${model.id}" is a ${model.type} model, not a chat model.`,
+        {
+          param: "model",
+        },
+      );
+    }
+    const reserved = reserveTokens(c, limiter, model, request);
     const answer = await completeChat(chat, {
       requestId: c.env.requestId,
       clientRequestId: c.env.clientRequestId,
@@ -36,7 +47,10 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
       model,
       request,
       signal: c.req.raw.signal,
-      onTokens: (tokens) => spendTokens(c, limiter, tokens),
+      onTokens: (tokens) => correctTokens(c, limiter, tokens - reserved),
+    }).catch((error) => {
+      correctTokens(c, limiter, -reserved);
+      throw error;
     });
     const notice = noticeHeaders(model);
     return "json" in answer
@@ -45,11 +59,19 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
   };
 }
 
-/** Tokens are known only afterwards: a key in debt waits until its minute has made up for it. */
-function checkTokenRate(c: HttpContext, limiter: RateLimiter): void {
+/** The worst case is taken beforehand, as with money, so that many requests at once cannot outrun the rate. */
+function reserveTokens(
+  c: HttpContext,
+  limiter: RateLimiter,
+  model: Model,
+  request: ChatRequest,
+): number {
   const { key, perMinute } = tokenRate(c);
-  const { allowed, retryAfterSeconds } = limiter.take(key, perMinute, 1, c.env.startedAt);
-  if (allowed) return;
+  const { input_tokens = 0, output_tokens = 0 } = worstCase(model, request);
+  // A request larger than the rate itself may pass when the whole minute is there.
+  const amount = Math.min(input_tokens + output_tokens, perMinute);
+  const { allowed, retryAfterSeconds } = limiter.take(key, perMinute, amount, c.env.startedAt);
+  if (allowed) return amount;
   throw new Refusal(
     "rate_limit_exceeded",
     `Too many tokens: this key may use ${perMinute} a minute.`,
@@ -59,7 +81,7 @@ function checkTokenRate(c: HttpContext, limiter: RateLimiter): void {
   );
 }
 
-function spendTokens(c: HttpContext, limiter: RateLimiter, tokens: number): void {
+function correctTokens(c: HttpContext, limiter: RateLimiter, tokens: number): void {
   const { key, perMinute } = tokenRate(c);
   limiter.owe(key, perMinute, tokens, performance.now());
 }
