@@ -91,6 +91,12 @@ function explain(error: unknown): string {
   if (error instanceof Deno.errors.AddrInUse) {
     return "The address is in use: another program listens there. Stop it, or set PORT to a free one.";
   }
+  if (
+    error instanceof Deno.errors.AddrNotAvailable ||
+    (error instanceof Error && /lookup address/.test(error.message))
+  ) {
+    return `This machine cannot listen at HOST: ${error.message}. Set HOST to an address of its own.`;
+  }
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 

@@ -65,10 +65,43 @@ function measure({ messages }: ChatRequest): { images: number; characters: numbe
   for (const { content } of messages) {
     if (typeof content === "string") characters += content.length;
     if (!Array.isArray(content)) continue;
-    for (const part of content as { type?: string; text?: string }[]) {
-      if (part?.type === "image_url") images++;
-      else if (typeof part?.text === "string") characters += part.text.length;
+    for (const part of content as Part[]) {
+      if (part?.type === "image_url") {
+        images++;
+        refuseUnsafe(part.image_url?.url);
+      } else if (typeof part?.text === "string") characters += part.text.length;
+      else if (part?.type !== "refusal") {
+        throw new Refusal(
+          "capability_not_supported",
+          `Messages cannot hold parts of type "${part?.type}".`,
+          {
+            param: "messages",
+          },
+        );
+      }
     }
   }
   return { images, characters };
+}
+
+interface Part {
+  type?: string;
+  text?: string;
+  image_url?: { url?: unknown };
+}
+
+/** An upstream may fetch it from inside our network: only what anybody could fetch is passed on. */
+function refuseUnsafe(url: unknown): void {
+  if (typeof url === "string" && url.startsWith("data:")) return;
+  const parsed = typeof url === "string" && url.length <= 2048 ? URL.parse(url) : null;
+  const isPublic = parsed?.protocol === "https:" && parsed.port === "" && parsed.username === "" &&
+    parsed.hostname.includes(".") && !/^[\d.]+$|^\[/.test(parsed.hostname);
+  if (isPublic) return;
+  throw new Refusal(
+    "unsafe_url",
+    "Pictures must be data: URLs, or public https addresses without port or user.",
+    {
+      param: "messages",
+    },
+  );
 }

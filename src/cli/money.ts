@@ -8,6 +8,7 @@ interface Credited {
   kind: string;
   amount: string;
   reference: string;
+  replayed: boolean;
   balance: Balance;
 }
 
@@ -35,7 +36,9 @@ export const accountCredit: Command = {
     const { available_balance, currency } = booked.balance;
     terminal.print(
       booked,
-      `Booked ${booked.amount} ${currency} ${booked.kind} as "${booked.reference}". Available: ${available_balance} ${currency}.`,
+      `${
+        booked.replayed ? "Booked before:" : "Booked"
+      } ${booked.amount} ${currency} ${booked.kind} as "${booked.reference}". Available: ${available_balance} ${currency}.`,
     );
     return 0;
   },

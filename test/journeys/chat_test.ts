@@ -176,6 +176,37 @@ Deno.test("400 for what the model does not declare, and nothing is held", async 
   assert.deepEqual(list.data, []);
 });
 
+Deno.test("400 for parts no model declares and for pictures only our network could fetch", async () => {
+  await using gateway = await openChatGateway();
+  const ask = async (part: unknown) => {
+    const res = await gateway.chat("talk", "", { messages: [{ role: "user", content: [part] }] });
+    return res.status === 200 ? (await res.text(), "ok") : (await errorOf(res)).code;
+  };
+  const image = (url: unknown) => ({ type: "image_url", image_url: { url } });
+  for (
+    const url of [
+      "http://example.com/a.png",
+      "https://127.0.0.1/a",
+      "https://[::1]/a",
+      "https://localhost/a",
+      "https://u@example.com/a",
+      "https://example.com:8443/a",
+      "file:///etc/passwd",
+      `https://example.com/${"a".repeat(2048)}`,
+      7,
+    ]
+  ) {
+    assert.equal(await ask(image(url)), "unsafe_url", String(url).slice(0, 60));
+  }
+  assert.equal(await ask(image("https://example.com/a.png")), "ok");
+  assert.equal(await ask(image("data:image/png;base64,iVBORw0KGgo=")), "ok");
+  assert.equal(
+    await ask({ type: "input_audio", input_audio: { data: "", format: "wav" } }),
+    "capability_not_supported",
+  );
+  assert.equal(await ask({ type: "file", file: { file_id: "f" } }), "capability_not_supported");
+});
+
 Deno.test("402 when the balance does not cover the worst case, and the upstream is not called", async () => {
   await using gateway = await openChatGateway({ cash: "0.01" });
   const before = simulator.counters.started;

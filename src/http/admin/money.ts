@@ -39,6 +39,7 @@ export function createCredit({ database }: AdminDeps): Endpoint {
       amount,
       reference,
       expires_at: expires_at ?? null,
+      replayed: !isFirst,
     };
     return sendJson(JSON.stringify({ ...booked, balance: after }), isFirst ? 201 : 200);
   };
