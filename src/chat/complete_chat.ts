@@ -144,15 +144,16 @@ async function streamed(
     }
     return metered;
   };
+  const writer = new ChunkWriter(heading, showsUsage(request));
   const stream = relay({
     first,
     rest,
-    writer: new ChunkWriter(heading, showsUsage(request)),
+    writer,
     onChunk: (chunk) => meter.add(chunk),
     async onEnd() {
       over();
       const { tokens } = await settle();
-      return new ChunkWriter(heading, showsUsage(request)).usage(tokens);
+      return writer.usage(tokens);
     },
     async onFailure(error) {
       const failure = error instanceof UpstreamFailure
