@@ -1,4 +1,5 @@
 import type { ModelType } from "../base/model_types.ts";
+import type { MediaAdapter } from "./media_adapter.ts";
 
 /**
  * What a provider is to the gateway: plain data in, plain data out. An adapter writes requests and reads
@@ -10,6 +11,7 @@ export interface Adapter {
   /** Address used when the declaration names none; null where it must. */
   readonly baseUrl: string | null;
   readonly chat?: ChatAdapter;
+  readonly media?: MediaAdapter;
   /** Answers in this process instead of over the network. The simulator does. */
   readonly transport?: Transport;
 }

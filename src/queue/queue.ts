@@ -1,0 +1,35 @@
+import type { Queries } from "../store/database.ts";
+
+/**
+ * What is to be done, by name only: the truth is a row in Postgres whose `wake_at` says when. A message
+ * that is lost costs a moment, one that comes twice costs a look.
+ */
+export interface Message {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** What a step says at its end: nothing more to do, or look again in so many milliseconds. */
+export type Next = "done" | { readonly againInMs: number };
+
+/** Does the steps of one kind. */
+export interface Worker {
+  /** How many of its steps this process runs at once. */
+  readonly slots: number;
+  /** Claims the row, does one thing, says what next. Repeating it is harmless. */
+  step(id: string, signal: AbortSignal): Promise<Next>;
+  /** Ids of rows whose `wake_at` has passed, oldest first: what the sweeper rings. */
+  due(limit: number): Promise<readonly string[]>;
+}
+
+/** Wakes workers. Postgres remembers; the queue only rings the bell. */
+export interface Queue extends AsyncDisposable {
+  /** Inside the transaction that makes the work: a queue that lives in Postgres adds its job here. */
+  enlist(sql: Queries, message: Message, delayMs?: number): Promise<void>;
+  /** After that transaction: a queue beside Postgres rings here. Never throws; the sweeper makes good. */
+  ring(message: Message, delayMs?: number): void;
+  /** Starts the one listener and the sweeper. Disposing waits for the steps that run. */
+  start(workers: ReadonlyMap<string, Worker>): void;
+  /** Why it cannot work now; null when it can. */
+  ailment(): Promise<string | null>;
+}
