@@ -2,7 +2,15 @@
  * Ids that people can tell apart by prefix and that sort by creation: 48 bits of time, 80 of chance,
  * in Crockford's base 32 (no i, l, o, u), as ULIDs have it.
  */
-export type IdPrefix = "req" | "acc" | "key" | "node" | "lot";
+export type IdPrefix =
+  | "req"
+  | "acc"
+  | "key"
+  | "node"
+  | "lot"
+  | "we"
+  | "whs"
+  | "evt";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const POOL_BYTES = 4096;
