@@ -38,6 +38,8 @@ const ALLOWED_SIDEWAYS = new Set([
 const PROVIDERS_SEE = ["src/upstream/adapter.ts", "src/upstream/media_adapter.ts", "src/base/"];
 
 const LINES_MAX = 300;
+/** The folder may itself be called like one of ours. */
+const ROOT = new URL("../", import.meta.url).pathname;
 
 interface Place {
   /** Path from the project's root. */
@@ -48,7 +50,7 @@ interface Place {
 
 function placeOf(path: string): Place | null {
   const inProject = /(?:^|\/)((?:src|providers|schemas|test|scripts)\/.*)$/.exec(
-    path.replaceAll("\\", "/"),
+    path.replaceAll("\\", "/").replace(ROOT, "/"),
   )?.[1];
   if (inProject === undefined) return null;
   const parts = inProject.split("/");

@@ -21,6 +21,7 @@ import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
 import type { Log } from "./telemetry/log.ts";
 import { openMetrics } from "./telemetry/metrics.ts";
+import { Admission } from "./upstream/admission.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 
 export interface GatewayOptions extends Settings {
@@ -113,7 +114,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
-  const upstreams = new Upstreams({
+  const admission = new Admission({
     adapters: ADAPTERS,
     onAttempt({ provider, model, kind, error }) {
       metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
@@ -121,6 +122,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
     },
   });
+  const upstreams = new Upstreams(admission);
   const chat: ChatDeps = {
     ledger,
     upstreams,

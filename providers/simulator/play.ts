@@ -1,3 +1,4 @@
+import { NotSent } from "../../src/upstream/adapter.ts";
 import type { Part, Plan } from "./misbehave.ts";
 
 /** How requests went: each that started finishes, whatever its answer was, or its caller leaves. */
@@ -24,7 +25,7 @@ export async function play(
   const { status, headers, parts, ending } = plan;
   if (ending === "refuse") {
     counters.finished++;
-    throw new BrokenConnection("The simulator refused the connection, as it was told to.");
+    throw new NotSent("The simulator refused the connection, as it was told to.");
   }
   if (ending === "close" && parts.length === 1 && parts[0]!.pauseMs === 0) {
     counters.finished++;

@@ -6,6 +6,7 @@
  * Prints the base URL to declare, and nothing else. `GET /counters` says how requests went.
  */
 import { parseArgs } from "node:util";
+import { NotSent } from "../../src/upstream/adapter.ts";
 import { BrokenConnection } from "./play.ts";
 import { openSimulator, type Simulator } from "./simulator.ts";
 
@@ -47,7 +48,7 @@ export function serveSimulator(
 
 /** Told of requests that fail and of bodies that break. The nearest it can come to no answer is half of one. */
 function breakOff(error: unknown): Response {
-  const isMeant = error instanceof BrokenConnection ||
+  const isMeant = error instanceof BrokenConnection || error instanceof NotSent ||
     error instanceof Error && error.name === "AbortError";
   if (!isMeant) console.error(error);
   const broken = new BrokenConnection("no answer");

@@ -1,5 +1,5 @@
 import type { ModelType } from "../base/model_types.ts";
-import type { MediaAdapter } from "./media_adapter.ts";
+import type { MediaAdapter, MediaType } from "./media_adapter.ts";
 
 /**
  * What a provider is to the gateway: plain data in, plain data out. An adapter writes requests and reads
@@ -11,12 +11,19 @@ export interface Adapter {
   /** Address used when the declaration names none; null where it must. */
   readonly baseUrl: string | null;
   readonly chat?: ChatAdapter;
-  readonly media?: MediaAdapter;
+  /** By what is made: a provider's pictures and its videos often are two APIs. */
+  readonly media?: Readonly<Partial<Record<MediaType, MediaAdapter>>>;
   /** Answers in this process instead of over the network. The simulator does. */
   readonly transport?: Transport;
 }
 
+/** Throws `NotSent` where no connection came to be, and anything else where one broke. */
 export type Transport = (request: Request) => Promise<Response>;
+
+/** Nobody got the request: it may be sent again, here or elsewhere. */
+export class NotSent extends TypeError {
+  override readonly name = "NotSent";
+}
 
 /** What the declaration says of the upstream that is called. */
 export interface Target {

@@ -21,11 +21,18 @@ export class Breaker {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
+  /** Whether `mayTry` would say yes; takes no probe. */
+  wouldTry(name: string): boolean {
+    const health = this.#health.get(name);
+    if (health === undefined || health.state === "closed") return true;
+    return this.now() >= health.restUntil && !health.isProbing;
+  }
+
   /** Whether a request may be sent now. In half-open state the first to ask gets the probe. */
   mayTry(name: string): boolean {
     const health = this.#health.get(name);
     if (health === undefined || health.state === "closed") return true;
-    if (this.now() < health.restUntil || health.isProbing) return false;
+    if (!this.wouldTry(name)) return false;
     health.state = "half_open";
     health.isProbing = true;
     return true;

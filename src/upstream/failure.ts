@@ -1,19 +1,41 @@
 import type { Fault } from "./adapter.ts";
 
+/** `unable`: this upstream cannot be asked for that; nothing was sent. */
+export type FailureKind =
+  | Fault["kind"]
+  | "unable"
+  | "timeout"
+  | "unreachable"
+  | "unreadable"
+  | "cut";
+
+/**
+ * Whether the upstream got the request. `no`: certainly not. `refused`: it did, and said no. `maybe`: what
+ * it answered is lost, and what it does with the request is unknown.
+ */
+export type Sent = "no" | "refused" | "maybe";
+
 /** An upstream did not answer as it should. What it said stays in `cause` and in our log. */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
 
   constructor(
-    readonly kind: Fault["kind"] | "timeout" | "unreachable" | "unreadable" | "cut",
+    readonly kind: FailureKind,
     message: string,
     readonly options: {
       cause?: unknown;
       param?: string | undefined;
       retryAfterSeconds?: number | undefined;
+      /** Of the answer, where there was one. */
+      status?: number | undefined;
+      sent?: Sent | undefined;
     } = {},
   ) {
     super(message, { cause: options.cause });
+  }
+
+  get sent(): Sent {
+    return this.options.sent ?? "maybe";
   }
 
   /** The request itself is at fault: no other upstream would take it. */

@@ -31,7 +31,7 @@ export interface MediaInput {
 }
 
 export interface MediaRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array<ArrayBuffer> | FormData | null;
@@ -79,10 +79,14 @@ export type Submitted =
   /** Done at once; there is nothing to poll. */
   | { readonly id: null; readonly seen: Seen };
 
-/** Jobs whose answer is a file. Plain data in, plain data out, like every adapter. */
+type Soon<T> = T | Promise<T>;
+
+/**
+ * Jobs of one type, whose answer is a file. Plain data in, plain data out, like every adapter; functions
+ * may be async because an expression of a declared provider is, never because they wait for anything.
+ */
 export interface MediaAdapter {
-  readonly types: readonly MediaType[];
-  /** What inputs it can use: an address, or the bytes. */
+  /** What inputs it wants. Either way it can do with bytes where an input has no address. */
   readonly inputs: "url" | "bytes";
   /** How often to look: first after `firstMs`, then growing by half up to `maxMs`, with jitter. */
   readonly polling: { readonly firstMs: number; readonly maxMs: number };
@@ -90,28 +94,28 @@ export interface MediaAdapter {
    * Requests that must come before the submission (an upload, say); their replies are handed to `submit`.
    * Repeating them must cost nothing.
    */
-  prepare?(job: MediaJob, target: Target): readonly MediaRequest[];
+  prepare?(job: MediaJob, target: Target): Soon<readonly MediaRequest[]>;
   /** Throws a `Refusal` for what this provider cannot do; another upstream of the model might. */
-  submit(job: MediaJob, target: Target, prepared: readonly MediaReply[]): MediaRequest;
-  readSubmitted(reply: MediaReply, job: MediaJob, target: Target): Submitted;
+  submit(job: MediaJob, target: Target, prepared: readonly MediaReply[]): Soon<MediaRequest>;
+  readSubmitted(reply: MediaReply, job: MediaJob, target: Target): Soon<Submitted>;
   /** Absent where every submission is done at once. */
-  poll?(id: string, target: Target): MediaRequest;
-  readPolled?(reply: MediaReply, target: Target): Seen | { readonly state: "result" };
+  poll?(id: string, target: Target): Soon<MediaRequest>;
+  readPolled?(reply: MediaReply, target: Target): Soon<Seen | { readonly state: "result" }>;
   /** Where the outputs lie at another address than the state; asked when `readPolled` says `result`. */
-  result?(id: string, target: Target): MediaRequest;
-  readResult?(reply: MediaReply, target: Target): Seen;
-  cancel?(id: string, target: Target): MediaRequest;
+  result?(id: string, target: Target): Soon<MediaRequest>;
+  readResult?(reply: MediaReply, target: Target): Soon<Seen>;
+  cancel?(id: string, target: Target): Soon<MediaRequest>;
   /** Null: the answer says nothing of what became of it; polling will. */
-  readCancelled?(reply: MediaReply): Seen | null;
+  readCancelled?(reply: MediaReply): Soon<Seen | null>;
   /** Looks for a submission by our reference; absent where the provider cannot. */
-  find?(reference: string, target: Target): MediaRequest;
+  find?(reference: string, target: Target): Soon<MediaRequest>;
   /** The provider's id, or null: it never got it. */
-  readFound?(reply: MediaReply): string | null;
-  /** What an answer that is not 2xx means. */
+  readFound?(reply: MediaReply, reference: string): Soon<string | null>;
+  /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
   fault(status: number, body: unknown): Fault;
   /**
    * Reads a provider's call to us. It is only ever taken as a bell: the id it names is then polled, so a
    * forged one costs a poll and changes nothing.
    */
-  readCallback?(body: unknown): string | null;
+  readCallback?(body: unknown): Soon<string | null>;
 }

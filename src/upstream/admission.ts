@@ -1,0 +1,97 @@
+import { Slots } from "../base/slots.ts";
+import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import type { Adapter, Target } from "./adapter.ts";
+import { Breaker, type Health } from "./breaker.ts";
+import type { FailureKind, UpstreamFailure } from "./failure.ts";
+
+export interface AdmissionOptions {
+  adapters: { get(name: string): Adapter | undefined };
+  /** Told of every attempt, for metrics and the log. `kind` is null when it went well. */
+  onAttempt(
+    attempt: { provider: string; model: string; kind: FailureKind | null; error?: unknown },
+  ): void;
+}
+
+/** A place at an upstream. End it once, with how it went. */
+export interface Place {
+  /** Null: it went well. */
+  end(failure: UpstreamFailure | null): void;
+  /** Given up for reasons that say nothing of the upstream. */
+  abandon(): void;
+}
+
+/** Who may be asked now: who is ill, and how much each may bear at once. One for chat and media. */
+export class Admission {
+  readonly #breaker = new Breaker();
+  readonly #slots = new Slots();
+
+  constructor(private readonly options: AdmissionOptions) {}
+
+  adapterOf(provider: Provider): Adapter {
+    return this.options.adapters.get(provider.adapter)!;
+  }
+
+  targetOf(model: Model, upstream: Upstream, provider: Provider): Target {
+    const { max_output_tokens } = model.limits;
+    return {
+      model: upstream.model,
+      baseUrl: provider.baseUrl ?? this.adapterOf(provider).baseUrl ?? "",
+      apiKey: provider.apiKey,
+      headers: provider.headers,
+      ...(typeof max_output_tokens === "number" ? { maxOutputTokens: max_output_tokens } : {}),
+    };
+  }
+
+  /** A place at the upstream; null when it is full or rests. */
+  enter(upstream: Upstream, provider: Provider): Place | null {
+    const release = this.#slots.take(provider.id, provider.concurrencyMax);
+    if (release === null) return null;
+    const name = nameOf(upstream);
+    if (!this.#breaker.mayTry(name)) {
+      release();
+      return null;
+    }
+    return {
+      end: (failure) => {
+        release();
+        // A rejected request shows a healthy upstream.
+        if (failure === null || failure.isRejection) this.#breaker.succeeded(name);
+        else this.#breaker.failed(name, failure.options.retryAfterSeconds);
+        this.tell(upstream, failure);
+      },
+      abandon: () => {
+        this.#breaker.abandoned(name);
+        release();
+      },
+    };
+  }
+
+  /** Whether `enter` would give a place now; takes none. */
+  hasRoom(upstream: Upstream, plan: Plan): boolean {
+    const { id, concurrencyMax } = plan.providers.get(upstream.provider)!;
+    const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
+    return !isFull && this.#breaker.wouldTry(nameOf(upstream));
+  }
+
+  tell({ provider, model }: Upstream, failure: UpstreamFailure | null): void {
+    const kind = failure?.kind ?? null;
+    this.options.onAttempt({ provider, model, kind, error: failure ?? undefined });
+  }
+
+  healthOf(upstream: Upstream): Health & { in_flight: number } {
+    return {
+      ...this.#breaker.healthOf(nameOf(upstream)),
+      in_flight: this.#slots.count(upstream.provider),
+    };
+  }
+
+  /** Seconds until the first of these may be tried again. */
+  secondsUntil(upstreams: readonly Upstream[]): number {
+    return upstreams.length === 0 ? 1 : this.#breaker.secondsUntil(upstreams.map(nameOf));
+  }
+}
+
+/** What an upstream is remembered by: its provider and what that calls the model. */
+export function nameOf(upstream: Upstream): string {
+  return `${upstream.provider}/${upstream.model}`;
+}

@@ -1,0 +1,176 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Model, Plan } from "../config/plan.ts";
+import { type Admission, nameOf } from "./admission.ts";
+import { tryingOrder } from "./choose.ts";
+import { type Exchange, exchange } from "./exchange_media.ts";
+import { UpstreamFailure } from "./failure.ts";
+import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
+import type { MediaAdapter, MediaJob, MediaType, Seen, Submitted } from "./media_adapter.ts";
+import type { Choice, MediaCalls, Spot } from "./media_calls.ts";
+
+export type { MediaCalls } from "./media_calls.ts";
+
+export interface MediaCallsOptions {
+  admission: Admission;
+  /** Fetches from addresses that providers name. */
+  fetchSafely: FetchSafely;
+}
+
+/** Long enough for a look, short enough that a silent provider does not keep a worker. */
+const LOOK_MS_MAX = 30_000;
+const FULL_RETRY_MS = 1_000;
+
+export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): MediaCalls {
+  function adapterOf({ plan, model, upstream }: Spot): MediaAdapter {
+    const { media } = admission.adapterOf(plan.providers.get(upstream.provider)!);
+    const adapter = media?.[model.type as MediaType];
+    if (adapter !== undefined) return adapter;
+    throw new UpstreamFailure("unable", `the adapter makes no ${model.type}`, { sent: "no" });
+  }
+
+  function exchangeOf({ plan, model, upstream }: Spot, signal: AbortSignal): Exchange {
+    const provider = plan.providers.get(upstream.provider)!;
+    return {
+      transport: admission.adapterOf(provider).transport,
+      target: admission.targetOf(model, upstream, provider),
+      timeoutMs: upstream.timeoutSeconds * 1000,
+      signal,
+    };
+  }
+
+  /** For what is not a submission: shorter, and told to nobody when it goes well. */
+  async function glance<T>(
+    spot: Spot,
+    signal: AbortSignal,
+    talk: (exchange: Exchange, adapter: MediaAdapter) => Promise<T>,
+  ): Promise<T> {
+    const usual = exchangeOf(spot, signal);
+    const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, LOOK_MS_MAX) };
+    try {
+      return await talk(short, adapterOf(spot));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const failure = failureOf(error);
+      admission.tell(spot.upstream, failure);
+      throw failure;
+    }
+  }
+
+  return {
+    choose: (plan, model, tried) => choose(admission, plan, model, tried),
+    inputsFor: (spot) => adapterOf(spot).inputs,
+    polling: (spot) => adapterOf(spot).polling,
+
+    async submit(spot, job, signal) {
+      const adapter = adapterOf(spot);
+      const provider = spot.plan.providers.get(spot.upstream.provider)!;
+      const place = admission.enter(spot.upstream, provider);
+      if (place === null) {
+        throw new UpstreamFailure("overloaded", "no place is free", { sent: "no" });
+      }
+      try {
+        const submitted = await submit(adapter, exchangeOf(spot, signal), job);
+        place.end(null);
+        return submitted;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (signal.aborted || failure.kind === "unable") place.abandon();
+        else place.end(failure);
+        throw failure;
+      }
+    },
+
+    look: (spot, id, signal) => glance(spot, signal, (talk, adapter) => look(adapter, talk, id)),
+
+    cancel: (spot, id, signal) =>
+      glance(spot, signal, async (talk, { cancel, readCancelled, fault }) => {
+        if (cancel === undefined) return null;
+        const reply = await exchange(talk, fault, await cancel(id, talk.target));
+        return await readCancelled?.(reply) ?? null;
+      }),
+
+    find: (spot, reference, signal) =>
+      glance(spot, signal, async (talk, { find, readFound, fault }) => {
+        if (find === undefined || readFound === undefined) return "unknown";
+        const reply = await exchange(talk, fault, await find(reference, talk.target));
+        return await readFound(reply, reference);
+      }),
+
+    fetchOutput: (spot, output, signal) =>
+      glance(spot, signal, (talk) =>
+        fetchOutput(output, {
+          ...talk,
+          fetchSafely,
+          allowPrivate: spot.plan.outbound.allowPrivate,
+        })),
+
+    readCallback: async (spot, body) => await adapterOf(spot).readCallback?.(body) ?? null,
+  };
+}
+
+function choose(
+  admission: Admission,
+  plan: Plan,
+  model: Model,
+  tried: readonly string[],
+): Choice {
+  const left = model.upstreams.filter((upstream) => !tried.includes(nameOf(upstream)));
+  if (left.length === 0) return { upstream: null, retryAfterMs: null };
+  const upstream = tryingOrder(left).find((one) => admission.hasRoom(one, plan));
+  if (upstream !== undefined) {
+    return { upstream, provider: plan.providers.get(upstream.provider)! };
+  }
+  const restsMs = admission.secondsUntil(left) * 1000;
+  return { upstream: null, retryAfterMs: Math.max(FULL_RETRY_MS, restsMs) };
+}
+
+async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Promise<Submitted> {
+  const { target } = talk;
+  const prepared = [];
+  for (const request of await adapter.prepare?.(job, target) ?? []) {
+    try {
+      prepared.push(await exchange(talk, adapter.fault, request));
+    } catch (error) {
+      // Whatever became of it, the job itself was not handed over.
+      throw error instanceof UpstreamFailure && error.sent === "maybe"
+        ? new UpstreamFailure(error.kind, error.message, { ...error.options, sent: "no" })
+        : error;
+    }
+  }
+  const request = await adapter.submit(job, target, prepared);
+  const reply = await exchange(talk, adapter.fault, request);
+  return await readable(() => adapter.readSubmitted(reply, job, target));
+}
+
+async function look(adapter: MediaAdapter, talk: Exchange, id: string): Promise<Seen> {
+  const { target } = talk;
+  if (adapter.poll === undefined || adapter.readPolled === undefined) {
+    throw new UpstreamFailure("unable", "jobs of this adapter are not looked at", { sent: "no" });
+  }
+  const reply = await exchange(talk, adapter.fault, await adapter.poll(id, target));
+  const seen = await readable(() => adapter.readPolled!(reply, target));
+  if (seen.state !== "result") return seen;
+  const result = await exchange(talk, adapter.fault, await adapter.result!(id, target));
+  return await readable(() => adapter.readResult!(result, target));
+}
+
+async function readable<T>(read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause, sent: "maybe" });
+  }
+}
+
+/** A refusal is the adapter's own, raised before anything was sent. */
+function failureOf(error: unknown): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  if (error instanceof Refusal) {
+    return new UpstreamFailure("unable", error.message, {
+      cause: error,
+      param: error.param ?? undefined,
+      sent: "no",
+    });
+  }
+  return new UpstreamFailure("failed", "the attempt failed", { cause: error, sent: "maybe" });
+}

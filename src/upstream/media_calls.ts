@@ -1,0 +1,48 @@
+import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import type { MediaJob, Seen, Submitted, UpstreamOutput } from "./media_adapter.ts";
+
+/** An upstream that may be asked now, or when to ask again; null: each was tried. */
+export type Choice =
+  | { readonly upstream: Upstream; readonly provider: Provider }
+  | { readonly upstream: null; readonly retryAfterMs: number | null };
+
+/** A result's bytes, as they come. Whoever has it reads it to its end or cancels it. */
+export interface FetchedOutput {
+  readonly body: ReadableStream<Uint8Array>;
+  /** What the provider calls them; judge by content. */
+  readonly mimeType: string | null;
+}
+
+/** Where a job is. `upstream` is one of the model's, in the same plan. */
+export interface Spot {
+  readonly plan: Plan;
+  readonly model: Model;
+  readonly upstream: Upstream;
+}
+
+/**
+ * Calls to upstreams that make files. Nothing here waits, repeats or remembers: each verb is one
+ * exchange (or a short fixed row of them) with a deadline, and throws `UpstreamFailure`.
+ */
+export interface MediaCalls {
+  /** Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. */
+  choose(plan: Plan, model: Model, tried: readonly string[]): Choice;
+  /** What a job's inputs should carry for this upstream. */
+  inputsFor(spot: Spot): "url" | "bytes";
+  /** First look after `firstMs`, then growing by half up to `maxMs`, with jitter. */
+  polling(spot: Spot): { readonly firstMs: number; readonly maxMs: number };
+  /**
+   * Hands the job over. The failure's `sent` says whether it may be tried elsewhere: `no`, always;
+   * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it.
+   */
+  submit(spot: Spot, job: MediaJob, signal: AbortSignal): Promise<Submitted>;
+  /** Looks once how it stands. A failure says nothing of the job: look again later. */
+  look(spot: Spot, id: string, signal: AbortSignal): Promise<Seen>;
+  /** Asks to stop it. Null: asked, and polling will tell; also where the provider cannot stop jobs. */
+  cancel(spot: Spot, id: string, signal: AbortSignal): Promise<Seen | null>;
+  /** The upstream's id of a job by our reference; null: it never got it. `unknown`: it cannot say. */
+  find(spot: Spot, reference: string, signal: AbortSignal): Promise<string | null | "unknown">;
+  fetchOutput(spot: Spot, output: UpstreamOutput, signal: AbortSignal): Promise<FetchedOutput>;
+  /** The upstream's id in a provider's call to us; null where it names none. */
+  readCallback(spot: Spot, body: unknown): Promise<string | null>;
+}
