@@ -1,10 +1,11 @@
 import type { Refusal } from "../base/refusal.ts";
 import { Refusal as RefusalError } from "../base/refusal.ts";
-import type { Model, Plan } from "../config/plan.ts";
+import type { Model, Plan, Upstream } from "../config/plan.ts";
 import type { OpenHold } from "../ledger/hold.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Payer, priceFor } from "../pricing/books.ts";
-import { charge, type Quote, quote } from "../pricing/quote.ts";
+import { servedBy } from "../pricing/cost.ts";
+import { type Charge, charge, type Quote, quote } from "../pricing/quote.ts";
 import { worstCase } from "../pricing/worst_case.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
@@ -67,7 +68,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     return await streamed(deps, call, quoted, hold.keep(), heading, meter);
   }
 
-  const { value: reply, release } = await deps.upstreams.first(
+  const { value: reply, upstream, release } = await deps.upstreams.first(
     call.plan,
     model,
     call.signal,
@@ -76,9 +77,14 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   release();
   meter.addReply(reply);
   const metered = await meter.total();
-  await hold.settle(charge(quoted, usageOf(metered)));
+  await hold.settle(chargeFor(quoted, upstream, metered));
   call.onTokens(tokensOf(metered));
   return { json: renderCompletion(heading, reply, metered.tokens) };
+}
+
+function chargeFor(quoted: Quote, upstream: Upstream, metered: Metered): Charge {
+  const usage = usageOf(metered);
+  return charge(quoted, usage, servedBy(upstream, usage));
 }
 
 function quoteFor({ plan, account, model, request }: ChatCall): Quote {
@@ -121,9 +127,9 @@ async function streamed(
     call.signal.removeEventListener("abort", leave);
   }
 
-  const { value: { first, rest }, release } = given;
+  const { value: { first, rest }, upstream, release } = given;
   const noting = setInterval(() => {
-    hold.note(charge(quoted, usageOf(meter.soFar()))).catch(() => undefined);
+    hold.note(chargeFor(quoted, upstream, meter.soFar())).catch(() => undefined);
   }, NOTE_MS);
   const over = (failure?: UpstreamFailure) => {
     clearTimeout(deadline);
@@ -135,7 +141,7 @@ async function streamed(
     const metered = await meter.total();
     call.onTokens(tokensOf(metered));
     try {
-      await hold.settle(charge(quoted, usageOf(metered)));
+      await hold.settle(chargeFor(quoted, upstream, metered));
     } catch (error) {
       deps.onError("a stream could not be settled: its last note will be", {
         request_id: call.requestId,

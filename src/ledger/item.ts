@@ -1,4 +1,4 @@
-import type { Fraction } from "../base/money.ts";
+import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../base/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Kind, Usage } from "../pricing/usage.ts";
@@ -19,6 +19,8 @@ export interface Item {
   model?: string;
   kind?: Kind | null;
   price?: PriceSnapshot;
+  upstream?: string | undefined;
+  cost?: string | undefined;
   ttl_seconds?: number;
 }
 
@@ -61,6 +63,13 @@ export function amountFields({ num, den }: Fraction, units: bigint) {
   return { num: String(num), den: String(den), units: String(units) };
 }
 
-export function chargeFields({ amount, units, usage }: Charge) {
-  return { ...amountFields(amount, units), usage };
+export function chargeFields({ amount, units, usage, served }: Charge) {
+  const fields = { ...amountFields(amount, units), usage };
+  if (served === undefined) return fields;
+  const { upstream, cost } = served;
+  return {
+    ...fields,
+    upstream,
+    cost: cost === null ? undefined : formatDecimal(roundHalfUp(cost, SCALE)),
+  };
 }

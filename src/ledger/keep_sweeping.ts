@@ -2,6 +2,7 @@ import type { Queries } from "../store/database.ts";
 import { isStorageDown } from "../store/storage_error.ts";
 import type { Resolution } from "./settle.ts";
 import { sweep } from "./sweep.ts";
+import { rollUpUsage } from "./usage_days.ts";
 
 export interface SweepingOptions {
   onLoss(resolution: Resolution): void;
@@ -20,6 +21,7 @@ export function keepSweeping(sql: Queries, { onLoss, log }: SweepingOptions): As
     try {
       const swept = await sweep(sql, onLoss);
       if (swept.holds + swept.pots + swept.plans > 0) log("info", "swept the ledger", { ...swept });
+      await rollUpUsage(sql);
     } catch (error) {
       // While the database is away everybody says so already.
       if (!isClosed && !isStorageDown(error)) log("error", "cannot sweep the ledger", { error });

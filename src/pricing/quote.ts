@@ -1,6 +1,7 @@
 import type { Fraction } from "../base/money.ts";
 import type { ModelType } from "../base/model_types.ts";
 import type { Price } from "../config/plan.ts";
+import type { Served } from "./cost.ts";
 import { greater, priceOf } from "./price.ts";
 import { type Kind, kindOf, unitsOf, type Usage } from "./usage.ts";
 
@@ -20,6 +21,8 @@ export interface Charge {
   readonly amount: Fraction;
   readonly units: bigint;
   readonly usage: Usage;
+  /** Who answered, for the operator's margins; left out where nobody did. */
+  readonly served?: Served | undefined;
 }
 
 /** The worst case of a request that uses at most `most`. */
@@ -53,6 +56,10 @@ function worstTokens(price: Price, most: Usage): Fraction {
 }
 
 /** What a usage costs under a quote. */
-export function charge({ price, kind }: Pick<Quote, "price" | "kind">, usage: Usage): Charge {
-  return { amount: priceOf(price, usage), units: unitsOf(kind, usage), usage };
+export function charge(
+  { price, kind }: Pick<Quote, "price" | "kind">,
+  usage: Usage,
+  served?: Served,
+): Charge {
+  return { amount: priceOf(price, usage), units: unitsOf(kind, usage), usage, served };
 }

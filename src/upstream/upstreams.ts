@@ -9,6 +9,8 @@ import { UpstreamFailure } from "./failure.ts";
 /** Something an upstream is giving us; `release` gives its place back. */
 export interface Given<T> {
   value: T;
+  /** Whose it is. */
+  upstream: Upstream;
   /** Call once it is over. `failed` when it broke after it began. */
   release(failed?: UpstreamFailure): void;
 }
@@ -31,7 +33,7 @@ export class Upstreams {
       if (place === null) continue;
       try {
         const value = await ask(this.#attempt(model, upstream, provider, signal));
-        return { value, release: (failed) => place.end(failed ?? null) };
+        return { value, upstream, release: (failed) => place.end(failed ?? null) };
       } catch (error) {
         if (error instanceof Refusal) {
           // This upstream cannot be asked that way; nothing was sent, and another may do it.

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { newId } from "../src/base/ids.ts";
+import { fraction } from "../src/base/money.ts";
+import { rollUpUsage, type UsageDay, usageDays } from "../src/ledger/usage_days.ts";
+import type { Usage } from "../src/pricing/usage.ts";
+import { asking, costing, openLedger, type TestLedger } from "./helpers/open_ledger.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+const FROM = "2026-03-01";
+
+/** Uses the ledger as a request would, and leaves it resolved. */
+async function request(
+  ledger: TestLedger,
+  amount: string | null,
+  usage: Usage = {},
+  cost: string | null = null,
+): Promise<void> {
+  const hold = await ledger.hold(
+    asking({ id: newId("req"), account: ledger.account, amount: "1" }),
+  );
+  if (amount === null) return void await hold.release();
+  const served = { upstream: "house/one", cost: cost === null ? null : fraction(cost) };
+  await hold.settle({ ...costing(amount, 0, usage), served });
+}
+
+const short = ({ day, model, calls, failed, charged, cost, uncosted }: UsageDay) => [
+  day,
+  model,
+  calls,
+  failed,
+  charged,
+  cost,
+  uncosted,
+];
+
+Deno.test("usage by day is the same before, during and after it is added up", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T23:59:00Z" });
+  const { sql, account } = ledger;
+  const seen = async () => (await usageDays(sql, { account, from: FROM })).map(short);
+  await request(ledger, "0.25", { input_tokens: 10, output_tokens: 5 }, "0.10");
+  await request(ledger, "0.50", { input_tokens: 1 });
+  await request(ledger, null);
+  await ledger.setClock("2026-03-02T00:00:01Z");
+  await request(ledger, "0.125", { seconds: "2.5" }, "0.000000000001");
+  const expected = [
+    ["2026-03-01", "sim-chat", 2, 1, "0.75", "0.10", 1],
+    ["2026-03-02", "sim-chat", 1, 0, "0.125", "0.000000000001", 0],
+  ];
+  assert.deepEqual(await seen(), expected, "nothing is added up yet");
+
+  // The last request is younger than what may be added up: it stays in the tail.
+  await rollUpUsage(sql, 1);
+  assert.equal((await sql`select from usage_day`).length, 1);
+  assert.deepEqual(await seen(), expected, "half is");
+
+  await ledger.setClock("2026-03-02T01:00:00Z");
+  await rollUpUsage(sql);
+  assert.equal((await sql`select from usage_day`).length, 2);
+  assert.deepEqual(await seen(), expected, "all is");
+  await rollUpUsage(sql);
+  assert.deepEqual(await seen(), expected, "adding up again adds nothing");
+
+  const [first, second] = await usageDays(sql, { account, from: FROM });
+  assert.deepEqual([first!.input_tokens, first!.output_tokens], [11, 5]);
+  assert.equal(second!.seconds, "2.5");
+});
+
+Deno.test("many requests of one moment are added up whole, and once", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
+  const { sql, account } = ledger;
+  await Promise.all(Array.from({ length: 40 }, () => request(ledger, "0.01")));
+  await ledger.setClock("2026-03-01T12:00:01Z");
+  await Promise.all(Array.from({ length: 3 }, () => request(ledger, "0.01")));
+  await ledger.setClock("2026-03-01T13:00:00Z");
+  await rollUpUsage(sql, 7);
+  const [row] = await sql`select calls, charged from usage_day`;
+  assert.deepEqual([row!.calls, row!.charged], ["43", "0.430000000000"]);
+  const [shown] = await usageDays(sql, { account, from: FROM });
+  assert.equal(shown!.calls, 43);
+});
+
+Deno.test("a settlement that is not committed yet is not passed over", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100" });
+  const { sql, database, account } = ledger;
+  if (database.kind === "embedded") return; // one connection: nothing is ever half done beside it
+  const today = new Date().toISOString().slice(0, 10);
+  const hold = await ledger.hold(asking({ account, amount: "1" }));
+  const [begun, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const finishing = sql.begin(async (tx) => {
+    await ledger.settleIn(tx, hold.id, costing("0.75"));
+    begun.resolve();
+    await late.promise;
+  });
+  await begun.promise;
+  // A minute goes by.
+  await sql.unsafe(`
+    create or replace function ledger_now() returns timestamptz language sql volatile
+    as 'select clock_timestamp() + interval ''1 minute'''`);
+  await rollUpUsage(sql);
+  late.resolve();
+  await finishing;
+  await rollUpUsage(sql);
+  const days = await usageDays(sql, { account, from: today });
+  assert.deepEqual(days.map(({ calls, charged }) => [calls, charged]), [[1, "0.75"]]);
+});
+
+Deno.test("an account sees its own usage only; an operator everybody's", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
+  const other = await ledger.newAccount("5");
+  await request(ledger, "0.50");
+  const hold = await ledger.hold(asking({ account: other, amount: "1" }));
+  await hold.settle(costing("0.25"));
+  const charged = async (account?: string) =>
+    (await usageDays(ledger.sql, { account, from: FROM })).map(({ charged }) => charged).sort();
+  assert.deepEqual(await charged(other), ["0.25"]);
+  assert.deepEqual(await charged(), ["0.25", "0.50"]);
+});
+
+Deno.test("a stream that nobody settled keeps who served it and at what cost", STRICT, async () => {
+  await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
+  const hold = await ledger.hold(asking({ id: "req_1", account: ledger.account, amount: "1" }));
+  await hold.keep().note({
+    ...costing("0.5"),
+    served: { upstream: "house/one", cost: fraction("0.2") },
+  });
+  await ledger.setClock("2026-03-01T13:00:00Z");
+  await ledger.sweep();
+  const [row] = await ledger.sql`select state, upstream, cost from hold where id = 'req_1'`;
+  assert.deepEqual({ ...row }, { state: "settled", upstream: "house/one", cost: "0.200000000000" });
+});
