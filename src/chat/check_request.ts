@@ -1,4 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
+import { isSafeUrl } from "../outbound/check_url.ts";
 import type { Model } from "../config/plan.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 
@@ -93,10 +94,7 @@ interface Part {
 /** An upstream may fetch it from inside our network: only what anybody could fetch is passed on. */
 function refuseUnsafe(url: unknown): void {
   if (typeof url === "string" && url.startsWith("data:")) return;
-  const parsed = typeof url === "string" && url.length <= 2048 ? URL.parse(url) : null;
-  const isPublic = parsed?.protocol === "https:" && parsed.port === "" && parsed.username === "" &&
-    parsed.hostname.includes(".") && !/^[\d.]+$|^\[/.test(parsed.hostname);
-  if (isPublic) return;
+  if (typeof url === "string" && isSafeUrl(url, { allowPrivate: false })) return;
   throw new Refusal(
     "unsafe_url",
     "Pictures must be data: URLs, or public https addresses without port or user.",

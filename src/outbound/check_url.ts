@@ -26,8 +26,13 @@ export function checkUrl(text: string, policy: OutboundPolicy, param?: string): 
   return reason;
 }
 
+/** Whether a client may name this address. */
+export function isSafeUrl(text: string, policy: OutboundPolicy): boolean {
+  return typeof objection(text, policy) !== "string";
+}
+
 /**
- * The same, and refuses a host that resolves to a private address now, so that a client is told at
+ * As `checkUrl`, and refuses a host that resolves to a private address now, so that a client is told at
  * once. One that does not resolve may do so later: that is for the connection to find out.
  */
 export async function checkUrlResolves(

@@ -20,9 +20,12 @@ const SENTENCES: Readonly<Record<OutboundFault, string>> = {
 
 export class OutboundError extends Error {
   override readonly name = "OutboundError";
+  /** It happened on a connection kept from an earlier request, before any answer. */
+  readonly wasKept: boolean;
 
-  constructor(readonly fault: OutboundFault, options?: ErrorOptions) {
+  constructor(readonly fault: OutboundFault, options: ErrorOptions & { wasKept?: boolean } = {}) {
     super(SENTENCES[fault], options);
+    this.wasKept = options.wasKept ?? false;
   }
 }
 

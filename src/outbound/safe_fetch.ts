@@ -68,10 +68,17 @@ export class Outbound implements Disposable {
   async fetch(request: OutboundRequest, policy: OutboundPolicy): Promise<SafeResponse> {
     const url = checkUrl(request.url, policy);
     request.signal?.throwIfAborted();
-    return await exchange(url, request, {
+    const line = {
       agents: this.#agents[policy.allowPrivate ? "lenient" : "strict"],
-      lookUp: (host) => this.#lookUp(host, policy),
-    });
+      lookUp: (host: string) => this.#lookUp(host, policy),
+    };
+    try {
+      return await exchange(url, request, line);
+    } catch (error) {
+      // The other side closed a kept connection just as it was used again: it never saw the request.
+      if (!(error instanceof OutboundError && error.wasKept)) throw error;
+      return await exchange(url, request, line);
+    }
   }
 
   async #lookUp(host: string, { allowPrivate }: OutboundPolicy): Promise<readonly string[]> {
@@ -176,7 +183,7 @@ function exchange(url: URL, request: OutboundRequest, line: Line): Promise<SafeR
     if (outgoing.reusedSocket) connected();
     else socket.once(isTls ? "secureConnect" : "connect", connected);
   });
-  outgoing.on("error", (error) => fail(known(error)));
+  outgoing.on("error", (error) => fail(known(error, outgoing.reusedSocket)));
   outgoing.on("upgrade", (_, socket) => {
     socket.destroy();
     fail(new OutboundError("broken"));
@@ -242,9 +249,9 @@ function bodyOf(
   }, { highWaterMark: 0 });
 }
 
-function known(error: unknown): unknown {
+function known(error: unknown, wasKept = false): unknown {
   if (error instanceof OutboundError || error instanceof Refusal) return error;
-  return new OutboundError(faultOf(error), { cause: error });
+  return new OutboundError(faultOf(error), { cause: error, wasKept });
 }
 
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
