@@ -8,7 +8,7 @@ import { BadDeclaration, type Fault, inOrder } from "./faults.ts";
 import { freeze } from "./freeze.ts";
 import { type Environment, load } from "./load.ts";
 import { noticeOf } from "./notice.ts";
-import type { AccountPlan, Plan, Provider, Rates, Route } from "./plan.ts";
+import type { AccountPlan, Bucket, Plan, Provider, Rates, Route } from "./plan.ts";
 import { requestOf, STANDARD_ROUTES } from "./standard_routes.ts";
 import { validate } from "./validate.ts";
 
@@ -81,6 +81,8 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
     storage: {
       queue: file.storage?.queue ?? "kv",
       sessions: file.storage?.sessions ?? "kv",
+      files: file.storage?.files ?? "local",
+      s3: bucketOf(file.storage?.s3),
       uploads: {
         image: file.storage?.uploads?.image_bytes_max ?? 16 * 1024 * 1024,
         audio: file.storage?.uploads?.audio_bytes_max ?? 25 * 1024 * 1024,
@@ -123,6 +125,19 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
     },
     outbound: { allowPrivate: file.outbound?.allow_private ?? false },
     site: { url: file.site?.url ?? null, registration: file.site?.registration ?? true },
+  };
+}
+
+function bucketOf(s3: NonNullable<declared.Declaration["storage"]>["s3"]): Bucket | null {
+  if (s3 === undefined) return null;
+  return {
+    endpoint: s3.endpoint.replace(/\/$/, ""),
+    region: s3.region ?? "us-east-1",
+    bucket: s3.bucket,
+    pathStyle: s3.path_style ?? true,
+    prefix: s3.prefix ?? "",
+    accessKeyId: s3.access_key_id,
+    secretAccessKey: s3.secret_access_key,
   };
 }
 

@@ -28,6 +28,7 @@ export function crossCheck(
   checkPrices(checker, declared, now);
   checkCoverage(checker, declared, now);
   checkRoutes(checker, declared);
+  checkStorage(checker, declared);
   if (block(declared.outbound).allow_private === true) {
     checker.report(["outbound", "allow_private"], {
       severity: "warning",
@@ -44,5 +45,21 @@ function checkPlans(checker: Checker, declared: Partial<Declaration>): void {
     if (typeof book === "string") {
       checker.reference(["plans", name, "price_book"], book, "price book", books);
     }
+  }
+}
+
+/** Files that are to be kept in a bucket need one, and the keys to it. */
+function checkStorage(checker: Checker, declared: Partial<Declaration>): void {
+  const { files, s3 } = block(declared.storage);
+  if (files !== "s3") return;
+  if (s3 === undefined) {
+    checker.report(["storage", "files"], {
+      message: "there is no bucket to keep files in",
+      suggestion: "Declare it under storage.s3.",
+    });
+    return;
+  }
+  for (const key of ["access_key_id", "secret_access_key"]) {
+    if (block(s3)[key] === "") checker.report(["storage", "s3", key], { message: "is empty" });
   }
 }

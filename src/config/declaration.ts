@@ -1,6 +1,10 @@
 // Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.
 
 /**
+ * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets are never written into this file.
+ */
+export type Secret = string;
+/**
  * A decimal amount in quotes, so that no digit is lost.
  */
 export type Amount = string;
@@ -61,6 +65,37 @@ export interface Declaration {
      * Where sign-in sessions are kept.
      */
     sessions?: "kv" | "postgres";
+    /**
+     * Where the bytes of uploads and outputs are kept: local (a folder in DATA_DIR; nodes must share it) or s3.
+     */
+    files?: "local" | "s3";
+    /**
+     * A bucket of any service that speaks S3. Keep it declared while files in it are still to be read.
+     */
+    s3?: {
+      /**
+       * Address of the service, without the bucket.
+       */
+      endpoint: string;
+      /**
+       * Region that requests are signed for.
+       */
+      region?: string;
+      /**
+       * The bucket. It must exist, and nothing in it need be public.
+       */
+      bucket: string;
+      /**
+       * Whether the bucket is the first part of the path (most services take it) or of the host name.
+       */
+      path_style?: boolean;
+      /**
+       * Put before the name of every object.
+       */
+      prefix?: string;
+      access_key_id: Secret;
+      secret_access_key: Secret;
+    };
     /**
      * Files that clients upload.
      */
@@ -265,7 +300,7 @@ export interface Provider {
    */
   base_url?: string;
   /**
-   * Key of the service, as ${NAME}. With ${NAME:-} an empty variable switches the provider off and hides models that have no other.
+   * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets are never written into this file.
    */
   api_key?: string;
   /**

@@ -1,4 +1,4 @@
-import type { AccountPlan, Model, Plan, Price, Provider } from "./plan.ts";
+import type { AccountPlan, Bucket, Model, Plan, Price, Provider } from "./plan.ts";
 
 /**
  * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
@@ -42,6 +42,8 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
     storage: {
       queue: storage.queue,
       sessions: storage.sessions,
+      files: storage.files,
+      ...(storage.s3 === null ? {} : { s3: describeBucket(storage.s3) }),
       uploads: {
         image_bytes_max: storage.uploads.image,
         audio_bytes_max: storage.uploads.audio,
@@ -59,6 +61,10 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
     outbound: { allow_private: outbound.allowPrivate },
     site: { url: site.url, registration: site.registration },
   };
+}
+
+function describeBucket({ endpoint, region, bucket, pathStyle, prefix }: Bucket) {
+  return { endpoint, region, bucket, path_style: pathStyle, prefix };
 }
 
 function describeAccountPlan({ name, description, priceBook, rates, quotas }: AccountPlan) {

@@ -14,6 +14,8 @@ export interface Plan {
   readonly storage: {
     readonly queue: "kv" | "postgres";
     readonly sessions: "kv" | "postgres";
+    readonly files: "local" | "s3";
+    readonly s3: Bucket | null;
     readonly uploads: Readonly<Record<"image" | "audio" | "video", number>> & {
       readonly keepDays: number;
     };
@@ -34,6 +36,17 @@ export interface Plan {
   };
   readonly outbound: { readonly allowPrivate: boolean };
   readonly site: { readonly url: string | null; readonly registration: boolean };
+}
+
+/** A bucket of a service that speaks S3. */
+export interface Bucket {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly pathStyle: boolean;
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
 }
 
 export interface Rates {

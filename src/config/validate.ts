@@ -118,16 +118,30 @@ function parentOf(error: ErrorObject): string {
 
 /** A key written into the file would end up in a repository: only references pass. */
 function literalSecrets({ value, references, places }: Loaded): Fault[] {
-  const providers = (value as { providers?: unknown } | null | undefined)?.providers;
-  if (typeof providers !== "object" || providers === null) return [];
-  return Object.entries(providers).flatMap(([name, provider]) => {
-    const path = ["providers", name, "api_key"];
-    const key = (provider as { api_key?: unknown } | null)?.api_key;
-    const isLiteral = typeof key === "number" || typeof key === "string" && key !== "";
+  return secretsOf(value).flatMap(({ path, secret }) => {
+    const isLiteral = typeof secret === "number" || typeof secret === "string" && secret !== "";
     if (!isLiteral || references.has(formatPath(path))) return [];
     return [places.fault(path, {
       message: "a secret is written into the file",
       suggestion: "Put it into the environment and write ${NAME} here.",
     })];
   });
+}
+
+/** Everything that stands where a secret belongs, in a document that may be of any shape. */
+function secretsOf(value: unknown): { path: string[]; secret: unknown }[] {
+  const keysOf = (block: unknown): Record<string, unknown> =>
+    typeof block === "object" && block !== null ? block as Record<string, unknown> : {};
+  const { providers, storage } = keysOf(value);
+  const bucket = keysOf(keysOf(storage).s3);
+  return [
+    ...Object.entries(keysOf(providers)).map(([name, provider]) => ({
+      path: ["providers", name, "api_key"],
+      secret: keysOf(provider).api_key,
+    })),
+    ...["access_key_id", "secret_access_key"].map((key) => ({
+      path: ["storage", "s3", key],
+      secret: bucket[key],
+    })),
+  ];
 }
