@@ -31,6 +31,8 @@ export interface RunningPostgres extends AsyncDisposable {
   /** Of the maintenance database `postgres`. */
   url: string;
   port: number;
+  /** Where its files are, and its unix socket. */
+  folder: string;
   /** Ends the server the orderly way and removes its folder. */
   stop(): Promise<void>;
   /** Ends it as a crash would: no goodbye to clients, no checkpoint. The folder stays. */
@@ -72,6 +74,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
   return {
     url: urlOf(port, options),
     port,
+    folder,
     stop,
     kill,
     async restart() {

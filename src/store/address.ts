@@ -1,9 +1,9 @@
-import type { Target, Tls } from "./dial.ts";
+import type { ServerTarget, Tls } from "./dial.ts";
 import { StorageError } from "./storage_error.ts";
 
 /** A database URL, taken apart. */
 export interface Address {
-  target: Target;
+  target: ServerTarget;
   database: string | undefined;
   user: string | undefined;
   password: string | undefined;

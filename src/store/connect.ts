@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5_000;
 export function connect({ target, max, ...options }: ConnectOptions): postgres.Sql {
   const template = postgres({
     // The address is the dialer's business; this is for the driver's messages.
-    ...("path" in target ? { path: target.path } : { host: target.host, port: target.port }),
+    ...("host" in target ? { host: target.host, port: target.port } : { path: nameOf(target) }),
     ...(options.database === undefined ? {} : { database: options.database }),
     ...(options.user === undefined ? {} : { user: options.user }),
     ...(options.password === undefined ? {} : { password: options.password }),
@@ -58,4 +58,8 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
     }
   }
   return makePooledSql(template, open, max);
+}
+
+function nameOf(target: Exclude<Target, { host: string }>): string {
+  return "path" in target ? target.path : target.name;
 }

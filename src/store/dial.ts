@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { ConnectionError, isStorageDown, StorageError } from "./storage_error.ts";
 
 /** Where a Postgres listens. */
-export type Target = { path: string } | { host: string; port: number; tls?: Tls };
+export type ServerTarget = { path: string } | { host: string; port: number; tls?: Tls };
+/** The same, or for one in this process: how to reach it. */
+export type Target = ServerTarget | { name: string; open: () => Duplex };
 
 export interface Tls {
   /** Go on without TLS when the server has none. */
@@ -18,8 +21,10 @@ export interface Tls {
 const TLS_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /** A connected socket, secured when the target asks for it. */
-export async function dial(target: Target, timeoutMs: number): Promise<Socket> {
-  const socket = "path" in target ? connect(target.path) : connect(target.port, target.host);
+export async function dial(target: Target, timeoutMs: number): Promise<Duplex> {
+  if ("open" in target) return target.open();
+  if ("path" in target) return await dialUnix(target.path);
+  const socket = connect(target.port, target.host);
   const giveUp = (code: string, message: string) => () =>
     socket.destroy(new ConnectionError(code, message));
   const timer = setTimeout(giveUp("CONNECT_TIMEOUT", "no answer in time"), timeoutMs);
@@ -31,15 +36,27 @@ export async function dial(target: Target, timeoutMs: number): Promise<Socket> {
       throw new ConnectionError(cause.code, cause.message, { cause });
     });
     socket.setNoDelay(true);
-    return "path" in target || target.tls === undefined
-      ? socket
-      : await secure(socket, target.host, target.tls);
+    return target.tls === undefined ? socket : await secure(socket, target.host, target.tls);
   } catch (error) {
     socket.destroy();
     throw error;
   } finally {
     clearTimeout(timer);
     socket.off("end", closed);
+  }
+}
+
+/**
+ * Not through `node:net`: in Deno 2.9 it closes the descriptor of a unix socket twice, and the second
+ * time that number may already belong to a file or connection of somebody else.
+ */
+async function dialUnix(path: string): Promise<Duplex> {
+  try {
+    return Duplex.fromWeb(await Deno.connect({ transport: "unix", path }));
+  } catch (cause) {
+    throw new ConnectionError((cause as { code?: string }).code ?? "ECONNREFUSED", String(cause), {
+      cause,
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os";
+import type { Duplex } from "node:stream";
 import { join, resolve } from "node:path";
 import { connect } from "./connect.ts";
 import type { Database, OpenOptions } from "./database.ts";
@@ -6,10 +6,9 @@ import type { FromWorker, ToWorker } from "./embedded_worker.ts";
 import { lockFolder } from "./lock.ts";
 import { maintain } from "./maintain.ts";
 import { ping } from "./ping.ts";
-import { StorageError } from "./storage_error.ts";
+import { PortSocket } from "./port_socket.ts";
+import { ConnectionError, StorageError } from "./storage_error.ts";
 
-/** Addresses of unix sockets are cut at 104 bytes (macOS) or 108 (Linux). */
-const SOCKET_PATH_MAX = 100;
 const CLOSE_MS = 5_000;
 
 /** Opens the database inside this process, with its files in `<dataDir>/postgres`. */
@@ -20,14 +19,13 @@ export async function openEmbedded({ dataDir, log }: OpenOptions): Promise<Datab
 
   await Deno.mkdir(home, { recursive: true, mode: 0o700 });
   opened.use(await lockFolder(home));
-  const socketPath = await makeSocketPath(home, opened);
   const finishCreation = await beginCreation(home, folder, log);
-  const engine = await startEngine(folder, socketPath, log);
+  const engine = await startEngine(folder, log);
   opened.use(engine);
   await finishCreation();
 
   const sql = connect({
-    target: { path: socketPath },
+    target: { name: folder, open: () => engine.connect() },
     database: "postgres",
     user: "postgres",
     // PGlite is one session. A second connection would not run beside the first but in between:
@@ -46,24 +44,6 @@ export async function openEmbedded({ dataDir, log }: OpenOptions): Promise<Datab
     ping: () => ping(sql),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
-}
-
-/** Whoever reaches the socket is superuser, so it lies in a folder that only we may enter. */
-async function makeSocketPath(home: string, opened: AsyncDisposableStack): Promise<string> {
-  let folder = join(home, "socket");
-  const name = ".s.PGSQL.5432";
-  if (new TextEncoder().encode(join(folder, name)).length <= SOCKET_PATH_MAX) {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    await Deno.chmod(folder, 0o700);
-  } else {
-    folder = await Deno.makeTempDir({ dir: tmpdir(), prefix: "tollgate-" });
-  }
-  // Left by a process that was killed, or by this one at the end.
-  const clear = () => Deno.remove(folder, { recursive: true });
-  await clear();
-  await Deno.mkdir(folder, { mode: 0o700 });
-  opened.defer(clear);
-  return join(folder, name);
 }
 
 /**
@@ -86,26 +66,36 @@ async function beginCreation(
   return () => Deno.remove(marker);
 }
 
-async function startEngine(
-  folder: string,
-  socketPath: string,
-  log: OpenOptions["log"],
-): Promise<AsyncDisposable> {
+interface Engine extends AsyncDisposable {
+  connect(): Duplex;
+}
+
+async function startEngine(folder: string, log: OpenOptions["log"]): Promise<Engine> {
   const worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
-  const tell = (message: ToWorker) => worker.postMessage(message);
+  const tell = (message: ToWorker, ports: MessagePort[] = []) => worker.postMessage(message, ports);
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  let serving = false;
-  const fail = (reason: string) => {
-    // Ends its connections too, so that whoever waits for an answer gets an error.
+  const connections = new Set<Duplex>();
+  let state: "starting" | "serving" | "ended" = "starting";
+  const end = (reason?: string) => {
     worker.terminate();
+    state = "ended";
+    // Whoever waits for an answer gets an error; the thread can give none any more.
+    for (const connection of connections) {
+      connection.destroy(reason === undefined ? undefined : lostEngine(reason));
+    }
+  };
+  const fail = (reason: string) => {
+    if (state === "serving") {
+      log("the embedded database failed: restart the gateway", { folder, reason });
+    }
+    end(reason);
     ready.reject(new StorageError(`Cannot open the embedded database in ${folder}: ${reason}.`));
     closed.resolve();
-    if (serving) log("the embedded database failed: restart the gateway", { folder, reason });
   };
   worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
     if ("ready" in data) {
-      serving = true;
+      state = "serving";
       ready.resolve();
     } else if ("closed" in data) closed.resolve();
     else fail(data.failed);
@@ -114,17 +104,31 @@ async function startEngine(
     event.preventDefault();
     fail(event.message);
   };
-  tell({ open: { folder, socketPath } });
+  tell({ open: { folder } });
   await ready.promise;
   return {
+    connect() {
+      if (state !== "serving") throw lostEngine("it has ended");
+      const { port1, port2 } = new MessageChannel();
+      tell({ connect: port2 }, [port2]);
+      const connection = new PortSocket(port1);
+      connections.add(connection);
+      return connection.once("close", () => connections.delete(connection));
+    },
     async [Symbol.asyncDispose]() {
-      tell({ close: true });
-      const timer = setTimeout(closed.resolve, CLOSE_MS);
-      await closed.promise;
-      clearTimeout(timer);
-      worker.terminate();
+      if (state === "serving") {
+        tell({ close: true });
+        const timer = setTimeout(closed.resolve, CLOSE_MS);
+        await closed.promise;
+        clearTimeout(timer);
+      }
+      end();
     },
   };
+}
+
+function lostEngine(reason: string): ConnectionError {
+  return new ConnectionError("CONNECTION_CLOSED", `the embedded database is gone: ${reason}`);
 }
 
 async function exists(path: string): Promise<boolean> {

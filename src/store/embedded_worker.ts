@@ -1,26 +1,28 @@
 /// <reference lib="deno.worker" />
 /**
- * Runs the embedded database in a thread of its own, where its WebAssembly blocks nobody, and serves
- * it on a unix socket. Talks to `embedded.ts`: it is told where, says when it is ready, and is told to
- * close.
+ * Runs the embedded database in a thread of its own, where its WebAssembly blocks nobody. Talks to
+ * `embedded.ts`: it is told where, says when it is ready, gets a port for each connection, and is told
+ * to close.
  */
 import { fsyncSync } from "node:fs";
 import { PGlite } from "@electric-sql/pglite";
-import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+import { EngineSessions } from "./embedded_session.ts";
 
-export type ToWorker = { open: { folder: string; socketPath: string } } | { close: true };
+export type ToWorker = { open: { folder: string } } | { connect: MessagePort } | { close: true };
 export type FromWorker = { ready: true } | { closed: true } | { failed: string };
 
 const say = (message: FromWorker) => self.postMessage(message);
-let running: { db: PGlite; server: PGLiteSocketServer } | undefined;
+let running: { db: PGlite; sessions: EngineSessions } | undefined;
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     if ("open" in data) {
-      running = await open(data.open.folder, data.open.socketPath);
+      const db = await open(data.open.folder);
+      running = { db, sessions: new EngineSessions(db) };
       say({ ready: true });
+    } else if ("connect" in data) {
+      running!.sessions.serve(data.connect);
     } else {
-      await running?.server.stop();
       await running?.db.close();
       say({ closed: true });
     }
@@ -29,7 +31,7 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   }
 };
 
-async function open(folder: string, socketPath: string) {
+async function open(folder: string): Promise<PGlite> {
   const db = await PGlite.create({
     dataDir: folder,
     initDbStartParams: ["--wal-segsize=4"], // a quarter of the usual: a small database stays small
@@ -42,9 +44,7 @@ async function open(folder: string, socketPath: string) {
   });
   await syncToDisk(db, folder);
   reportFailures(db);
-  const server = new PGLiteSocketServer({ db, path: socketPath, maxConnections: 8 });
-  await server.start();
-  return { db, server };
+  return db;
 }
 
 /** As much of Emscripten's file system as is needed here. */
@@ -75,7 +75,7 @@ async function syncToDisk(db: PGlite, folder: string): Promise<void> {
 
 /**
  * Mistakes in SQL are answered as Postgres answers them and do not come here. What does has broken the
- * engine, and the socket server would leave every later query waiting: so it is told, and ended.
+ * engine, and every later query would wait for ever: so it is told, and ended.
  */
 function reportFailures(db: PGlite): void {
   const execute = db.execProtocolRawStream.bind(db);

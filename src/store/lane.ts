@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import postgres from "postgres";
 import { ConnectionError } from "./storage_error.ts";
 
@@ -30,16 +30,20 @@ export class Lane {
   #lost: ConnectionError | null = null;
 
   constructor(
-    readonly socket: Socket,
+    readonly socket: Duplex,
     driver: postgres.ParsedOptions,
     private readonly onChange: () => void,
   ) {
     // Ours come first: when the driver tells its queries, the lane already counts as dead.
-    socket.on("error", (error) => this.#die(error));
-    socket.on("close", (hadError) => {
+    let failed = false;
+    socket.on("error", (error) => {
+      failed = true;
+      this.#die(error);
+    });
+    socket.on("close", () => {
       this.#die();
       // Closed during its handshake without an error, the driver would connect again.
-      if (!hadError) socket.emit("error", this.#lost);
+      if (!failed) socket.emit("error", this.#lost);
     });
     let given = false;
     this.#sql = postgres({

@@ -122,3 +122,18 @@ Deno.test("a malformed URL is explained and never repeated", ON_SERVER, async ()
   ) messages.push((await refusal(url)).message);
   for (const message of messages) assert.match(message, /DATABASE_URL/);
 });
+
+Deno.test(
+  "a server is reached through its unix socket, and its end is noticed",
+  ON_SERVER,
+  async () => {
+    await using server = await startPostgres();
+    const { folder, port } = server;
+    const databaseUrl = `postgres://postgres@${encodeURIComponent(folder)}:${port}/postgres`;
+    await using database = await openDatabase({ databaseUrl, dataDir: "unused", log() {} });
+    assert.match(database.describe, /\/\.s\.PGSQL\.\d+\/postgres$/);
+    await database.sql.begin((tx) => tx`select 1`);
+    await server.kill();
+    await assert.rejects(async () => await database.sql`select 1`, (error) => isStorageDown(error));
+  },
+);

@@ -1,0 +1,94 @@
+import type { PGlite } from "@electric-sql/pglite";
+
+/** Numbers that stand where a startup message has its protocol version. */
+const CANCEL_REQUEST = 80_877_102;
+const TERMINATE = "X".charCodeAt(0);
+
+/**
+ * Serves connections to the engine, which is one session: each has its turn from its first message to
+ * its end. Null stands for the end, in both directions.
+ */
+export class EngineSessions {
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(private readonly db: PGlite) {}
+
+  serve(port: MessagePort): void {
+    const before = this.#turn;
+    const ended = Promise.withResolvers<void>();
+    this.#turn = before.then(() => ended.promise);
+    const messages = new MessageSplitter();
+    let work = before;
+    let open = true;
+    const end = () => {
+      if (!open) return;
+      open = false;
+      work = work.then(() => this.#leave()).finally(() => {
+        port.postMessage(null);
+        port.close();
+        ended.resolve();
+      });
+      // What broke the engine is reported where it broke.
+      work.catch(() => {});
+    };
+    port.onmessage = ({ data }: MessageEvent<Uint8Array<ArrayBuffer> | null>) => {
+      if (data === null) return end();
+      for (const message of messages.add(data)) {
+        // There is no second process that could cancel what the first one does.
+        if (!open || message === "cancel") continue;
+        if (message[0] === TERMINATE) return end();
+        work = work.then(() => this.#execute(message, port));
+        work.catch(end);
+      }
+    };
+  }
+
+  async #execute(message: Uint8Array, port: MessagePort): Promise<void> {
+    await this.db.runExclusive(() =>
+      this.db.execProtocolRawStream(message, {
+        onRawData(data) {
+          // A view of the engine's memory: it must not be handed over, but copied.
+          const copy = data.slice();
+          port.postMessage(copy, [copy.buffer]);
+        },
+      })
+    );
+  }
+
+  /** Leaves nothing behind for the next one: no open transaction, no prepared statement. */
+  async #leave(): Promise<void> {
+    if (this.db.isInTransaction()) await this.db.exec("rollback");
+    await this.db.exec("discard all");
+  }
+}
+
+/** Cuts a stream of bytes into the protocol's messages. The first has no letter before its length. */
+export class MessageSplitter {
+  #rest = new Uint8Array(0);
+  #started = false;
+
+  *add(chunk: Uint8Array<ArrayBuffer>): Iterable<Uint8Array | "cancel"> {
+    let bytes = chunk;
+    if (this.#rest.length > 0) {
+      bytes = new Uint8Array(this.#rest.length + chunk.length);
+      bytes.set(this.#rest);
+      bytes.set(chunk, this.#rest.length);
+    }
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 0;
+    while (true) {
+      const letter = this.#started ? 1 : 0;
+      if (bytes.length - at < letter + 4) break;
+      const length = letter + view.getUint32(at + letter);
+      if (bytes.length - at < length) break;
+      const message = bytes.subarray(at, at + length);
+      if (!this.#started && view.getUint32(at + 4) === CANCEL_REQUEST) yield "cancel";
+      else {
+        this.#started = true;
+        yield message;
+      }
+      at += length;
+    }
+    this.#rest = bytes.slice(at);
+  }
+}
