@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { ADAPTERS } from "../../providers/registry.ts";
+import { openChatGateway } from "../helpers/chat_gateway.ts";
+import { LIVING_KEY, serveProvider, WIRES } from "../helpers/living_provider.ts";
+import { openaiPackage, vercelSdk } from "./chat_suite.ts";
+
+const declaration = (adapter: string, baseUrl: string) => `
+limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
+plans: { free: {} }
+providers:
+  living: { adapter: ${adapter}, base_url: "${baseUrl}", api_key: "\${LIVING_KEY:-${LIVING_KEY}}" }
+models:
+  - id: talk
+    name: Talk
+    type: chat
+    capabilities: [chat, streaming, vision, tools, json_schema]
+    limits: { context_tokens: 100000, max_output_tokens: 1000 }
+    upstreams: [{ provider: living, model: chat }]
+prices:
+  default:
+    effective_at: 2026-01-01T00:00:00+00:00
+    entries:
+      - { model: talk, billing_type: token, input_price: "1.00", output_price: "2.00", unit: 1M tokens }
+`;
+
+Deno.test("every adapter that can chat has a service to be tried on", () => {
+  const chatting = [...ADAPTERS].filter(([, adapter]) => adapter.types.includes("chat"));
+  assert.deepEqual(
+    chatting.map(([name]) => name).filter((name) => name !== "simulator").sort(),
+    Object.keys(WIRES).sort(),
+  );
+});
+
+for (const adapter of Object.keys(WIRES)) {
+  Deno.test(`the openai package and the Vercel AI SDK work unchanged, through ${adapter}`, async (t) => {
+    await using provider = serveProvider(adapter);
+    await using gateway = await openChatGateway({
+      declaration: declaration(adapter, provider.baseUrl),
+    });
+    const service = { address: gateway.address, key: gateway.key, model: "talk" };
+    await openaiPackage(t, service);
+    await vercelSdk(t, service);
+    assert.deepEqual(provider.strange, []);
+    await gateway.verify();
+  });
+}
