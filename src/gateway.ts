@@ -11,11 +11,13 @@ import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
 import type { Check } from "./http/health.ts";
 import { KNOWN } from "./known.ts";
+import { openSite } from "./open_site.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import type { Resolution } from "./ledger/settle.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
+import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
@@ -132,7 +134,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { sql } = database;
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
-  const deps: AppDeps = {
+  const site = opened.use(await openSite({ database, changes, keeper, log }, options.dataDir));
+  const deps: Omit<AppDeps, "site"> = {
     keys,
     limiter: new RateLimiter(),
     database,
@@ -143,7 +146,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     adminToken,
   };
-  const serve = (plan: Plan) => front.serve(plan, buildApp(plan, deps));
+  const serve = (plan: Plan) =>
+    front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
   keeper.onChange((plan) => {
     tellPlans(plan).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
   });

@@ -8,6 +8,7 @@ export type IdPrefix =
   | "key"
   | "node"
   | "lot"
+  | "per"
   | "we"
   | "whs"
   | "evt";

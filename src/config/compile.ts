@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { compileBooks } from "./compile_prices.ts";
 import { compileModel } from "./compile_models.ts";
+import { compileSignIn } from "./compile_sign_in.ts";
 import type * as declared from "./declaration.ts";
 import type { Known } from "./checker.ts";
 import { crossCheck } from "./cross_check.ts";
@@ -124,7 +125,12 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
       disableAfterDays: file.webhooks?.disable_after_days ?? 5,
     },
     outbound: { allowPrivate: file.outbound?.allow_private ?? false },
-    site: { url: file.site?.url ?? null, registration: file.site?.registration ?? true },
+    site: {
+      url: file.site?.url?.replace(/\/+$/, "") ?? null,
+      registration: file.site?.registration ?? true,
+      trustedProxies: file.site?.trusted_proxies ?? 0,
+      signIn: compileSignIn(file.site?.sign_in ?? []),
+    },
   };
 }
 

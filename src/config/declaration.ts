@@ -23,6 +23,10 @@ export type Unit =
   | "1M characters"
   | "second"
   | "minute";
+/**
+ * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets are never written into this file.
+ */
+export type Secret = string;
 
 /**
  * A Tollgate gateway: its models, what they cost, who may use them and which services answer.
@@ -216,6 +220,16 @@ export interface Declaration {
      * Whether people may register by themselves.
      */
     registration?: boolean;
+    /**
+     * How many reverse proxies stand in front and add to X-Forwarded-For. Sign-in attempts are counted by the address that the outermost of them saw; 0 counts by the connection.
+     */
+    trusted_proxies?: number;
+    /**
+     * Other ways to sign in, beside e-mail address and password. The address to register at the provider is {site.url}/sign-in/{id}/callback.
+     *
+     * @maxItems 20
+     */
+    sign_in?: SignInProvider[];
   };
 }
 /**
@@ -622,4 +636,30 @@ export interface Route {
    * When it will stop working; sent as the Sunset header.
    */
   sunset_at?: string;
+}
+/**
+ * A provider of identities: GitHub, Google, or anything that speaks OpenID Connect.
+ */
+export interface SignInProvider {
+  /**
+   * Part of the callback's address, and of what is stored about people: keep it.
+   */
+  id: string;
+  /**
+   * What the button says after "Continue with". Left out, the kind's own name.
+   */
+  name?: string;
+  /**
+   * github and google know their addresses; oidc needs an issuer.
+   */
+  kind: "github" | "google" | "oidc";
+  /**
+   * Address of an OpenID Connect provider, where /.well-known/openid-configuration is found below.
+   */
+  issuer?: string;
+  /**
+   * Who we are to the provider. Empty switches it off.
+   */
+  client_id: string;
+  client_secret: Secret;
 }

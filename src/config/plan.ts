@@ -35,7 +35,23 @@ export interface Plan {
     readonly disableAfterDays: number;
   };
   readonly outbound: { readonly allowPrivate: boolean };
-  readonly site: { readonly url: string | null; readonly registration: boolean };
+  readonly site: {
+    readonly url: string | null;
+    readonly registration: boolean;
+    readonly trustedProxies: number;
+    readonly signIn: ReadonlyMap<string, SignInProvider>;
+  };
+}
+
+/** Another place where people can say who they are. */
+export interface SignInProvider {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: "github" | "google" | "oidc";
+  /** Null for GitHub, which is not an OpenID provider. */
+  readonly issuer: string | null;
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** A bucket of a service that speaks S3. */

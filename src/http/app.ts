@@ -5,12 +5,15 @@ import { mountAdmin } from "./admin/mount.ts";
 import type { AdminDeps } from "./admin/mount.ts";
 import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
-import type { Endpoint, Env } from "./exchange.ts";
+import type { Endpoint, Env, Exchange } from "./exchange.ts";
 import { type GuardDeps, guarded } from "./guard.ts";
 import { methodNotAllowed } from "./method_not_allowed.ts";
 import { openapi } from "./openapi.ts";
 
-export interface AppDeps extends GuardDeps, AdminDeps, OperationDeps {}
+export interface AppDeps extends GuardDeps, AdminDeps, OperationDeps {
+  /** Answers whatever is not the API: pages for people. */
+  site: (request: Request, exchange: Exchange) => Response | Promise<Response>;
+}
 
 /**
  * The handlers of one plan. A reload builds the next ones beside it; requests under way stay here.
@@ -27,7 +30,7 @@ export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
   mountDocument(app, plan);
   refusals.all("/v1", guarded(deps, "/v1/*", unknownEndpoint));
   refusals.all("/v1/*", guarded(deps, "/v1/*", unknownEndpoint));
-  refusals.notFound(unknownEndpoint);
+  refusals.notFound((c) => deps.site(c.req.raw, c.env));
   app.notFound((c) => refusals.fetch(c.req.raw, c.env));
   // Thrown on to the front, which renders every error in one place.
   for (const router of [app, refusals]) {

@@ -8,6 +8,8 @@ export interface Exchange {
   readonly requestId: string;
   /** As `performance.now()`. */
   readonly startedAt: number;
+  /** The connection it came on. Reading it costs, so only who needs it does. */
+  readonly info: Deno.ServeHandlerInfo;
   /** The path as asked for; the query is not part of it. */
   readonly path: string;
   /** The plan it started with; a reload in between does not touch it. */

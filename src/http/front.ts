@@ -45,10 +45,11 @@ export class Front {
     return this.#inFlight;
   }
 
-  handle = (request: Request): Response | Promise<Response> => {
+  handle = (request: Request, info: Deno.ServeHandlerInfo): Response | Promise<Response> => {
     const exchange: Exchange = {
       requestId: newId("req"),
       startedAt: performance.now(),
+      info,
       path: pathOf(request.url),
       plan: this.#app?.plan ?? this.deps.keeper.current,
       route: "unknown",

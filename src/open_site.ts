@@ -1,0 +1,38 @@
+import { Passwords } from "./accounts/passwords.ts";
+import { kvSessions, postgresSessions } from "./accounts/session_stores.ts";
+import { Sessions } from "./accounts/sessions.ts";
+import { Throttle } from "./accounts/throttle.ts";
+import { systemClock } from "./base/clock.ts";
+import type { Plan } from "./config/plan.ts";
+import { openapi } from "./http/openapi.ts";
+import { toRefusal } from "./http/render_error.ts";
+import type { SiteDeps } from "./site/context.ts";
+import { openKv } from "./store/kv.ts";
+
+type Given = Omit<SiteDeps, "sessions" | "passwords" | "throttle" | "toRefusal" | "document">;
+
+/** What the site needs beside the gateway's own parts: sessions, passwords, and a count of attempts. */
+export async function openSite(
+  given: Given,
+  dataDir: string,
+): Promise<{ deps: SiteDeps } & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const { sql, kind } = given.database;
+  const where = given.keeper.current.storage.sessions;
+  if (where === "kv" && kind === "server") {
+    given.log.info("sessions are kept on this node: set storage.sessions to postgres for several");
+  }
+  const store = where === "postgres"
+    ? postgresSessions(sql)
+    : kvSessions(opened.adopt(await openKv(dataDir), (kv) => kv.close()));
+  const deps: SiteDeps = {
+    ...given,
+    sessions: opened.use(new Sessions(store, systemClock)),
+    passwords: opened.use(new Passwords()),
+    throttle: opened.use(new Throttle(sql)),
+    toRefusal,
+    document: (plan: Plan) => openapi(plan),
+  };
+  const parts = opened.move();
+  return { deps, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}

@@ -1,0 +1,71 @@
+import type { Context, Hono } from "hono";
+import type { Passwords } from "../accounts/passwords.ts";
+import type { Person } from "../accounts/people.ts";
+import type { Session, Sessions } from "../accounts/sessions.ts";
+import type { Throttle } from "../accounts/throttle.ts";
+import type { Refusal } from "../base/refusal.ts";
+import type { PlanKeeper } from "../config/keeper.ts";
+import type { Plan } from "../config/plan.ts";
+import type { Changes } from "../store/changes.ts";
+import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
+
+/** What the front tells the site about a request, and hears back for metrics and the log. */
+export interface SiteExchange {
+  readonly requestId: string;
+  readonly plan: Plan;
+  route: string;
+  refusal: string | null;
+  readonly info: { readonly remoteAddr: Deno.Addr };
+}
+
+export interface Flash {
+  readonly kind: "good" | "warn" | "bad" | "info";
+  readonly text: string;
+}
+
+/** Who is signed in, and by which session. */
+export interface SignedIn {
+  readonly person: Person;
+  readonly session: Session;
+}
+
+export interface SiteEnv {
+  Bindings: SiteExchange;
+  Variables: {
+    signedIn: SignedIn | null;
+    /** Goes into every form as `csrf`, or into the header `x-csrf-token`; empty when signed out. */
+    csrf: string;
+    /** Told once, on the page after the one that did something. */
+    flash: Flash | null;
+  };
+}
+
+export type SiteContext = Context<SiteEnv>;
+export type SiteRouter = Hono<SiteEnv>;
+
+/** What pages are made from. Parts of the site take the slice they need. */
+export interface SiteDeps {
+  readonly database: Database;
+  readonly changes: Changes;
+  readonly keeper: PlanKeeper;
+  readonly log: Log;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  /** Whatever was thrown, as what a visitor may read. */
+  readonly toRefusal: (error: unknown) => Refusal;
+  /** The OpenAPI document of a plan. */
+  readonly document: (plan: Plan) => Record<string, unknown>;
+}
+
+/** Who is signed in, on a page that is only reached so. */
+export function signedInOf(c: SiteContext): SignedIn {
+  const { signedIn } = c.var;
+  if (signedIn === null) throw new Error("this page is not behind sign-in");
+  return signedIn;
+}
+
+export function personOf(c: SiteContext): Person {
+  return signedInOf(c).person;
+}

@@ -1,0 +1,58 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Context, Next } from "hono";
+import { Refusal } from "../base/refusal.ts";
+import type { SiteContext, SiteEnv } from "./context.ts";
+
+const FORM_BYTES_MAX = 256 * 1024;
+
+/**
+ * Lets a request that changes something through only when one of our own pages sent it: by where the
+ * browser says it comes from, and, when somebody is signed in, by the token that only our pages have.
+ */
+export async function refuseForgery(c: Context<SiteEnv>, next: Next): Promise<void> {
+  if (c.req.method !== "GET" && c.req.method !== "HEAD") {
+    if (!isFromHere(c)) {
+      throw new Refusal("invalid_value", "This form was not sent from a page of this site.", {
+        status: 403,
+      });
+    }
+    if (c.var.csrf !== "" && !isSame(await tokenOf(c), c.var.csrf)) {
+      throw new Refusal(
+        "invalid_value",
+        "This form belongs to a session that has ended: go back, reload the page and send it again.",
+        { status: 403 },
+      );
+    }
+  }
+  await next();
+}
+
+/** The address people reach this site at: as declared, else the one they used. */
+export function siteOrigin(c: SiteContext): string {
+  const { url } = c.env.plan.site;
+  return url === null ? new URL(c.req.url).origin : new URL(url).origin;
+}
+
+function isFromHere(c: SiteContext): boolean {
+  const origin = c.req.header("origin");
+  if (origin !== undefined && origin !== "null") {
+    return origin === siteOrigin(c) || origin === new URL(c.req.url).origin;
+  }
+  return c.req.header("sec-fetch-site") === "same-origin";
+}
+
+/** From the header, for scripts; else from the form, which the page's handler reads again for free. */
+async function tokenOf(c: SiteContext): Promise<string> {
+  const header = c.req.header("x-csrf-token");
+  if (header !== undefined) return header;
+  if (Number(c.req.header("content-length") ?? Infinity) > FORM_BYTES_MAX) {
+    throw new Refusal("payload_too_large", "This form is too large.");
+  }
+  const { csrf } = await c.req.parseBody();
+  return typeof csrf === "string" ? csrf : "";
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [given, expected].map((text) => new TextEncoder().encode(text));
+  return a!.length === b!.length && timingSafeEqual(a!, b!);
+}

@@ -1,0 +1,41 @@
+import { Refusal } from "../base/refusal.ts";
+import type { SiteContext } from "./context.ts";
+
+const FORM_BYTES_MAX = 256 * 1024;
+
+/** The texts of a form, by name; files and repeated names are not among them. */
+export async function readForm(c: SiteContext): Promise<Record<string, string>> {
+  if (Number(c.req.header("content-length") ?? Infinity) > FORM_BYTES_MAX) {
+    throw new Refusal("payload_too_large", "This form is too large.");
+  }
+  const form: Record<string, string> = {};
+  for (const [name, value] of Object.entries(await c.req.parseBody())) {
+    if (typeof value === "string") form[name] = value;
+  }
+  return form;
+}
+
+/**
+ * Who is asking, for counting attempts: the peer's address, or what a trusted proxy says it is. Of
+ * IPv6 the network counts: one house has 2^64 addresses.
+ */
+export function addressOf(c: SiteContext): string {
+  const hops = c.env.plan.site.trustedProxies;
+  const forwarded = c.req.header("x-forwarded-for")?.split(",").map((hop) => hop.trim()) ?? [];
+  const { remoteAddr } = c.env.info;
+  const peer = "hostname" in remoteAddr ? remoteAddr.hostname : "local";
+  const address = hops === 0 ? peer : forwarded.at(-hops) ?? peer;
+  return address.includes(":") ? networkOf(address) : address;
+}
+
+function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const zeros = tail === undefined
+    ? 0
+    : 8 - groups.length - (tail === "" ? 0 : tail.split(":").length);
+  const all = [...groups, ...Array(Math.max(0, zeros)).fill("0"), ...(tail ?? "").split(":")];
+  return all.slice(0, 4).join(":") + "::/64";
+}

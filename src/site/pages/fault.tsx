@@ -1,0 +1,55 @@
+import type { Refusal } from "../../base/refusal.ts";
+import type { SiteContext } from "../context.ts";
+import { sendPage } from "../layout.tsx";
+import { sendJson } from "../respond.ts";
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: "That was not accepted",
+  404: "Nothing here",
+  413: "Too large",
+  429: "Slow down a little",
+  503: "Back in a moment",
+};
+
+/** What went wrong: a page for people; for scripts, the error body the API has. */
+export function sendFault(c: SiteContext, refusal: Refusal): Response {
+  const response = c.req.header("accept")?.includes("text/html")
+    ? page(c, refusal)
+    : json(c, refusal);
+  if (refusal.retryAfterSeconds !== undefined) {
+    response.headers.set("retry-after", String(refusal.retryAfterSeconds));
+  }
+  return response;
+}
+
+function json(c: SiteContext, { message, type, param, code, status }: Refusal): Response {
+  return sendJson({ error: { message, type, param, code }, request_id: c.env.requestId }, status);
+}
+
+function page(c: SiteContext, { status, message }: Refusal): Response {
+  // It may have failed before anybody knew who is looking.
+  if (c.var.signedIn === undefined) {
+    c.set("signedIn", null);
+    c.set("csrf", "");
+    c.set("flash", null);
+  }
+  const title = TITLES[status] ?? (status < 500 ? "That did not work" : "Something went wrong");
+  return sendPage(
+    c,
+    { title, status, width: "narrow" },
+    <div class="stack fault-page">
+      <p class="fault-status mono">{status}</p>
+      <h1>{title}</h1>
+      <p class="soft">{message}</p>
+      <div class="row">
+        <a class="button button-primary" href="/">Go to the start</a>
+        <a class="button button-quiet" href="/docs">Read the docs</a>
+      </div>
+      {status >= 500 && (
+        <p class="small faint">
+          If it stays, report this request: <code>{c.env.requestId}</code>
+        </p>
+      )}
+    </div>,
+  );
+}

@@ -1,0 +1,78 @@
+import { Hono } from "hono";
+import { Refusal } from "../base/refusal.ts";
+import type { Plan } from "../config/plan.ts";
+import { sendAsset } from "./assets.ts";
+import { mountConsole } from "./console/mount.tsx";
+import type { SiteContext, SiteDeps, SiteEnv, SiteExchange } from "./context.ts";
+import { refuseForgery } from "./forgery.ts";
+import { FAVICON } from "./logo.tsx";
+import { mountAccount } from "./pages/account.tsx";
+import { sendFault } from "./pages/fault.tsx";
+import { landing } from "./pages/landing.tsx";
+import { mountSignIn } from "./pages/sign_in.tsx";
+import { mustBeSignedIn, recogniseVisitor } from "./visitor.ts";
+
+export type SiteHandler = (
+  request: Request,
+  exchange: SiteExchange,
+) => Response | Promise<Response>;
+
+/** Everything that is not the API: pages for people, and what pages are made of. */
+export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
+  const site = new Hono<SiteEnv>();
+  site.onError((error, c) => {
+    const refusal = deps.toRefusal(error);
+    c.env.refusal = refusal.code;
+    if (refusal.status >= 500 && refusal.cause !== undefined) {
+      deps.log.error("page failed", { request_id: c.env.requestId, error: refusal.cause });
+    }
+    return sendFault(c, refusal);
+  });
+  site.notFound(notFound);
+
+  site.get("/assets/*", (c) => {
+    c.env.route = "/assets/*";
+    return sendAsset(c.req.path, c.req.header("accept-encoding") ?? "") ?? notFound(c);
+  });
+  site.get("/favicon.svg", favicon);
+  site.get("/favicon.ico", favicon);
+  site.get("/robots.txt", () => new Response("User-agent: *\nDisallow: /console\n"));
+
+  site.use(async (c, next) => {
+    await next();
+    // The pattern that matched, for metrics: never the address itself.
+    c.env.route = c.req.routePath === "*" || c.req.routePath === "/*" ? "page" : c.req.routePath;
+  });
+  site.use(recogniseVisitor(deps));
+  site.use(refuseForgery);
+  site.use("/console", mustBeSignedIn);
+  site.use("/console/*", mustBeSignedIn);
+  site.use("/account", mustBeSignedIn);
+  site.use("/account/*", mustBeSignedIn);
+
+  site.get("/", landing(deps));
+  mountSignIn(site, deps);
+  mountAccount(site, deps);
+  mountConsole(site, deps);
+  return (request, exchange) => site.fetch(request, exchange);
+}
+
+/** Browsers get a page; everything else the error it expects from an API. */
+function notFound(c: SiteContext): Response {
+  const wantsPage = c.req.header("accept")?.includes("text/html") ?? false;
+  const refusal = new Refusal(
+    "unknown_endpoint",
+    wantsPage
+      ? "There is no page at this address."
+      : "There is no such endpoint: /openapi.json lists those there are.",
+  );
+  c.env.refusal = refusal.code;
+  return sendFault(c, refusal);
+}
+
+function favicon(c: SiteContext): Response {
+  c.env.route = "/favicon";
+  return new Response(FAVICON, {
+    headers: { "content-type": "image/svg+xml", "cache-control": "public, max-age=86400" },
+  });
+}
