@@ -23,10 +23,6 @@ export type Unit =
   | "1M characters"
   | "second"
   | "minute";
-/**
- * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets are never written into this file.
- */
-export type Secret = string;
 
 /**
  * A Tollgate gateway: its models, what they cost, who may use them and which services answer.
