@@ -11,7 +11,8 @@ export type IdPrefix =
   | "per"
   | "we"
   | "whs"
-  | "evt";
+  | "evt"
+  | "task";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const POOL_BYTES = 4096;

@@ -24,12 +24,16 @@ export interface Worker {
 
 /** Wakes workers. Postgres remembers; the queue only rings the bell. */
 export interface Queue extends AsyncDisposable {
+  /** Whether `enlist` writes: then work is made in a transaction, and its job with it. */
+  readonly isInPostgres: boolean;
   /** Inside the transaction that makes the work: a queue that lives in Postgres adds its job here. */
   enlist(sql: Queries, message: Message, delayMs?: number): Promise<void>;
   /** After that transaction: a queue beside Postgres rings here. Never throws; the sweeper makes good. */
   ring(message: Message, delayMs?: number): void;
   /** Starts the one listener and the sweeper. Disposing waits for the steps that run. */
   start(workers: ReadonlyMap<string, Worker>): void;
+  /** What waits and runs in this process, for metrics. */
+  depth(): readonly { kind: string; waiting: number; running: number }[];
   /** Why it cannot work now; null when it can. */
   ailment(): Promise<string | null>;
 }

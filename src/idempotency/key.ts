@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { Refusal } from "../base/refusal.ts";
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** What makes a request the same request: who tells whether it came before. */
+export interface Identity {
+  readonly key: string;
+  readonly path: string;
+  /** SHA-256 of the body in its canonical form. */
+  readonly bodyHash: string;
+}
+
+/** Reads an `Idempotency-Key`; null where the client sent none. */
+export function identify(key: string | null, path: string, body: unknown): Identity | null {
+  if (key === null) return null;
+  if (!KEY.test(key)) {
+    throw new Refusal(
+      "invalid_value",
+      "Idempotency-Key must be 1 to 255 visible ASCII characters.",
+      {
+        param: "Idempotency-Key",
+      },
+    );
+  }
+  return { key, path, bodyHash: hashBody(body) };
+}
+
+export function keyReused(): Refusal {
+  return new Refusal(
+    "idempotency_key_reused",
+    "This Idempotency-Key was used for another request: send a new key, or the same request.",
+    { param: "Idempotency-Key" },
+  );
+}
+
+/** The same for every way to write one JSON value: neither spaces nor the order of keys count. */
+export function hashBody(body: unknown): string {
+  return createHash("sha256").update(canonical(body)).digest("hex");
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    const keys = Object.keys(part).sort();
+    return Object.fromEntries(keys.map((key) => [key, (part as Record<string, unknown>)[key]]));
+  }) ?? "null";
+}

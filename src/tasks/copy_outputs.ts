@@ -1,0 +1,90 @@
+import { BadOutput, type MediaKind, type StoredFile } from "../files/files.ts";
+import { UpstreamFailure } from "../upstream/failure.ts";
+import type { UpstreamOutput } from "../upstream/media_adapter.ts";
+import type { Spot } from "../upstream/media_calls.ts";
+import type { TaskDeps } from "./deps.ts";
+import { noteOutput } from "./lease.ts";
+import type { ClaimedTask, StoredOutput, TaskJob } from "./task.ts";
+
+/** Results copied at once. */
+const AT_ONCE = 3;
+/** Failed steps after which a result that cannot be fetched is given up. */
+const FETCH_TRIES = 4;
+
+/**
+ * Copies results into our own storage and remembers each, so that a crash repeats only what is missing.
+ * One that is unusable is left out: what is there is what is paid for.
+ */
+export async function copyOutputs(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  spot: Spot,
+  outputs: readonly UpstreamOutput[],
+  signal: AbortSignal,
+): Promise<StoredOutput[]> {
+  const { n } = (task.job as TaskJob).parameters;
+  const wanted = outputs.slice(0, typeof n === "number" ? n : 1);
+  const stored = [...task.outputs];
+  const missing = [...wanted.entries()].filter(([at]) => !stored.some(({ index }) => index === at));
+  const failures: unknown[] = [];
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
+      try {
+        const output = await copyOutput(deps, task, spot, ...next, signal);
+        if (output !== null) stored.push(output);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }));
+  // Those that worked are remembered; the others are why this step must be repeated.
+  if (failures.length > 0) throw failures[0];
+  return stored;
+}
+
+/** Null: it is no use, and trying again would not make it any better. */
+async function copyOutput(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  spot: Spot,
+  index: number,
+  output: UpstreamOutput,
+  signal: AbortSignal,
+): Promise<StoredOutput | null> {
+  try {
+    const { body } = await deps.media.fetchOutput(spot, output, signal);
+    const file = await deps.files.storeOutput(task.account_id, {
+      taskId: task.id,
+      body,
+      kind: kindOf(task),
+      name: `${task.id}-${index + 1}`,
+    });
+    const copied = outputOf(index, file);
+    await noteOutput(deps.database.sql, task, copied);
+    return copied;
+  } catch (error) {
+    const isUseless = error instanceof BadOutput ||
+      error instanceof UpstreamFailure &&
+        (error.sent === "refused" || task.failures + 1 >= FETCH_TRIES);
+    if (!isUseless || signal.aborted) throw error;
+    deps.log("warn", "a result cannot be kept", { task_id: task.id, index, error });
+    return null;
+  }
+}
+
+function kindOf({ type }: ClaimedTask): MediaKind {
+  return type === "image" ? "image" : type === "speech" ? "audio" : "video";
+}
+
+function outputOf(index: number, file: StoredFile): StoredOutput {
+  return {
+    index,
+    type: file.kind,
+    file_id: file.id,
+    mime_type: file.mimeType,
+    bytes: file.bytes,
+    ...(file.width === null ? {} : { width: file.width }),
+    ...(file.height === null ? {} : { height: file.height }),
+    ...(file.durationMs === null ? {} : { duration: file.durationMs / 1000 }),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Plan } from "../config/plan.ts";
+import type { Files } from "../files/files.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { Database } from "../store/database.ts";
+import type { MediaCalls } from "../upstream/media_calls.ts";
+import type { TaskCreation } from "./create_task.ts";
+import type { EndStatus } from "./task.ts";
+import type { TaskWatch } from "./watch_task.ts";
+
+/** What the life of a task needs. */
+export interface TaskDeps {
+  database: Database;
+  queue: Queue;
+  ledger: Ledger;
+  files: Files;
+  media: MediaCalls;
+  creation: TaskCreation;
+  watch: TaskWatch;
+  /** The declaration in force; a step uses the one it began with. */
+  plan(): Plan;
+  /** Fetches an input that a client named, for an upstream that wants bytes. */
+  fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
+  onEnd?(status: EndStatus): void;
+  log(level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
+}
+
+export interface FetchedInput {
+  mimeType: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}

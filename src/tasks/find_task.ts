@@ -1,0 +1,65 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Queries } from "../store/database.ts";
+import type { Status, TaskRow } from "./task.ts";
+
+/** A task of this account; null where there is none. */
+export async function findTask(
+  sql: Queries,
+  account: string,
+  id: string,
+): Promise<TaskRow | null> {
+  const [row] = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+     where t.id = ${id} and t.account_id = ${account}`;
+  return row ?? null;
+}
+
+export interface TaskQuery {
+  account: string;
+  limit: number;
+  after?: string | undefined;
+  order: "asc" | "desc";
+  type?: string | undefined;
+  status?: Status | undefined;
+}
+
+/** An account's tasks in the order they came. */
+export async function listTasks(
+  sql: Queries,
+  { account, limit, after, order, type, status }: TaskQuery,
+): Promise<{ rows: TaskRow[]; hasMore: boolean }> {
+  const isAscending = order === "asc";
+  // Ids sort by creation.
+  const rows = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+     where t.account_id = ${account}
+       ${
+    after === undefined ? sql`` : isAscending ? sql`and t.id > ${after}` : sql`and t.id < ${after}`
+  }
+       ${type === undefined ? sql`` : sql`and t.type = ${type}`}
+       ${status === undefined ? sql`` : sql`and t.status = ${status}`}
+     order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+/** What of a task may have changed, for those who wait for it. Null: it is gone. */
+export async function lookAtTask(
+  sql: Queries,
+  id: string,
+): Promise<{ status: Status; updated_at: Date } | null> {
+  const [row] = await sql<{ status: Status; updated_at: Date }[]>`
+    select status, updated_at from task where id = ${id}`;
+  return row ?? null;
+}
+
+export function taskNotFound(): Refusal {
+  return new Refusal("task_not_found", "There is no such task.", { param: "task_id" });
+}
+
+export function columns(sql: Queries) {
+  return sql`
+    t.id, t.account_id, t.request_id, t.client_request_id, t.type, t.model, t.status, t.progress,
+    t.created_at, t.updated_at, t.started_at, t.completed_at, t.deadline_at, t.outputs, t.units,
+    t.error_code, t.error_message, t.stage, t.stages,
+    h.state as hold_state, h.legs, h.held, h.taken, h.usage, h.price, h.resolved_at`;
+}

@@ -1,0 +1,113 @@
+import type { Refusal } from "../base/refusal.ts";
+import { renderOutputs } from "./render_task.ts";
+import { charge } from "../pricing/quote.ts";
+import { priceFrom, type PriceSnapshot } from "../pricing/snapshot.ts";
+import type { Kind, Usage } from "../pricing/usage.ts";
+import type { Message } from "../queue/queue.ts";
+import { enlistEvent } from "../webhooks/enlist.ts";
+import type { TaskDeps } from "./deps.ts";
+import type { EndStatus, StoredOutput } from "./task.ts";
+
+/** How a task ends. */
+export interface Ending {
+  status: EndStatus;
+  outputs?: readonly StoredOutput[];
+  /** What is to be paid for; nothing: everything goes back. */
+  usage?: Usage | null;
+  /** What clients read as `usage.total_units`. */
+  units?: number;
+  error?: { code: string; message: string };
+}
+
+export interface Finishing {
+  id: string;
+  /** Null: only while nobody may have been asked for it. */
+  fence: string | null;
+}
+
+interface Ended {
+  account_id: string;
+  request_id: string;
+  callback_url: string | null;
+  price: PriceSnapshot;
+  kind: Kind | null;
+}
+
+/**
+ * Ends a task, once: state, results, money, count, key and event in one transaction. False when it was
+ * over already, or is not the caller's to end any more; then nothing has moved.
+ */
+export async function finishTask(
+  deps: TaskDeps,
+  { id, fence }: Finishing,
+  ending: Ending,
+): Promise<boolean> {
+  const { status, outputs = [], usage = null, units = 0, error } = ending;
+  const bells = await deps.database.sql.begin(async (sql): Promise<readonly Message[] | null> => {
+    const [ended] = await sql<Ended[]>`
+      with ended as (
+        update task t
+           set status = ${status}, outputs = ${
+      JSON.stringify(outputs)
+    }::text::jsonb, units = ${units},
+               progress = case when ${status} = 'succeeded' then 100 else t.progress end,
+               error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null},
+               started_at = coalesce(t.started_at, t.submitted_at), completed_at = now(),
+               updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
+               fence = t.fence + 1
+         where t.id = ${id} and t.completed_at is null
+           and ${fence === null ? sql`t.phase = 'submit'` : sql`t.fence = ${fence}`}
+        returning t.account_id, t.request_id, t.callback_url, t.idempotency_key),
+      kept as (
+        update idempotency i set expires_at = now() + interval '24 hours'
+          from ended e where i.account_id = e.account_id and i.key = e.idempotency_key
+                         and i.task_id = ${id}
+        returning i.key),
+      counted as (
+        update task_load l set living = l.living - 1
+          from ended e left join kept on true where l.account_id = e.account_id)
+      select e.account_id, e.request_id, e.callback_url, h.price, h.kind
+        from ended e join hold h on h.id = e.request_id`;
+    if (ended === undefined) return null;
+    const bells = await enlistEvent(sql, {
+      account: ended.account_id,
+      taskId: id,
+      type: `task.${status}`,
+      callbackUrl: ended.callback_url,
+      data: {
+        task_id: id,
+        status,
+        output: renderOutputs(outputs, { files: deps.files, now: Date.now() }),
+      },
+    });
+    for (const bell of bells) await deps.queue.enlist(sql, bell);
+    // Last: from here on others of the account wait for this transaction.
+    const { price, kind } = ended;
+    const resolution = usage === null
+      ? await deps.ledger.releaseIn(sql, ended.request_id)
+      : await deps.ledger.settleIn(
+        sql,
+        ended.request_id,
+        charge({ price: priceFrom(price), kind }, usage),
+      );
+    if (!resolution.isFirst) {
+      deps.log("error", "the hold of a task was resolved before its end", { task_id: id });
+    }
+    return bells;
+  });
+  if (bells === null) return false;
+  for (const bell of bells) deps.queue.ring(bell);
+  deps.watch.changed(id);
+  deps.onEnd?.(status);
+  return true;
+}
+
+/** Ends a task that came to nothing; everything goes back. */
+export async function failTask(
+  deps: TaskDeps,
+  task: Finishing,
+  { code, message }: Refusal,
+): Promise<"done"> {
+  await finishTask(deps, task, { status: "failed", error: { code, message } });
+  return "done";
+}

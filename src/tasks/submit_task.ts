@@ -1,0 +1,185 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Next } from "../queue/queue.ts";
+import { nameOf } from "../upstream/admission.ts";
+import { type FailureKind, UpstreamFailure } from "../upstream/failure.ts";
+import { jobRefusal } from "../upstream/job_refusal.ts";
+import type { MediaType, Seen } from "../upstream/media_adapter.ts";
+import type { Spot } from "../upstream/media_calls.ts";
+import type { TaskDeps } from "./deps.ts";
+import { failTask, finishTask } from "./finish_task.ts";
+import { handBack, handBackUnsent, noteAccepted, noteResult, noteSubmitting } from "./lease.ts";
+import { loadInputs } from "./load_inputs.ts";
+import { conclude } from "./poll_task.ts";
+import { modelGone, spotOf } from "./spot.ts";
+import type { ClaimedTask, TaskJob } from "./task.ts";
+
+/** Rounds through all upstreams of a model before a task fails. */
+const ROUNDS_MAX = 4;
+const ROUND_MS = 1_500;
+/** How long a lost submission may still be on its way: only after it is "nobody has it" believed. */
+const SETTLE_SECONDS = 10;
+const LOST_MS = 2_000;
+
+/** Hands a job to an upstream that can take it now. What it is about to do is written down first. */
+export async function submitTask(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  signal: AbortSignal,
+): Promise<Next> {
+  const { sql } = deps.database;
+  if (task.cancel_asked_at !== null) {
+    await finishTask(deps, task, { status: "cancelled" });
+    return "done";
+  }
+  const plan = deps.plan();
+  const model = plan.models.get(task.model);
+  if (model === undefined) return await failTask(deps, task, modelGone());
+  const choice = deps.media.choose(plan, model, task.tried);
+  if (choice.upstream === null) {
+    return choice.retryAfterMs === null
+      ? await nextRound(deps, task)
+      : { againInMs: await handBack(sql, task, { delayMs: choice.retryAfterMs }) };
+  }
+  const spot: Spot = { plan, model, upstream: choice.upstream };
+  let inputs;
+  try {
+    inputs = await loadInputs(deps, plan, task, deps.media.inputsFor(spot), signal);
+  } catch (error) {
+    // The client's file is gone, or its address leads nowhere good: no upstream would help.
+    if (error instanceof Refusal && error.status < 500) return await failTask(deps, task, error);
+    throw error;
+  }
+  const { prompt, parameters } = task.job as TaskJob;
+  const { seconds_max: _, ...asked } = parameters;
+  await noteSubmitting(sql, task, choice.upstream);
+  let submitted;
+  try {
+    submitted = await deps.media.submit(spot, {
+      type: task.type as MediaType,
+      reference: task.id,
+      prompt,
+      parameters: asked,
+      inputs,
+      callbackUrl: null,
+    }, signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return await afterFailure(deps, task, spot, error);
+  }
+  const { id, seen } = submitted;
+  if (id !== null) return await accepted(deps, task, spot, id, seen, signal);
+  if (seen.state === "failed") {
+    return await afterFailure(
+      deps,
+      task,
+      spot,
+      new UpstreamFailure(seen.fault.kind, "the job failed at once", {
+        param: seen.fault.param,
+        sent: "refused",
+      }),
+    );
+  }
+  // Bytes are copied now or never; addresses are worth remembering.
+  if (seen.state === "succeeded" && seen.outputs.every((output) => "url" in output)) {
+    await noteResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
+  }
+  return await conclude(deps, task, spot, seen, signal);
+}
+
+async function accepted(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  spot: Spot,
+  id: string,
+  seen: Seen | undefined,
+  signal: AbortSignal,
+): Promise<Next> {
+  await noteAccepted(deps.database.sql, task, id);
+  deps.watch.changed(task.id);
+  if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") {
+    return await conclude(deps, { ...task, upstream_id: id }, spot, seen, signal);
+  }
+  const delayMs = deps.media.polling(spot).firstMs;
+  const progress = seen?.progress ?? null;
+  return { againInMs: await handBack(deps.database.sql, task, { delayMs, progress }) };
+}
+
+async function afterFailure(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  { upstream }: Spot,
+  failure: UpstreamFailure,
+): Promise<Next> {
+  const { sql } = deps.database;
+  // What became of it is unknown: the next step asks.
+  if (failure.sent === "maybe") {
+    return { againInMs: await handBack(sql, task, { delayMs: LOST_MS }) };
+  }
+  if (failure.isRejection) {
+    return await failTask(deps, task, jobRefusal(failure.kind, failure.options.param));
+  }
+  await handBackUnsent(sql, task, {
+    tried: [...task.tried, nameOf(upstream)],
+    lastFailure: failure.kind,
+    delayMs: 0,
+    isNewRound: false,
+  });
+  return { againInMs: 0 };
+}
+
+/** Nobody took it: all are asked again after a while, so many times. */
+async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<Next> {
+  const kind = (task.last_failure ?? "failed") as FailureKind;
+  if (kind === "unable" || task.looks + 1 >= ROUNDS_MAX) {
+    return await failTask(deps, task, jobRefusal(kind));
+  }
+  const delayMs = ROUND_MS * 2 ** task.looks * (0.8 + 0.4 * Math.random());
+  await handBackUnsent(deps.database.sql, task, {
+    tried: [],
+    lastFailure: kind,
+    delayMs,
+    isNewRound: true,
+  });
+  return { againInMs: delayMs };
+}
+
+/**
+ * A submission whose answer nobody knows, because it was lost or because we died. It is looked up by our
+ * reference and never repeated blindly: found, it goes on; certainly not there, it is submitted again;
+ * where the upstream cannot say, the task fails and nothing is charged.
+ */
+export async function recoverSubmission(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  signal: AbortSignal,
+): Promise<Next> {
+  const { sql } = deps.database;
+  const spot = spotOf(deps.plan(), task);
+  if (spot === null) return await failTask(deps, task, modelGone());
+  let found;
+  try {
+    found = await deps.media.find(spot, task.id, signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    const delayMs = Math.min(30_000, LOST_MS * 1.5 ** task.looks);
+    return { againInMs: await handBack(sql, task, { delayMs, hasLooked: true }) };
+  }
+  if (found === "unknown") {
+    return await failTask(
+      deps,
+      task,
+      new Refusal("upstream_failed", "The model's answer was lost: try again."),
+    );
+  }
+  if (found !== null) return await accepted(deps, task, spot, found, undefined, signal);
+  if ((task.sent_seconds ?? 0) < SETTLE_SECONDS) {
+    return { againInMs: await handBack(sql, task, { delayMs: LOST_MS }) };
+  }
+  await handBackUnsent(sql, task, {
+    tried: [...task.tried, nameOf(spot.upstream)],
+    lastFailure: "cut",
+    delayMs: 0,
+    isNewRound: false,
+  });
+  return { againInMs: 0 };
+}

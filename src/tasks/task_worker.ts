@@ -1,0 +1,94 @@
+import type { Next, Worker } from "../queue/queue.ts";
+import { isStorageDown } from "../store/storage_error.ts";
+import { describeError } from "../telemetry/log.ts";
+import type { MediaUsage, UpstreamOutput } from "../upstream/media_adapter.ts";
+import type { TaskDeps } from "./deps.ts";
+import { failTask, finishTask } from "./finish_task.ts";
+import { claim, dueTasks, handBack, keepLease, LostLease, noteFailure } from "./lease.ts";
+import { pollTask, succeed } from "./poll_task.ts";
+import { modelGone, spotOf } from "./spot.ts";
+import { recoverSubmission, submitTask } from "./submit_task.ts";
+import type { ClaimedTask } from "./task.ts";
+
+/** One step of a task of a type that is not one job at one upstream. */
+export type Story = (deps: TaskDeps, task: ClaimedTask, signal: AbortSignal) => Promise<Next>;
+
+const SLOTS = 64;
+
+/** Does the steps of tasks. `stories` are types that go their own way; the others are media jobs. */
+export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>): Worker {
+  const { sql } = deps.database;
+  return {
+    slots: SLOTS,
+    due: (limit) => dueTasks(sql, limit),
+    async step(id, stop) {
+      const task = await claim(sql, id);
+      if (task === null) return "done";
+      using lease = keepLease(sql, task, stop);
+      try {
+        const advance = stories.get(task.type) ?? advanceMedia;
+        return task.is_overdue
+          ? await expire(deps, task, lease.signal)
+          : await advance(deps, task, lease.signal);
+      } catch (error) {
+        return await afterError(deps, task, stop, error);
+      }
+    },
+  };
+}
+
+async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<Next> {
+  switch (task.phase) {
+    case "submit":
+      return await submitTask(deps, task, signal);
+    case "submitting":
+      return await recoverSubmission(deps, task, signal);
+    case "accepted":
+      return await pollTask(deps, task, signal);
+    case "copying": {
+      const spot = spotOf(deps.plan(), task);
+      if (spot === null) return await failTask(deps, task, modelGone());
+      const result = task.result as { outputs: UpstreamOutput[]; usage: MediaUsage | null };
+      return await succeed(deps, task, spot, result, signal);
+    }
+  }
+}
+
+/** Its time is over, whatever the upstream still does with it: nothing is charged. */
+async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<Next> {
+  const isEnded = await finishTask(deps, task, {
+    status: "expired",
+    error: { code: "upstream_timeout", message: "The task was not finished in time." },
+  });
+  const spot = spotOf(deps.plan(), task);
+  if (isEnded && spot !== null && task.upstream_id !== null) {
+    await deps.media.cancel(spot, task.upstream_id, signal).catch(() => null);
+  }
+  return "done";
+}
+
+async function afterError(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  stop: AbortSignal,
+  error: unknown,
+): Promise<Next> {
+  if (error instanceof LostLease) return "done";
+  // Nothing can be written down: the lease runs out, and the sweeper comes by.
+  if (isStorageDown(error)) throw error;
+  const { sql } = deps.database;
+  if (stop.aborted) {
+    await handBack(sql, task, { delayMs: 0 }).catch(() => undefined);
+    return "done";
+  }
+  const reason = describeError(error);
+  const againInMs = await noteFailure(sql, task, reason);
+  deps.log(againInMs === null ? "error" : "warn", "a step of a task broke", {
+    task_id: task.id,
+    phase: task.phase,
+    failures: task.failures + 1,
+    dead: againInMs === null,
+    error: reason,
+  });
+  return againInMs === null ? "done" : { againInMs };
+}
