@@ -1,7 +1,7 @@
 import { Slots } from "../base/slots.ts";
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
 import type { Adapter, Target } from "./adapter.ts";
-import { Breaker, type Health } from "./breaker.ts";
+import { Breaker, type Health } from "../base/breaker.ts";
 import type { FailureKind, UpstreamFailure } from "./failure.ts";
 
 export interface AdmissionOptions {

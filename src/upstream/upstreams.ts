@@ -1,7 +1,7 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
 import type { Admission } from "./admission.ts";
-import type { Health } from "./breaker.ts";
+import type { Health } from "../base/breaker.ts";
 import type { Attempt } from "./call_chat.ts";
 import { tryingOrder } from "./choose.ts";
 import { UpstreamFailure } from "./failure.ts";

@@ -1,4 +1,4 @@
-/** How an upstream fares. */
+/** How somebody we call fares: an upstream, a receiver of events. */
 export interface Health {
   state: "closed" | "open" | "half_open";
   /** Failures in a row. */
@@ -13,8 +13,8 @@ const REST_MS = 5_000;
 const REST_MS_MAX = 60_000;
 
 /**
- * Rests upstreams that fail. After its rest one request may try (half-open): success brings the
- * upstream back, failure makes it rest for longer.
+ * Rests whoever fails. After the rest one request may try (half-open): success brings it back, failure
+ * makes it rest for longer.
  */
 export class Breaker {
   readonly #health = new Map<string, Health & { rests: number; isProbing: boolean }>();
@@ -42,7 +42,7 @@ export class Breaker {
     if (this.#health.has(name)) this.#health.delete(name);
   }
 
-  /** `restSeconds`: what the upstream itself asked for; then it rests at once. */
+  /** `restSeconds`: what the other side itself asked for; then it rests at once. */
   failed(name: string, restSeconds?: number): void {
     const health = this.#health.get(name) ??
       { state: "closed", failures: 0, restUntil: 0, rests: 0, isProbing: false };
@@ -58,7 +58,7 @@ export class Breaker {
       (restSeconds === undefined ? usual : Math.min(restSeconds * 1000, REST_MS_MAX));
   }
 
-  /** The request was given up for reasons that say nothing of the upstream. */
+  /** The request was given up for reasons that say nothing of the other side. */
   abandoned(name: string): void {
     const health = this.#health.get(name);
     if (health !== undefined) health.isProbing = false;

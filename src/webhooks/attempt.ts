@@ -1,0 +1,128 @@
+import type { Claimed } from "./claim.ts";
+import { renderPayload } from "./event.ts";
+import { signedHeaders } from "./sign.ts";
+
+/** What of `outbound` is needed here: one request to an address that a stranger chose. */
+export interface Post {
+  (request: {
+    url: string;
+    method: "POST";
+    headers: Readonly<Record<string, string>>;
+    body: string;
+    timeoutMs: number;
+    connectTimeoutMs: number;
+    bytesMax: number;
+    signal: AbortSignal;
+  }): Promise<
+    {
+      status: number;
+      headers: Headers;
+      body: ReadableStream<Uint8Array> | null;
+      dispose(): void;
+    }
+  >;
+}
+
+/** What one attempt saw. */
+export interface Seen {
+  /** Null when there was no answer; then `error` says why. */
+  readonly status: number | null;
+  readonly error: string | null;
+  /** The first of the answer, as text. */
+  readonly response: string | null;
+  readonly latencyMs: number;
+  /** What the receiver asked for. */
+  readonly retryAfterSeconds: number | null;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RESPONSE_BYTES_KEPT = 4_096;
+/** The answer's head decides; what follows is for the log, and not waited for longer than this. */
+const RESPONSE_MS_MAX = 2_000;
+
+/** Sends an event once. Never throws: whatever goes wrong is what was seen. */
+export async function attempt(
+  post: Post,
+  delivery: Pick<Claimed, "url" | "event">,
+  options: { secrets: readonly string[]; timeoutMs: number; signal: AbortSignal },
+): Promise<Seen> {
+  const body = renderPayload(delivery.event);
+  const startedAt = performance.now();
+  const latencyMs = () => Math.round(performance.now() - startedAt);
+  try {
+    const answer = await post({
+      url: delivery.url,
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "Tollgate-Webhooks/1",
+        ...signedHeaders(
+          options.secrets,
+          delivery.event.id,
+          Math.floor(Date.now() / 1000),
+          body,
+        ),
+      },
+      body,
+      timeoutMs: options.timeoutMs,
+      connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs),
+      bytesMax: Infinity,
+      signal: options.signal,
+    });
+    const answeredMs = latencyMs();
+    try {
+      return {
+        status: answer.status,
+        error: null,
+        response: answer.body === null ? "" : await readStart(answer.body),
+        latencyMs: answeredMs,
+        retryAfterSeconds: readRetryAfter(answer.headers.get("retry-after")),
+      };
+    } finally {
+      answer.dispose();
+    }
+  } catch (error) {
+    return {
+      status: null,
+      error: error instanceof Error ? error.message : String(error),
+      response: null,
+      latencyMs: latencyMs(),
+      retryAfterSeconds: null,
+    };
+  }
+}
+
+/** The first bytes of a body, as far as they come without much waiting. */
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = body.getReader();
+  const bytes = new Uint8Array(RESPONSE_BYTES_KEPT);
+  let length = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), RESPONSE_MS_MAX);
+  });
+  try {
+    while (true) {
+      // A body that breaks off after the head changes nothing about what the head said.
+      const read = await Promise.race([reader.read().catch(() => null), patience]);
+      if (read === null || read.done) break;
+      const part = read.value.subarray(0, bytes.length - length);
+      bytes.set(part, length);
+      length += part.length;
+      if (part.length < read.value.length) break;
+    }
+  } finally {
+    clearTimeout(timer);
+    reader.cancel().catch(() => undefined);
+  }
+  // A text column holds every character but this one.
+  return new TextDecoder().decode(bytes.subarray(0, length)).replaceAll("\0", "\uFFFD");
+}
+
+/** Seconds, or a date; null when there is neither. */
+export function readRetryAfter(header: string | null, now: number = Date.now()): number | null {
+  if (header === null) return null;
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
+}

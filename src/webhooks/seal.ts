@@ -1,0 +1,42 @@
+import { Buffer } from "node:buffer";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+const SEALED = "sealed_v1:";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Keeps secrets that must be used, and so cannot be hashed. With the operator's key (`SECRETS_KEY`) they
+ * are sealed with AES-256-GCM, each bound to its row, and a stolen copy of the database signs nothing.
+ * Without one they stand as they are. What was stored before the key was set stays readable.
+ */
+export interface Seal {
+  close(secret: string, row: string): string;
+  open(stored: string, row: string): string;
+}
+
+export function openSeal(operatorKey: string | undefined): Seal {
+  const key = operatorKey === undefined
+    ? null
+    : Buffer.from(hkdfSync("sha256", operatorKey, "", "tollgate webhook secrets", 32));
+  return {
+    close(secret, row) {
+      if (key === null) return secret;
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce);
+      cipher.setAAD(Buffer.from(row));
+      const parts = [nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()];
+      return SEALED + Buffer.concat(parts).toString("base64");
+    },
+    open(stored, row) {
+      if (!stored.startsWith(SEALED)) return stored;
+      if (key === null) throw new Error("A webhook secret is sealed: set SECRETS_KEY to open it");
+      const bytes = Buffer.from(stored.slice(SEALED.length), "base64");
+      const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
+      cipher.setAAD(Buffer.from(row));
+      cipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      const text = cipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+      return Buffer.concat([text, cipher.final()]).toString("utf8");
+    },
+  };
+}
