@@ -10,6 +10,7 @@ import ollama from "./ollama/provider.yaml" with { type: "text" };
 import openai from "./openai/provider.yaml" with { type: "text" };
 import compatible from "./openai_compatible/provider.yaml" with { type: "text" };
 import openrouter from "./openrouter/provider.yaml" with { type: "text" };
+import { media as simulatorMedia } from "./simulator/media/adapter.ts";
 import { baseUrl as simulatorUrl, simulator } from "./simulator/simulator.ts";
 import vllm from "./vllm/provider.yaml" with { type: "text" };
 
@@ -27,6 +28,7 @@ export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
       get chat() {
         return openaiCompatible.chat!;
       },
+      media: simulatorMedia,
       transport: simulator.transport,
     },
     openai: declaredAdapter("openai/provider.yaml", openai, "image", "video", "speech"),

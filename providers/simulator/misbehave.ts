@@ -31,6 +31,12 @@ export type Ending =
   | "refuse"
   | { readonly again: readonly Part[] };
 
+interface PlanOptions {
+  status?: number;
+  headers?: Record<string, string>;
+  spentMs?: number;
+}
+
 const JSON_TYPE = "application/json";
 const EVENTS_TYPE = "text/event-stream; charset=utf-8";
 /** Goes on for ever, and yet lets others have their turn. */
@@ -61,21 +67,25 @@ export function planRefusal(orders: Orders): Plan | null {
   return orders.status === undefined ? null : planError(errorOf(orders.status), orders);
 }
 
-/** An answer sent whole, after the time that its tokens take. */
-export function planWhole(body: string, tokens: number, orders: Orders): Plan {
-  const half = [partOf(body.slice(0, body.length / 2))];
-  const taken = { spentMs: tokens * (orders.pace ?? 0) };
+/** An answer sent whole, after the time that making it takes. */
+export function planWhole(
+  body: string | Uint8Array<ArrayBuffer>,
+  orders: Orders,
+  { type = JSON_TYPE, ...rest }: { type?: string } & PlanOptions = {},
+): Plan {
+  const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  const half = [{ bytes: bytes.subarray(0, bytes.length / 2), pauseMs: 0 }];
   if (orders.error !== undefined) {
-    return plan(orders, JSON_TYPE, [partOf(errorOf(500).body)], "close", taken);
+    return plan(orders, JSON_TYPE, [partOf(errorOf(500).body)], "close", rest);
   }
-  if (orders.cut !== undefined) return plan(orders, JSON_TYPE, half, "break", taken);
-  if (orders.truncate !== undefined) return plan(orders, JSON_TYPE, half, "close", taken);
-  if (isSilent(orders)) return plan(orders, JSON_TYPE, half, "silence", taken);
+  if (orders.cut !== undefined) return plan(orders, type, half, "break", rest);
+  if (orders.truncate !== undefined) return plan(orders, type, half, "close", rest);
+  if (isSilent(orders)) return plan(orders, type, half, "silence", rest);
   if (orders.endless) {
-    return plan(orders, JSON_TYPE, half, { again: [partOf(" ", ENDLESS_PAUSE_MS)] }, taken);
+    return plan(orders, type, half, { again: [partOf(" ", ENDLESS_PAUSE_MS)] }, rest);
   }
-  const text = orders.garbage === undefined ? body : GARBAGE;
-  return plan(orders, JSON_TYPE, [partOf(text)], "close", taken);
+  const part = orders.garbage === undefined ? { bytes, pauseMs: 0 } : partOf(GARBAGE);
+  return plan(orders, type, [part], "close", rest);
 }
 
 /** An answer sent event by event. */
@@ -113,11 +123,7 @@ function plan(
   type: string,
   parts: readonly Part[],
   ending: Ending,
-  { status = 200, headers = {}, spentMs = 0 }: {
-    status?: number;
-    headers?: Record<string, string>;
-    spentMs?: number;
-  } = {},
+  { status = 200, headers = {}, spentMs = 0 }: PlanOptions = {},
 ): Plan {
   const delayMs = orders.hang === -1 ? Infinity : (orders.latency ?? 0) + spentMs;
   return {

@@ -2,7 +2,7 @@ import { WireError } from "./wire_error.ts";
 
 /**
  * How the simulator was told to behave, in the header `x-simulate` and in `[[simulate: …]]` anywhere in
- * the last user message, which wins: names and values such as `pace=20ms, cut=5`, parted by commas,
+ * the last user message or in a prompt, which wins: names and values such as `pace=20ms, cut=5`, parted by commas,
  * semicolons or spaces. "After k events" counts every event that carries data, the first one included.
  */
 export interface Orders {
@@ -54,10 +54,58 @@ export interface Orders {
   /** `split=1`: bytes arrive in chunks of that size, wherever that cuts a character or a line. */
   readonly split?: number;
 
+  /** `seconds=3`: how long a picture or a clip takes to make. */
+  readonly seconds?: number;
+  /** `fail_at=60`: the job fails at that many percent. */
+  readonly fail_at?: number;
+  /** `stuck=90`: the job stays at that many percent for ever. */
+  readonly stuck?: number;
+  /** `state=resting`: that word instead of what unfinished jobs say. */
+  readonly state?: string;
+  /** `backwards`: progress goes from 99 down. */
+  readonly backwards?: true;
+  /** `no_progress`: a job never says how far it is. */
+  readonly no_progress?: true;
+  /** `poll_status=500`: whoever looks at the job gets that error; the first `poll_fails` times only, if told. */
+  readonly poll_status?: number;
+  readonly poll_fails?: number;
+  /** `outputs=2`: so many come, however many were asked for. */
+  readonly outputs?: number;
+  /** `duplicate`: every output is named twice. */
+  readonly duplicate?: true;
+  /** `output=garbage`: what is wrong with the outputs. */
+  readonly output?: OutputFault;
+  /** `cancel=refused`: what becomes of a wish to cancel. */
+  readonly cancel?: CancelAnswer;
+  /** `overstate`: says that it made twice as much. */
+  readonly overstate?: true;
+
   /** `fail=2, name=x`: only the first 2 requests of that name misbehave, with 500 unless told otherwise. */
   readonly fail?: number;
   readonly name?: string;
 }
+
+const OUTPUT_FAULTS = [
+  "garbage", // bytes that are no file
+  "empty",
+  "wrong_type", // a page that calls itself what was asked for
+  "too_large", // never ends
+  "cut", // breaks off
+  "hang", // half of it, and silence
+  "missing", // 404
+  "redirect", // to a private address
+  "private", // is said to lie at one
+  "inline", // stands in the answer itself, which is not wrong
+] as const;
+export type OutputFault = typeof OUTPUT_FAULTS[number];
+
+const CANCEL_ANSWERS = [
+  "refused", // 409, and the job goes on
+  "ignored", // agreed to, and the job goes on
+  "late", // agreed to, and true a second later
+  "billed", // done, but paid for all the same
+] as const;
+export type CancelAnswer = typeof CANCEL_ANSWERS[number];
 
 const DURATION_MS_MAX = 600_000;
 const EVENTS_USUAL = 3;
@@ -89,6 +137,19 @@ const READERS: { readonly [name in keyof Required<Orders>]: Reader } = {
   multiline: flag,
   comments: flag,
   split: count(1, 1_000_000, 1),
+  seconds,
+  fail_at: count(0, 100, 60),
+  stuck: count(0, 99, 90),
+  state: word,
+  backwards: flag,
+  no_progress: flag,
+  poll_status: count(400, 599, 500),
+  poll_fails: count(1, 1_000, 1),
+  outputs: count(0, 20),
+  duplicate: flag,
+  output: oneOf(named(OUTPUT_FAULTS)),
+  cancel: oneOf(named(CANCEL_ANSWERS)),
+  overstate: flag,
   fail: count(0, 1_000_000, 1),
   name: word,
 };
@@ -118,13 +179,22 @@ export function takeDirectives(text: string): { orders: Orders; rest: string } {
 }
 
 /** What is left of the orders when those that do harm are lifted. */
-export function peaceful({ pace, tokens, cached, batch }: Orders): Orders {
-  return { pace, tokens, cached, batch };
+export function peaceful({ pace, tokens, cached, batch, seconds }: Orders): Orders {
+  return { pace, tokens, cached, batch, seconds };
 }
 
 /** Whether anything was ordered that `fail` could limit to the first requests. */
 export function isHarmful(orders: Orders): boolean {
-  const harmless = new Set(["pace", "tokens", "cached", "batch", "directives", "fail", "name"]);
+  const harmless = new Set([
+    "pace",
+    "tokens",
+    "cached",
+    "batch",
+    "seconds",
+    "directives",
+    "fail",
+    "name",
+  ]);
   return Object.keys(orders).some((name) => !harmless.has(name));
 }
 
@@ -140,6 +210,16 @@ function duration(text: string | undefined, name: string): number {
     throw misunderstood(`"${name}" needs a time of at most 10 minutes, such as ${name}=20ms`);
   }
   return ms;
+}
+
+function seconds(text: string | undefined, name: string): number {
+  const value = /^\d+(?:\.\d+)?$/.test(text ?? "") ? Number(text) : NaN;
+  if (value * 1000 <= DURATION_MS_MAX) return value;
+  throw misunderstood(`"${name}" needs a number of at most ${DURATION_MS_MAX / 1000}`);
+}
+
+function named<T extends string>(names: readonly T[]): Readonly<Record<T, T>> {
+  return Object.fromEntries(names.map((name) => [name, name])) as Record<T, T>;
 }
 
 function count(min: number, max: number, usual?: number): Reader {

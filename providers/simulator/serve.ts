@@ -3,7 +3,8 @@
  *
  *     deno run -A providers/simulator/serve.ts --port 0 --simulate "pace=20ms"
  *
- * Prints the base URL to declare, and nothing else. `GET /counters` says how requests went.
+ * Prints the base URL to declare, and nothing else. `GET /counters` says how requests went, `GET /_simulator/submissions`
+ * how often each job was handed in.
  */
 import { parseArgs } from "node:util";
 import { NotSent } from "../../src/upstream/adapter.ts";
@@ -14,6 +15,7 @@ export interface SimulatorServer extends AsyncDisposable {
   /** With `/v1`, as a client or a declaration wants it. */
   readonly baseUrl: string;
   readonly counters: Simulator["counters"];
+  readonly submissions: Simulator["submissions"];
 }
 
 export function serveSimulator(
@@ -32,12 +34,18 @@ export function serveSimulator(
     onListen() {},
     onError: breakOff,
   }, (request) => {
-    const asksCounters = request.method === "GET" && request.url.endsWith("/counters");
-    return asksCounters ? Response.json(simulator.counters) : simulator.serve(request);
+    if (request.method === "GET" && request.url.endsWith("/counters")) {
+      return Response.json(simulator.counters);
+    }
+    if (request.method === "GET" && request.url.endsWith("/_simulator/submissions")) {
+      return Response.json(Object.fromEntries(simulator.submissions));
+    }
+    return simulator.serve(request);
   });
   return {
     baseUrl: `http://${hostname}:${server.addr.port}/v1`,
     counters: simulator.counters,
+    submissions: simulator.submissions,
     async [Symbol.asyncDispose]() {
       // Streams that never end would keep a polite shutdown waiting.
       gone.abort();

@@ -3,6 +3,7 @@ import { chanceFrom } from "./chance.ts";
 import { answerEvents, type Frame, usageOf, wholeAnswer } from "./chat.ts";
 import { compose } from "./compose.ts";
 import type { Fields } from "./fields.ts";
+import { openMedia } from "./media/media.ts";
 import { type Plan, planError, planRefusal, planStream, planWhole } from "./misbehave.ts";
 import { isHarmful, type Orders, parseOrders, peaceful, takeDirectives } from "./orders.ts";
 import { type Counters, play } from "./play.ts";
@@ -11,11 +12,13 @@ import { countPrompt, PromptCache } from "./usage.ts";
 import { WireError } from "./wire_error.ts";
 
 export interface Simulator {
-  /** Answers `POST …/chat/completions` as OpenAI does. */
+  /** Answers `POST …/chat/completions` and `…/audio/speech` as OpenAI does, and jobs in its own way. */
   readonly transport: Transport;
   /** The same for a server, which cancels the body itself when its client leaves. */
   readonly serve: Transport;
   readonly counters: Readonly<Counters>;
+  /** How often each job was handed in and accepted, by the reference it came with. */
+  readonly submissions: ReadonlyMap<string, number>;
 }
 
 export interface SimulatorOptions {
@@ -43,6 +46,7 @@ export function openSimulator({ orders = "", now = Date.now }: SimulatorOptions 
   const failures = new Map<string, number>();
   const kept = new Map<string, Plan>();
   let keptSecond = 0;
+  const media = openMedia({ standing, now, ordersNow });
 
   function planFor(header: string | null, text: string): Plan {
     const second = Math.floor(now() / 1000);
@@ -99,7 +103,9 @@ export function openSimulator({ orders = "", now = Date.now }: SimulatorOptions 
     };
     const plan = ask.stream
       ? planStream(answerEvents(choices, frame), orders)
-      : planWhole(wholeAnswer(choices, frame), usage.completion_tokens, orders);
+      : planWhole(wholeAnswer(choices, frame), orders, {
+        spentMs: usage.completion_tokens * (orders.pace ?? 0),
+      });
     return { plan, isRepeatable: cached === null && orders.fail === undefined };
   }
 
@@ -115,6 +121,11 @@ export function openSimulator({ orders = "", now = Date.now }: SimulatorOptions 
 
   async function answer(request: Request, isServed: boolean): Promise<Response> {
     const misplaced = misplacedError(request);
+    const made = misplaced === null ? null : media.plan(request);
+    if (made !== null) {
+      counters.started++;
+      return play(await made, request.signal, counters);
+    }
     if (misplaced !== null) {
       return new Response(misplaced.body, {
         status: misplaced.status,
@@ -131,6 +142,7 @@ export function openSimulator({ orders = "", now = Date.now }: SimulatorOptions 
     transport: (request) => answer(request, false),
     serve: (request) => answer(request, true),
     counters,
+    submissions: media.submissions,
   };
 }
 

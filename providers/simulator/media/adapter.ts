@@ -1,0 +1,132 @@
+import { z } from "zod";
+import type { Target } from "../../../src/upstream/adapter.ts";
+import type {
+  MediaAdapter,
+  MediaJob,
+  MediaReply,
+  MediaRequest,
+  MediaType,
+  MediaUsage,
+  Seen,
+} from "../../../src/upstream/media_adapter.ts";
+import { kindOfStatus } from "../../dialect/faults.ts";
+
+const Usage = z.object({ outputs: z.number(), duration_ms: z.number().optional() });
+
+const Reply = z.object({
+  id: z.string(),
+  status: z.string(),
+  progress: z.number().nullish(),
+  outputs: z.array(
+    z.union([
+      z.object({ url: z.string(), mime_type: z.string() }),
+      z.object({ b64: z.string(), mime_type: z.string() }),
+    ]),
+  ).optional(),
+  usage: Usage.nullish(),
+});
+
+const Found = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+const jobs = ({ baseUrl }: Target, rest = "") => `${baseUrl}/media/jobs${rest}`;
+
+/** Jobs of the simulator: handed in, looked at, fetched from where it says. */
+const background: MediaAdapter = {
+  inputs: "bytes",
+  polling: { firstMs: 250, maxMs: 2_000 },
+  submit: (job, target) => ({
+    method: "POST",
+    url: jobs(target),
+    ...(job.inputs.length === 0 ? jsonBody(jobFields(job, target)) : formBody(job, target)),
+  }),
+  readSubmitted(reply) {
+    const { id } = Reply.parse(reply.body);
+    return { id, seen: readSeen(reply) };
+  },
+  poll: (id, target) => get(jobs(target, `/${id}`)),
+  readPolled: readSeen,
+  cancel: (id, target) => ({ ...get(jobs(target, `/${id}/cancel`)), method: "POST" }),
+  readCancelled: readSeen,
+  find: (reference, target) =>
+    get(jobs(target, `?${new URLSearchParams({ reference }).toString()}`)),
+  readFound: (reply) => Found.parse(reply.body).data[0]?.id ?? null,
+  fault: (status) => ({ kind: kindOfStatus(status) }),
+};
+
+/** Speech comes at once, as OpenAI's does. */
+const speech: MediaAdapter = {
+  inputs: "bytes",
+  polling: { firstMs: 250, maxMs: 2_000 },
+  submit: (job, target) => ({
+    method: "POST",
+    url: `${target.baseUrl}/audio/speech`,
+    ...jsonBody({ model: target.model, input: job.prompt, ...job.parameters }),
+  }),
+  readSubmitted({ body, mimeType, headers }) {
+    if (!(body instanceof Uint8Array) || !mimeType.startsWith("audio/")) {
+      throw new TypeError("not a sound");
+    }
+    const bytes = body as Uint8Array<ArrayBuffer>;
+    const durationMs = Number(headers.get("x-audio-duration-ms") ?? NaN);
+    const usage = Number.isInteger(durationMs) ? { outputs: 1, durationMs } : null;
+    return { id: null, seen: { state: "succeeded", outputs: [{ bytes, mimeType }], usage } };
+  },
+  fault: (status) => ({ kind: kindOfStatus(status) }),
+};
+
+export const media: Readonly<Record<MediaType, MediaAdapter>> = {
+  image: background,
+  video: background,
+  avatar: background,
+  speech,
+};
+
+/** Words it does not know are those of a job that goes on. */
+function readSeen({ body }: MediaReply): Seen {
+  const { status, progress = null, outputs = [], usage } = Reply.parse(body);
+  switch (status) {
+    case "succeeded":
+      return {
+        state: "succeeded",
+        outputs: outputs.map((output) =>
+          "url" in output
+            ? { url: output.url, headers: {}, mimeType: output.mime_type }
+            : { bytes: Uint8Array.fromBase64(output.b64), mimeType: output.mime_type }
+        ),
+        usage: usageOf(usage),
+      };
+    case "failed":
+      return { state: "failed", fault: { kind: "failed" } };
+    case "cancelled":
+      return { state: "cancelled", usage: usageOf(usage) };
+    case "queued":
+      return { state: "queued", progress };
+    default:
+      return { state: "running", progress };
+  }
+}
+
+function usageOf(usage: z.infer<typeof Usage> | null | undefined): MediaUsage | null {
+  return usage ? { outputs: usage.outputs, durationMs: usage.duration_ms } : null;
+}
+
+function jobFields({ type, reference, prompt, parameters }: MediaJob, { model }: Target) {
+  return { model, type, reference, prompt, parameters };
+}
+
+function formBody(job: MediaJob, target: Target): Pick<MediaRequest, "headers" | "body"> {
+  const body = new FormData();
+  body.set("job", JSON.stringify(jobFields(job, target)));
+  for (const { role, mimeType, filename, bytes, url } of job.inputs) {
+    // Without bytes, the address at least tells one input from another.
+    const content = bytes ?? new TextEncoder().encode(url ?? filename);
+    body.append(role, new File([content], filename, { type: mimeType }));
+  }
+  return { headers: {}, body };
+}
+
+function jsonBody(fields: unknown): Pick<MediaRequest, "headers" | "body"> {
+  return { headers: { "content-type": "application/json" }, body: JSON.stringify(fields) };
+}
+
+const get = (url: string): MediaRequest => ({ method: "GET", url, headers: {}, body: null });

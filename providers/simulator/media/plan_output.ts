@@ -1,0 +1,35 @@
+import { type Plan, planError, planWhole } from "../misbehave.ts";
+import { WireError } from "../wire_error.ts";
+import type { Job } from "./job.ts";
+import { MIME_TYPES } from "./render.ts";
+
+/** Where cloud machines tell their secrets, to whoever asks from inside. */
+export const PRIVATE_ADDRESS = "http://169.254.169.254/latest/meta-data/";
+const CHUNK_BYTES = 1024 * 1024;
+
+/** A file on its way to whoever fetches it, with what it was told to do wrong. */
+export function planOutput(bytes: Uint8Array<ArrayBuffer>, job: Job): Plan {
+  const type = MIME_TYPES[job.type];
+  switch (job.orders.output) {
+    case "garbage":
+      return planWhole(bytes.map((byte) => byte ^ 0xa5), {}, { type });
+    case "empty":
+      return planWhole("", {}, { type });
+    case "wrong_type":
+      return planWhole("<!doctype html><script>alert(1)</script>", {}, { type });
+    case "too_large": {
+      const more = { bytes: new Uint8Array(CHUNK_BYTES), pauseMs: 1 };
+      return { ...planWhole(bytes, {}, { type }), ending: { again: [more] }, isTimed: true };
+    }
+    case "cut":
+      return planWhole(bytes, { cut: 1 }, { type });
+    case "hang":
+      return planWhole(bytes, { hang: 1 }, { type });
+    case "missing":
+      return planError(new WireError(404, "The file has expired.", null, "file_not_found"));
+    case "redirect":
+      return planWhole("", {}, { type, status: 302, headers: { location: PRIVATE_ADDRESS } });
+    default:
+      return planWhole(bytes, {}, { type });
+  }
+}

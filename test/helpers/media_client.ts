@@ -1,0 +1,105 @@
+import type { Target } from "../../src/upstream/adapter.ts";
+import { type Exchange, exchange } from "../../src/upstream/exchange_media.ts";
+import { fetchOutput } from "../../src/upstream/fetch_output.ts";
+import type {
+  MediaInput,
+  MediaJob,
+  Seen,
+  Submitted,
+  UpstreamOutput,
+} from "../../src/upstream/media_adapter.ts";
+import { baseUrl, openSimulator, type Simulator } from "../../providers/simulator/simulator.ts";
+import { media } from "../../providers/simulator/media/adapter.ts";
+
+/** The simulator as the gateway calls it, on a clock that only moves when told. */
+export class MediaClient {
+  nowMs = Date.UTC(2026, 0, 1);
+  simulator: Simulator = openSimulator({ now: () => this.nowMs });
+
+  constructor(readonly orders = "", readonly served: { baseUrl: string } | null = null) {}
+
+  get talk(): Exchange {
+    const target: Target = {
+      model: "video",
+      baseUrl: this.served?.baseUrl ?? baseUrl,
+      apiKey: null,
+      headers: { "x-simulate": this.orders },
+    };
+    const transport = this.served === null ? this.simulator.transport : undefined;
+    return { transport, target, timeoutMs: 30_000, signal: new AbortController().signal };
+  }
+
+  /** As after a restart: nothing is remembered. */
+  forget(): void {
+    this.simulator = openSimulator({ now: () => this.nowMs });
+  }
+
+  async submit(job: Partial<MediaJob>): Promise<Submitted> {
+    const whole = jobOf(job);
+    const adapter = media[whole.type];
+    const { target } = this.talk;
+    const reply = await exchange(this.talk, adapter.fault, await adapter.submit(whole, target, []));
+    return await adapter.readSubmitted(reply, whole, target);
+  }
+
+  async look(id: string): Promise<Seen> {
+    const { poll, readPolled, fault } = media.video;
+    const { target } = this.talk;
+    return await readPolled!(
+      await exchange(this.talk, fault, await poll!(id, target)),
+      target,
+    ) as Seen;
+  }
+
+  async cancel(id: string): Promise<Seen | null> {
+    const { cancel, readCancelled, fault } = media.video;
+    return await readCancelled!(
+      await exchange(this.talk, fault, await cancel!(id, this.talk.target)),
+    );
+  }
+
+  async find(reference: string): Promise<string | null> {
+    const { find, readFound, fault } = media.video;
+    const reply = await exchange(this.talk, fault, await find!(reference, this.talk.target));
+    return await readFound!(reply, reference);
+  }
+
+  async fetch(output: UpstreamOutput, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    const { body } = await fetchOutput(output, {
+      ...this.talk,
+      ...(signal && { signal }),
+      fetchSafely: () => Promise.reject(new Error("a stranger's address")),
+      allowPrivate: false,
+    });
+    return new Uint8Array(await new Response(body).arrayBuffer());
+  }
+
+  /** A job from beginning to end, and its files. */
+  async make(job: Partial<MediaJob>): Promise<Uint8Array<ArrayBuffer>[]> {
+    const { id } = await this.submit(job);
+    this.nowMs += 3_600_000;
+    const seen = await this.look(id!);
+    if (seen.state !== "succeeded") throw new Error(seen.state);
+    return await Promise.all(seen.outputs.map((output) => this.fetch(output)));
+  }
+}
+
+export function jobOf(job: Partial<MediaJob>): MediaJob {
+  return {
+    type: "video",
+    reference: "task_1",
+    prompt: "A tide",
+    parameters: {},
+    inputs: [],
+    callbackUrl: null,
+    ...job,
+  };
+}
+
+export function inputOf(
+  role: MediaInput["role"],
+  bytes: Uint8Array<ArrayBuffer>,
+  mimeType: string,
+): MediaInput {
+  return { role, mimeType, filename: `input.${mimeType.split("/")[1]}`, url: null, bytes };
+}
