@@ -13,6 +13,7 @@ const Environment = z.object({
   DATABASE_URL: optional(z.string().regex(/^postgres(ql)?:\/\//, "must start with postgres://")),
   DATABASE_WAIT_SECONDS: optional(z.coerce.number().min(0).max(3600)),
   ADMIN_TOKEN: optional(z.string().min(16, "must have 16 characters or more")),
+  SECRETS_KEY: optional(z.string().min(32, "must have 32 characters or more")),
   LOG_LEVEL: optional(z.enum(["debug", "info", "warn", "error"])),
   LOG_FORMAT: optional(z.enum(["json", "text"])),
 });
@@ -25,6 +26,8 @@ export interface Settings {
   databaseUrl: string | undefined;
   databaseWaitSeconds: number;
   adminToken: string | undefined;
+  /** Seals secrets that must be used and so cannot be hashed. */
+  secretsKey: string | undefined;
   logLevel: "debug" | "info" | "warn" | "error";
   logFormat: "json" | "text";
 }
@@ -45,6 +48,7 @@ export function readSettings(environment: Record<string, string | undefined>): S
     databaseUrl: env.DATABASE_URL,
     databaseWaitSeconds: env.DATABASE_WAIT_SECONDS ?? 60,
     adminToken: env.ADMIN_TOKEN,
+    secretsKey: env.SECRETS_KEY,
     logLevel: env.LOG_LEVEL ?? "info",
     logFormat: env.LOG_FORMAT ?? (Deno.stderr.isTerminal() ? "text" : "json"),
   };

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { ADAPTERS } from "../providers/registry.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -12,6 +13,9 @@ import { Front } from "./http/front.ts";
 import type { Check } from "./http/health.ts";
 import { KNOWN } from "./known.ts";
 import { openSite } from "./open_site.ts";
+import { openWebhooks } from "./open_webhooks.ts";
+import { Outbound } from "./outbound/safe_fetch.ts";
+import { KvQueue } from "./queue/kv_queue.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
@@ -134,6 +138,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { sql } = database;
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
+  const outbound = opened.use(new Outbound());
+  const queue = await KvQueue.open({
+    path: join(options.dataDir, "queue.sqlite3"),
+    log: (level, message, fields) => log[level](message, fields),
+  });
+  const { worker: deliveries, webhooks } = opened.use(
+    openWebhooks(
+      { database, keeper, queue, outbound, files: null, metrics, log },
+      options.secretsKey,
+    ),
+  );
+  opened.use(queue);
   const site = opened.use(await openSite({ database, changes, keeper, log }, options.dataDir));
   const deps: Omit<AppDeps, "site"> = {
     keys,
@@ -145,6 +161,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     keeper,
     metrics,
     adminToken,
+    webhooks,
   };
   const serve = (plan: Plan) =>
     front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
@@ -153,6 +170,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   keeper.onChange(serve);
   serve(keeper.current);
+  queue.start(new Map([["delivery", deliveries]]));
   opened.use(watchDeclaration(options.configFile, keeper));
 
   const parts = opened.move();

@@ -5,6 +5,7 @@ import { attempt, type Post, type Seen } from "./attempt.ts";
 import { claim, type Claimed, dueDeliveries } from "./claim.ts";
 import { DELIVERY, type DeliveryMessage } from "./enlist.ts";
 import { endDeliveriesOf } from "./endpoints.ts";
+import type { EventData } from "./event.ts";
 import { judge } from "./judge.ts";
 import { type Lane, LANE_SLOTS, Lanes, WAIT_MS_MAX } from "./lanes.ts";
 import { type Note, noteAll } from "./note.ts";
@@ -18,8 +19,8 @@ export interface SenderDeps {
   post: Post;
   /** The declaration in force: retries, timeout, when an endpoint is disabled. */
   plan: () => Pick<Plan, "webhooks" | "storage">;
-  /** A task's outputs with fresh addresses; null when it has none any more. */
-  renewOutput: (taskId: string) => Promise<readonly unknown[] | null>;
+  /** A task's outputs with fresh addresses. */
+  renewOutput: (output: readonly unknown[]) => readonly unknown[];
   /** Wakes the worker for a retry that is near; the queue's sweeper finds the others. */
   ring: (message: DeliveryMessage, delayMs: number) => void;
   onAttempt?: (outcome: Note["outcome"], latencyMs: number) => void;
@@ -178,7 +179,7 @@ export class Sender implements DeliveryWorker {
     const secrets = delivery.secrets.length === 0
       ? [(await revealSecret(sql, seal, owner)).secret]
       : delivery.secrets.map(({ id, secret }) => seal.open(secret, id));
-    return await attempt(post, { url: delivery.url, event: await this.#renewed(delivery) }, {
+    return await attempt(post, { url: delivery.url, event: this.#renewed(delivery) }, {
       secrets,
       timeoutMs: plan().webhooks.timeoutSeconds * 1000,
       signal: this.#giveUp.signal,
@@ -186,13 +187,13 @@ export class Sender implements DeliveryWorker {
   }
 
   /** The event as stored, unless the addresses in it have less than half of their time left. */
-  async #renewed({ event, taskId, ageSeconds }: Claimed): Promise<Claimed["event"]> {
-    const { urlHours } = this.deps.plan().storage.outputs;
-    if (taskId === null || ageSeconds < urlHours * 1800) return event;
-    const stored = JSON.parse(event.data);
+  #renewed({ event, taskId, ageSeconds }: Claimed): Claimed["event"] {
+    const { plan, renewOutput } = this.deps;
+    if (taskId === null || ageSeconds < plan().storage.outputs.urlHours * 1800) return event;
+    const stored = JSON.parse(event.data) as EventData;
     if (stored.output.length === 0) return event;
-    const output = await this.deps.renewOutput(taskId);
-    return output === null ? event : { ...event, data: JSON.stringify({ ...stored, output }) };
+    const data = { ...stored, output: renewOutput(stored.output) };
+    return { ...event, data: JSON.stringify(data) };
   }
 
   #end(delivery: Claimed, reason: NonNullable<Claimed["off"]>): void {

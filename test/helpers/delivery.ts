@@ -62,7 +62,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
       },
       storage: { outputs: { urlHours: 24, keepDays: 7 } } as never,
     }),
-    renewOutput: () => Promise.resolve(null),
+    renewOutput: (output) => output,
     ring({ id }, delayMs) {
       const timer = setTimeout(() => {
         timers.delete(timer);

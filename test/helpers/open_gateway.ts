@@ -58,6 +58,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       databaseUrl: store.databaseUrl,
       databaseWaitSeconds: 10,
       adminToken: ADMIN_TOKEN,
+      secretsKey: undefined,
       logLevel: "debug",
       logFormat: "json",
       log,

@@ -1,4 +1,5 @@
 import type { Database } from "../../store/database.ts";
+import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
 import { chatCompletions, type ChatEndpointDeps } from "./chat_completions.ts";
@@ -18,6 +19,7 @@ export interface Mount {
 /** What endpoints need beside the request. */
 export interface OperationDeps extends ChatEndpointDeps {
   database: Database;
+  webhooks: Webhooks;
 }
 
 type Operation = (deps: OperationDeps) => Mount[];

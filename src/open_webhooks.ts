@@ -1,0 +1,62 @@
+import type { PlanKeeper } from "./config/keeper.ts";
+import type { Files } from "./files/files.ts";
+import type { Outbound } from "./outbound/safe_fetch.ts";
+import type { Queue, Worker } from "./queue/queue.ts";
+import type { Database } from "./store/database.ts";
+import { openDeliveryMetrics } from "./telemetry/delivery_metrics.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+import { openSeal } from "./webhooks/seal.ts";
+import { deliveryWorker } from "./webhooks/sender.ts";
+import { countWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
+
+interface Given {
+  database: Database;
+  keeper: PlanKeeper;
+  queue: Pick<Queue, "ring">;
+  outbound: Outbound;
+  /** Signs addresses of outputs anew; null where there are no files. */
+  files: Pick<Files, "signedUrl"> | null;
+  metrics: Metrics;
+  log: Log;
+}
+
+/** Events: what sends them, and what manages their receivers. To be disposed of after the queue. */
+export interface OpenWebhooks extends AsyncDisposable {
+  readonly worker: Worker;
+  readonly webhooks: Webhooks;
+}
+
+export function openWebhooks(given: Given, secretsKey: string | undefined): OpenWebhooks {
+  const { database: { sql }, keeper, queue, outbound, files, log } = given;
+  const seal = openSeal(secretsKey);
+  const metrics = openDeliveryMetrics(given.metrics.registry, {
+    sending: () => sender.sending,
+    count: () => countWebhooks(sql),
+  });
+  const sender = deliveryWorker({
+    sql,
+    seal,
+    plan: () => keeper.current,
+    post: (request) => outbound.fetch(request, keeper.current.outbound),
+    renewOutput: (output) => files === null ? output : output.map((item) => renew(files, item)),
+    ring: (message, delayMs) => queue.ring(message, delayMs),
+    onAttempt(outcome, latencyMs) {
+      metrics.attempts.inc({ outcome });
+      metrics.seconds.observe(latencyMs / 1000);
+    },
+    log: (level, message, fields) => log[level](message, fields),
+  });
+  return {
+    worker: sender,
+    webhooks: { sql, seal, ring: (message) => queue.ring(message) },
+    [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
+  };
+}
+
+function renew(files: Pick<Files, "signedUrl">, item: unknown): unknown {
+  const { file_id } = item as { file_id?: unknown };
+  if (typeof file_id !== "string") return item;
+  const { url, expiresAt } = files.signedUrl(file_id, Date.now());
+  return { ...item as object, url, expires_at: expiresAt.toISOString() };
+}

@@ -1,0 +1,55 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** How events fare on their way to receivers. */
+export interface DeliveryMetrics {
+  attempts: Counter<"outcome">;
+  seconds: Histogram;
+}
+
+export interface DeliveryFacts {
+  sending(): number;
+  /** Asked when somebody looks; rejects while the database is away. */
+  count(): Promise<{ pending: number; disabled: number }>;
+}
+
+export function openDeliveryMetrics(registry: Registry, facts: DeliveryFacts): DeliveryMetrics {
+  const registers = [registry];
+  new Gauge({
+    name: "tollgate_webhook_attempts_in_flight",
+    help: "Attempts at receivers under way in this process.",
+    registers,
+    collect() {
+      this.set(facts.sending());
+    },
+  });
+  const disabled = new Gauge({
+    name: "tollgate_webhook_endpoints_disabled",
+    help: "Endpoints disabled because they were gone or kept failing.",
+    registers,
+  });
+  new Gauge({
+    name: "tollgate_webhook_deliveries_pending",
+    help: "Deliveries that wait for an attempt, on all nodes.",
+    registers,
+    async collect() {
+      const counted = await facts.count().catch(() => null);
+      if (counted === null) return;
+      this.set(counted.pending);
+      disabled.set(counted.disabled);
+    },
+  });
+  return {
+    attempts: new Counter({
+      name: "tollgate_webhook_attempts_total",
+      help: "Attempts to deliver an event, by what they led to.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: "tollgate_webhook_attempt_seconds",
+      help: "Time until a receiver answered, or was given up.",
+      buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+      registers,
+    }),
+  };
+}
