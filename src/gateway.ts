@@ -7,6 +7,7 @@ import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
 import { type ChatDeps } from "./chat/complete_chat.ts";
+import { openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
@@ -136,6 +137,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (message, fields) => log.error(message, fields),
   };
   const { sql } = database;
+  const files = opened.use(
+    await openFiles({
+      sql,
+      dataDir: options.dataDir,
+      storage: () => keeper.current.storage,
+      address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? addressOf(server),
+      log: (level, message, fields) => log[level](message, fields),
+    }),
+  );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
   const outbound = opened.use(new Outbound());
@@ -158,6 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     changes,
     chat,
     upstreams,
+    files,
     keeper,
     metrics,
     adminToken,
@@ -174,9 +185,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   opened.use(watchDeclaration(options.configFile, keeper));
 
   const parts = opened.move();
-  const { hostname, port } = server.addr;
   return {
-    address: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`,
+    address: addressOf(server),
     database,
     changes,
     keeper,
@@ -189,6 +199,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log.flush();
     },
   };
+}
+
+function addressOf({ addr: { hostname, port } }: Deno.HttpServer<Deno.NetAddr>): string {
+  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
 /** Stops accepting and waits for what runs, for so long and no longer. */

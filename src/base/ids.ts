@@ -12,7 +12,8 @@ export type IdPrefix =
   | "we"
   | "whs"
   | "evt"
-  | "task";
+  | "task"
+  | "file";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const POOL_BYTES = 4096;

@@ -19,6 +19,8 @@ export interface StoredFile {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Where its bytes lie. */
+  readonly store: "local" | "s3";
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -38,6 +40,8 @@ export interface NewOutput {
   readonly body: Bytes | Uint8Array;
   /** What the model makes; bytes of another kind are refused. */
   readonly kind: MediaKind;
+  /** What the upstream says it is; only asked for `audio/pcm`, which cannot be told from its bytes. */
+  readonly mimeType?: string | null;
   /** Without extension; `output` unless said. */
   readonly name?: string;
 }
@@ -54,7 +58,12 @@ export interface Files {
   findAny(id: string): Promise<StoredFile | null>;
   list(
     account: string,
-    page: { limit: number; after?: string | undefined; order: "asc" | "desc" },
+    page: {
+      limit: number;
+      after?: string | undefined;
+      order: "asc" | "desc";
+      origin?: "upload" | "output" | undefined;
+    },
   ): Promise<{ data: StoredFile[]; hasMore: boolean }>;
   open(file: StoredFile, range?: ByteRange): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** The whole of an input, for a provider that wants bytes. Throws a `Refusal` (`file_not_found`, 400). */
@@ -67,6 +76,12 @@ export interface Files {
   remove(account: string, id: string): Promise<boolean>;
   /** An address that works for `storage.outputs.url_hours`, without a key. `now` as `Date.now()`. */
   signedUrl(fileId: string, now: number): { url: string; expiresAt: Date };
+  /** Whether such an address is ours and still works. */
+  verifyUrl(
+    fileId: string,
+    query: { expires?: string; signature?: string },
+    now: number,
+  ): Promise<boolean>;
 }
 
 /** An upstream's result that cannot be kept; the message is for our log. */

@@ -78,8 +78,8 @@ function operation(call: Call, more: Json, security: string): Json {
     schema: { type: "string" },
   }));
   const parameters = [...inPath, ...call.parameters ?? []];
-  const content = (name: string) => ({
-    "application/json": { schema: { $ref: `#/components/schemas/${name}` } },
+  const content = (name: string, type = "application/json") => ({
+    [type]: { schema: { $ref: `#/components/schemas/${name}` } },
   });
   return {
     operationId: `${call.method}${
@@ -91,11 +91,14 @@ function operation(call: Call, more: Json, security: string): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(call.body === undefined
       ? {}
-      : { requestBody: { required: true, content: content(call.body) } }),
+      : { requestBody: { required: true, content: content(call.body, call.bodyType) } }),
     responses: {
       ...(call.answer === undefined
         ? {}
         : { [call.status ?? 200]: { description: call.summary, content: content(call.answer) } }),
+      ...(call.bytes === undefined
+        ? {}
+        : { 200: { description: call.summary, content: { [call.bytes]: {} } } }),
       default: { $ref: "#/components/responses/Error" },
     },
   };
@@ -132,5 +135,6 @@ function schemas(): Json {
     AccountList: page("Account"),
     ApiKeyList: page("ApiKey"),
     ReceiptList: page("Receipt"),
+    FileList: page("File"),
   };
 }

@@ -9,6 +9,10 @@ export interface Call {
   answer?: string;
   status?: number;
   body?: string;
+  /** What the body is, where it is not JSON. */
+  bodyType?: string;
+  /** What the answer is, where it is not JSON but bytes. */
+  bytes?: string;
   parameters?: Json[];
 }
 
@@ -72,6 +76,32 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
     body: "ChatRequest",
     answer: "ChatCompletion",
   }],
+  files: [
+    {
+      method: "post",
+      summary: "Upload an image, audio or video",
+      body: "NewFile",
+      bodyType: "multipart/form-data",
+      answer: "File",
+    },
+    {
+      method: "get",
+      summary: "Files, newest first",
+      answer: "FileList",
+      parameters: [
+        ...PAGE,
+        query("purpose", "Only of this purpose.", { enum: ["generation", "output"] }),
+      ],
+    },
+    { method: "get", path: "/{file_id}", summary: "A file", answer: "File" },
+    { method: "delete", path: "/{file_id}", summary: "Delete a file", answer: "DeletedFile" },
+    {
+      method: "get",
+      path: "/{file_id}/content",
+      summary: "The bytes of a file; takes Range",
+      bytes: "*/*",
+    },
+  ],
   quotes: [{
     method: "post",
     summary: "What a request would cost at the most",

@@ -3,6 +3,14 @@ import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
 import { chatCompletions, type ChatEndpointDeps } from "./chat_completions.ts";
+import {
+  deleteFile,
+  type FilesDeps,
+  listFiles,
+  retrieveContent,
+  retrieveFile,
+  uploadFile,
+} from "./files.ts";
 import { listModels } from "./list_models.ts";
 import { listPrices } from "./list_prices.ts";
 import { createQuote } from "./quotes.ts";
@@ -17,7 +25,7 @@ export interface Mount {
 }
 
 /** What endpoints need beside the request. */
-export interface OperationDeps extends ChatEndpointDeps {
+export interface OperationDeps extends ChatEndpointDeps, FilesDeps {
   database: Database;
   webhooks: Webhooks;
 }
@@ -40,5 +48,12 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "GET", path: "/:request_id", endpoint: retrieveReceipt(deps) },
   ]],
   ["chat", (deps) => one("POST", chatCompletions(deps))],
+  ["files", (deps) => [
+    { method: "POST", path: "", endpoint: uploadFile(deps) },
+    { method: "GET", path: "", endpoint: listFiles(deps) },
+    { method: "GET", path: "/:file_id", endpoint: retrieveFile(deps) },
+    { method: "DELETE", path: "/:file_id", endpoint: deleteFile(deps) },
+    { method: "GET", path: "/:file_id/content", endpoint: retrieveContent(deps) },
+  ]],
   ["quotes", (deps) => one("POST", createQuote(deps))],
 ]);

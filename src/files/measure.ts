@@ -1,0 +1,109 @@
+import { imageSize } from "image-size";
+import type { ByteStore } from "./byte_store.ts";
+import type { MediaKind } from "./files.ts";
+
+/** What can be told of a file without decoding it. */
+export interface Measured {
+  width: number | null;
+  height: number | null;
+  durationMs: number | null;
+}
+
+export interface Subject {
+  kind: MediaKind;
+  bytes: number;
+  /** The first bytes. */
+  head: Uint8Array;
+}
+
+const UNKNOWN: Measured = { width: null, height: null, durationMs: null };
+const PATIENCE_MS = 5_000;
+const BLOCK_BYTES = 64 * 1024;
+/** A file whose tables are larger is not worth the memory: its size and length stay unknown. */
+const BLOCKS_MAX = 64;
+
+/** Size and length where they are cheaply known. A file that cannot be measured is still a file. */
+export async function measure(store: ByteStore, key: string, subject: Subject): Promise<Measured> {
+  try {
+    return subject.kind === "image"
+      ? measureImage(subject.head)
+      : await withPatience(measureMedia(store, key, subject));
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+function measureImage(head: Uint8Array): Measured {
+  const { width, height, orientation = 1 } = imageSize(head);
+  // From the fifth on, a camera's orientations lie on their side.
+  const [across, down] = orientation >= 5 ? [height, width] : [width, height];
+  return { width: whole(across), height: whole(down), durationMs: null };
+}
+
+async function measureMedia(
+  store: ByteStore,
+  key: string,
+  { kind, bytes, head }: Subject,
+): Promise<Measured> {
+  // Large, and not needed before the first sound or film.
+  const { ALL_FORMATS, CustomSource, Input } = await import("mediabunny");
+  const input = new Input({
+    formats: ALL_FORMATS,
+    source: new CustomSource({ getSize: () => bytes, read: blockReader(store, key, bytes, head) }),
+  });
+  try {
+    const seconds = await input.getDurationFromMetadata() ?? await input.computeDuration();
+    const track = kind === "video" ? await input.getPrimaryVideoTrack() : null;
+    return {
+      width: whole(await track?.getDisplayWidth()),
+      height: whole(await track?.getDisplayHeight()),
+      durationMs: whole(seconds * 1000),
+    };
+  } finally {
+    input.dispose();
+  }
+}
+
+/** Reads of a few bytes each, served from blocks; gives up on a file that wants too many of them. */
+function blockReader(store: ByteStore, key: string, bytes: number, head: Uint8Array) {
+  const blocks = new Map<number, Promise<Uint8Array>>();
+  async function load(index: number): Promise<Uint8Array> {
+    const first = index * BLOCK_BYTES;
+    const last = Math.min(first + BLOCK_BYTES, bytes) - 1;
+    if (last < head.length) return head.subarray(first, last + 1);
+    return await new Response(await store.get(key, { first, last })).bytes();
+  }
+  return async function read(start: number, end: number): Promise<Uint8Array> {
+    const wanted = new Uint8Array(end - start);
+    for (let at = start; at < end;) {
+      const index = Math.floor(at / BLOCK_BYTES);
+      if (!blocks.has(index)) {
+        if (blocks.size >= BLOCKS_MAX) throw new Error("the file's tables are too large");
+        blocks.set(index, load(index));
+      }
+      const block = await blocks.get(index)!;
+      const part = block.subarray(at - index * BLOCK_BYTES, end - index * BLOCK_BYTES);
+      wanted.set(part, at - start);
+      at += part.length;
+    }
+    return wanted;
+  };
+}
+
+async function withPatience<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("measuring takes too long")), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A positive whole number that the database can hold, or nothing. */
+function whole(value: number | null | undefined): number | null {
+  const rounded = Math.round(value ?? 0);
+  return rounded > 0 && rounded < 2 ** 31 ? rounded : null;
+}

@@ -1,0 +1,198 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Plan } from "../config/plan.ts";
+import type { Queries } from "../store/database.ts";
+import { isStorageDown } from "../store/storage_error.ts";
+import { clean } from "./clean.ts";
+import { safeFilename } from "./filename.ts";
+import { BadOutput, type Files, type MediaKind, type StoredFile } from "./files.ts";
+import { Intake } from "./intake.ts";
+import { RAW_AUDIO, sniff } from "./media_types.ts";
+import { expireRow, findRow, listRows, shown } from "./rows.ts";
+import { UrlSigner } from "./signed_url.ts";
+import { storeFile } from "./store_file.ts";
+import { Stores } from "./stores.ts";
+
+export interface FilesOptions {
+  sql: Queries;
+  dataDir: string;
+  /** As declared now. */
+  storage: () => Plan["storage"];
+  /** Where clients reach this gateway, without `/v1`. */
+  address: () => string;
+  log: (
+    level: "info" | "warn" | "error",
+    message: string,
+    fields?: Record<string, unknown>,
+  ) => void;
+  /** How often what is past its time is taken away. */
+  cleanEveryMs?: number;
+}
+
+export interface OpenFiles extends Files, AsyncDisposable {
+  /** Takes away what is past its time; it also happens by itself. */
+  clean(): Promise<number>;
+}
+
+/** What a model makes may be larger than what clients may send. */
+const OUTPUT_BYTES_MAX: Readonly<Record<MediaKind, number>> = {
+  image: 64 * 1024 * 1024,
+  audio: 256 * 1024 * 1024,
+  video: 2 * 1024 * 1024 * 1024,
+};
+
+export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
+  const { sql, storage, log } = options;
+  const stores = new Stores(options.dataDir, storage);
+  const signer = new UrlSigner(sql);
+  await signer.refresh();
+  const parts = { sql, stores };
+  const cleanNow = () =>
+    clean(parts, (id, error) => log("warn", "cannot delete the bytes of a file", { id, error }));
+  const cleaning = keepCleaning(async () => {
+    await signer.refresh();
+    const cleaned = await cleanNow();
+    if (cleaned > 0) log("info", "deleted files past their time", { files: cleaned });
+  }, options);
+
+  const find = async (id: string): Promise<StoredFile | null> => {
+    const row = await findRow(sql, id);
+    return row === null ? null : shown(row);
+  };
+  const findOwn = async (account: string, id: string) => {
+    const file = await find(id);
+    return file?.account === account ? file : null;
+  };
+  const open: Files["open"] = (file, range) => stores.named(file.store).get(file.id, range);
+
+  return {
+    async upload(account, { filename, body }) {
+      const intake = new Intake(body);
+      try {
+        const type = await typeOf(intake);
+        const { [type.kind]: bytesMax, keepDays } = storage().uploads;
+        return await storeFile(parts, {
+          account,
+          origin: "upload",
+          taskId: null,
+          filename: safeFilename(filename, type.extension),
+          type,
+          intake,
+          bytesMax,
+          tooLarge: () => tooLarge(type.kind, bytesMax),
+          keepDays,
+        });
+      } finally {
+        await intake.close();
+      }
+    },
+    async storeOutput(account, { taskId, body, kind, mimeType, name = "output" }) {
+      const intake = new Intake(body);
+      try {
+        const head = await intake.peek();
+        const type = await sniff(head) ?? (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
+        if (head.length === 0) throw new BadOutput("the output is empty");
+        if (type?.kind !== kind) {
+          throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
+        }
+        return await storeFile(parts, {
+          account,
+          origin: "output",
+          taskId,
+          filename: safeFilename(`${name}.${type.extension}`, type.extension),
+          type,
+          intake,
+          bytesMax: OUTPUT_BYTES_MAX[kind],
+          tooLarge: () => new BadOutput("the output is too large"),
+          keepDays: storage().outputs.keepDays,
+        });
+      } finally {
+        await intake.close();
+      }
+    },
+    find: findOwn,
+    findAny: find,
+    async list(account, page) {
+      const { rows, hasMore } = await listRows(sql, { ...page, account });
+      return { data: rows.map(shown), hasMore };
+    },
+    open,
+    async openInput(account, id, bytesMax) {
+      const file = await findOwn(account, id);
+      if (file === null) throw notThere(400);
+      if (file.bytes > bytesMax) throw tooLarge(file.kind, bytesMax);
+      return { file, bytes: await new Response(await open(file)).bytes() };
+    },
+    async remove(account, id) {
+      return await expireRow(sql, account, id) !== null;
+    },
+    signedUrl(fileId, now) {
+      const expires = Math.floor(now / 1000) + storage().outputs.urlHours * 3600;
+      const signature = signer.sign(fileId, expires);
+      return {
+        url: `${options.address()}/content/${fileId}?expires=${expires}&signature=${signature}`,
+        expiresAt: new Date(expires * 1000),
+      };
+    },
+    verifyUrl: (fileId, query, now) =>
+      signer.verify(fileId, query.expires ?? "", query.signature ?? "", now),
+    clean: cleanNow,
+    [Symbol.asyncDispose]: () => cleaning[Symbol.asyncDispose](),
+  };
+}
+
+async function typeOf(intake: Intake) {
+  const head = await intake.peek();
+  if (head.length === 0) {
+    throw new Refusal("invalid_value", "The file is empty.", { param: "file" });
+  }
+  const type = await sniff(head);
+  if (type === null) {
+    throw new Refusal(
+      "unsupported_media_type",
+      "The file must be an image, audio or video. Its content decides, not its name.",
+      { param: "file" },
+    );
+  }
+  return type;
+}
+
+function tooLarge(kind: MediaKind, bytesMax: number): Refusal {
+  const message = `The file is too large: ${kind} may have ${bytesMax} bytes.`;
+  return new Refusal("payload_too_large", message, { param: "file" });
+}
+
+export function notThere(status: 400 | 404): Refusal {
+  return new Refusal("file_not_found", "There is no such file: it may be past its time.", {
+    status,
+    param: "file_id",
+  });
+}
+
+const CLEAN_EVERY_MS = 60_000;
+
+/** Every node cleans; they do not get in each other's way. */
+function keepCleaning(work: () => Promise<void>, { log, cleanEveryMs }: FilesOptions) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  async function run(): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isClosed && !isStorageDown(error)) log("error", "cannot clean up files", { error });
+    }
+    if (!isClosed) wait();
+  }
+  function wait(): void {
+    timer = setTimeout(() => running = run(), cleanEveryMs ?? CLEAN_EVERY_MS);
+    Deno.unrefTimer(timer);
+  }
+  wait();
+  return {
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

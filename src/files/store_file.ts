@@ -1,0 +1,63 @@
+import { newId } from "../base/ids.ts";
+import type { Queries } from "../store/database.ts";
+import type { StoredFile } from "./files.ts";
+import type { Intake } from "./intake.ts";
+import { measure } from "./measure.ts";
+import type { MediaType } from "./media_types.ts";
+import { completeRow, deleteRow, insertRow, shown } from "./rows.ts";
+import { storeFailed } from "./byte_store.ts";
+import type { Stores } from "./stores.ts";
+
+export interface Incoming {
+  account: string;
+  origin: "upload" | "output";
+  taskId: string | null;
+  filename: string;
+  type: MediaType;
+  intake: Intake;
+  bytesMax: number;
+  /** What is thrown when there are more. */
+  tooLarge: () => Error;
+  keepDays: number;
+}
+
+/**
+ * Row, bytes, row: the first says that bytes may lie there, the last makes the file visible. Whatever
+ * happens between them, the cleaner knows what to take away.
+ */
+export async function storeFile(
+  { sql, stores }: { sql: Queries; stores: Stores },
+  incoming: Incoming,
+): Promise<StoredFile> {
+  const { intake, type } = incoming;
+  const id = newId("file");
+  const place = stores.chosen;
+  const store = stores.named(place);
+  await insertRow(sql, {
+    id,
+    account_id: incoming.account,
+    origin: incoming.origin,
+    task_id: incoming.taskId,
+    store: place,
+    filename: incoming.filename,
+    mime_type: type.mimeType,
+    kind: type.kind,
+  });
+  try {
+    await store.put(id, intake.chunks(incoming.bytesMax, incoming.tooLarge));
+    const { bytes } = intake;
+    const measured = await measure(store, id, { kind: type.kind, bytes, head: intake.head() });
+    const row = await completeRow(sql, id, {
+      ...measured,
+      bytes,
+      sha256: intake.sha256(),
+      keepDays: incoming.keepDays,
+    });
+    if (row === null) throw storeFailed(new Error("the bytes took too long to come"));
+    return shown(row);
+  } catch (error) {
+    // As far as it can be done now; the cleaner does the rest.
+    await store.delete(id).then(() => deleteRow(sql, id)).catch(() => {});
+    throw error;
+  }
+}

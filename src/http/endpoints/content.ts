@@ -1,0 +1,26 @@
+import type { Hono } from "hono";
+import { Refusal } from "../../base/refusal.ts";
+import type { Files } from "../../files/files.ts";
+import type { Env } from "../exchange.ts";
+import { methodNotAllowed } from "../method_not_allowed.ts";
+import { sendFile } from "../send_file.ts";
+
+const PATH = "/content/:file_id";
+
+/** GET /content/{file_id}?expires=…&signature=…: for who holds an address that we signed, without a key. */
+export function mountContent(app: Hono<Env>, refusals: Hono<Env>, files: Files): void {
+  app.get(PATH, async function content(c) {
+    c.env.route = "/content/{file_id}";
+    const id = c.req.param("file_id");
+    const isOurs = await files.verifyUrl(id, c.req.query(), Date.now());
+    const file = isOurs ? await files.findAny(id) : null;
+    if (file === null) {
+      throw new Refusal(
+        "file_not_found",
+        "This address is not valid or no longer works: ask for the task again to get a new one.",
+      );
+    }
+    return await sendFile(c, files, file);
+  });
+  refusals.all(PATH, methodNotAllowed(["GET"]));
+}
