@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { png } from "../helpers/media.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 
 Deno.test("/openapi.json is OpenAPI 3.1 by a public validator, and lists the declared routes", async () => {
@@ -58,4 +59,16 @@ Deno.test("real answers have the shapes that /openapi.json promises", async () =
   );
   await follows(await gateway.admin("GET", `/accounts/${gateway.account}/keys`), "ApiKeyList");
   await follows(await gateway.admin("GET", "/config"), "Config");
+  const form = new FormData();
+  form.append("purpose", "generation");
+  form.append("file", new Blob([png()]));
+  const headers = { authorization: `Bearer ${gateway.key}` };
+  const uploaded = await gateway.fetch("/v1/files", { method: "POST", headers, body: form });
+  const { id } = await uploaded.clone().json();
+  await follows(uploaded, "File");
+  await follows(await gateway.get("/v1/files"), "FileList");
+  await follows(
+    await gateway.fetch(`/v1/files/${id}`, { method: "DELETE", headers }),
+    "DeletedFile",
+  );
 });
