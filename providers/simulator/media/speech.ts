@@ -34,23 +34,27 @@ export function speak(
   const pitch = 105 + hash(voice) % 120;
   const tables = new Map<string, Float32Array>();
   const letters = [...text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase()];
-  const step = Math.max(1, speechLength(text, speed) / Math.max(1, letters.length));
-  let [phase, loudness, inWord] = [0, 0, 0];
-  for (let at = 0; at < count; at++) {
-    const letter = letters[Math.floor(at / step)] ?? " ";
-    const isVoiced = /[\p{L}\p{N}]/u.test(letter);
+  const step = speechLength(text, speed) / Math.max(1, letters.length);
+  let [phase, loudness, inWord, at] = [0, 0, 0, 0];
+  for (let index = 0; at < count; index++) {
+    const letter = letters[index] ?? " ";
     const isVowel = letter in VOWELS;
-    if (at % step < 1) inWord = isVoiced ? inWord + 1 : 0;
+    const isVoiced = isVowel || /[\p{L}\p{N}]/u.test(letter);
+    inWord = isVoiced ? inWord + 1 : 0;
     const wanted = isVowel ? 0.5 : isVoiced ? 0.22 : 0;
-    loudness += (wanted - loudness) / FADE;
-    // Falls through the word, and wavers a little.
-    const tone = pitch * (1.12 - Math.min(0.25, inWord * 0.03)) *
-      (1 + 0.015 * Math.sin(at / SAMPLE_RATE * 31));
-    phase = (phase + tone * TABLE_LENGTH / SAMPLE_RATE) % TABLE_LENGTH;
     const name = isVowel ? letter : "";
     let table = tables.get(name);
     if (table === undefined) tables.set(name, table = oneCycle(VOWELS[name] ?? HUM, pitch));
-    samples[at] = table[phase | 0]! * loudness * 30_000;
+    // Falls through the word, and wavers a little.
+    const tone = pitch * (1.12 - Math.min(0.25, inWord * 0.03)) * (1 + 0.02 * Math.sin(index));
+    const turn = tone * TABLE_LENGTH / SAMPLE_RATE;
+    const end = index < letters.length ? Math.min(count, Math.round((index + 1) * step)) : count;
+    for (; at < end; at++) {
+      loudness += (wanted - loudness) / FADE;
+      phase += turn;
+      if (phase >= TABLE_LENGTH) phase -= TABLE_LENGTH;
+      samples[at] = table[phase | 0]! * loudness * 30_000;
+    }
   }
   return samples;
 }

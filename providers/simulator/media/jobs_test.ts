@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { MediaClient } from "../../../test/helpers/media_client.ts";
+import { UpstreamFailure } from "../../../src/upstream/failure.ts";
+import type { MediaJob, Seen } from "../../../src/upstream/media_adapter.ts";
+import { serveSimulator } from "../serve.ts";
+import { STRICT } from "../test_client.ts";
+
+const small: Partial<MediaJob> = { type: "image", parameters: { size: "64x64", n: 3 } };
+
+/** What is seen of a job at so many seconds after its start. */
+async function seenAt(orders: string, ...seconds: number[]): Promise<Seen[]> {
+  const client = new MediaClient(`seconds=10 ${orders}`);
+  const { id } = await client.submit({});
+  const start = client.nowMs;
+  const seen = [];
+  for (const second of seconds) {
+    client.nowMs = start + second * 1000;
+    seen.push(await client.look(id!));
+  }
+  return seen;
+}
+
+const failsWith = (options: Partial<UpstreamFailure>) => (error: unknown) => {
+  assert.ok(error instanceof UpstreamFailure);
+  for (const [name, value] of Object.entries(options)) {
+    assert.equal(error[name as keyof UpstreamFailure], value, name);
+  }
+  return true;
+};
+
+async function outputsOf(orders: string, job = small) {
+  const client = new MediaClient(`seconds=0 ${orders}`);
+  const { seen } = await client.submit(job);
+  assert.ok(seen?.state === "succeeded");
+  return { client, seen };
+}
+
+Deno.test("a job waits, goes on, and is done when its time is over", STRICT, async () => {
+  const [first, fifth, last, done] = await seenAt("", 0, 5, 9.99, 10);
+  assert.deepEqual(first, { state: "queued", progress: 0 });
+  assert.deepEqual(fifth, { state: "running", progress: 50 });
+  assert.deepEqual(last, { state: "running", progress: 99 });
+  assert.equal(done!.state, "succeeded");
+});
+
+Deno.test("untold, a picture takes a second and a clip four", STRICT, async () => {
+  for (const [type, seconds] of [["image", 1], ["video", 4], ["avatar", 4]] as const) {
+    const client = new MediaClient();
+    const { id } = await client.submit({ type });
+    client.nowMs += seconds * 1000 - 1;
+    assert.equal((await client.look(id!)).state, "running", type);
+    client.nowMs += 1;
+    assert.equal((await client.look(id!)).state, "succeeded", type);
+  }
+});
+
+Deno.test("without delay the first answer has the outputs already", STRICT, async () => {
+  const { seen } = await outputsOf("");
+  assert.equal(seen.outputs.length, 3);
+  assert.deepEqual(seen.usage, { outputs: 3, durationMs: undefined });
+});
+
+Deno.test("a simulator that forgot everything goes on with the job", STRICT, async () => {
+  const job = { type: "video", parameters: { duration: 2, aspect_ratio: "1:1" } } as const;
+  const client = new MediaClient("seconds=10 no_usage");
+  const { id } = await client.submit(job);
+  client.nowMs += 5000;
+  client.forget();
+  assert.deepEqual(await client.look(id!), { state: "running", progress: 50 });
+  client.nowMs += 5000;
+  client.forget();
+  const seen = await client.look(id!);
+  assert.ok(seen.state === "succeeded");
+  assert.equal(seen.usage, null, "orders are in the id too");
+  const after = await client.fetch(seen.outputs[0]!);
+  assert.deepEqual(after, (await new MediaClient().make(job))[0]);
+});
+
+Deno.test("a job handed in again is the same job, and can be found", STRICT, async () => {
+  const client = new MediaClient();
+  const { id } = await client.submit({ reference: "task_a" });
+  client.nowMs += 2000;
+  assert.equal((await client.submit({ reference: "task_a" })).id, id);
+  assert.notEqual((await client.submit({ reference: "task_b" })).id, id);
+  assert.equal(await client.find("task_a"), id);
+  assert.equal(await client.find("task_c"), null);
+  assert.deepEqual(Object.fromEntries(client.simulator.submissions), { task_a: 2, task_b: 1 });
+});
+
+Deno.test("an id that nobody gave out is unknown", STRICT, async () => {
+  const client = new MediaClient();
+  for (const id of ["job_", "job_AAAA", "x", "job_%"]) {
+    await assert.rejects(client.look(id), failsWith({ sent: "refused" }));
+  }
+});
+
+Deno.test("errors at the door accept nothing", STRICT, async () => {
+  const kinds = { 400: "rejected", 401: "unauthorized", 429: "rate_limited", 500: "failed" };
+  for (const [status, kind] of Object.entries(kinds)) {
+    const client = new MediaClient(`status=${status}`);
+    await assert.rejects(client.submit({}), failsWith({ kind, sent: "refused" } as never));
+    assert.equal(client.simulator.submissions.size, 0);
+  }
+  const refused = new MediaClient("refuse");
+  await assert.rejects(refused.submit({}), failsWith({ sent: "no" }));
+  const wrong = new MediaClient();
+  const odd: MediaJob["parameters"][] = [
+    { duration: -1 },
+    { aspect_ratio: "wide" },
+    { aspect_ratio: "9:1" },
+  ];
+  for (const parameters of odd) {
+    await assert.rejects(wrong.submit({ parameters }), failsWith({ kind: "rejected" }));
+  }
+  await assert.rejects(wrong.submit({ type: "image", parameters: { n: 11 } }));
+});
+
+Deno.test("a reply that is lost leaves a job behind that can be found", STRICT, async () => {
+  for (const order of ["cut", "garbage", "truncate"]) {
+    const client = new MediaClient(order);
+    await assert.rejects(client.submit({ reference: "task_a" }), failsWith({ sent: "maybe" }));
+    const id = await client.find("task_a");
+    assert.equal((await client.look(id!)).state, "queued", order);
+    assert.equal(client.simulator.submissions.get("task_a"), 1);
+  }
+});
+
+Deno.test("a prompt may order too, unless that is switched off", STRICT, async () => {
+  const prompt = "A tide [[simulate: status=429]]";
+  await assert.rejects(new MediaClient().submit({ prompt }), failsWith({ kind: "rate_limited" }));
+  const { id } = await new MediaClient("directives=off").submit({ prompt });
+  assert.ok(id);
+  const limited = new MediaClient("status=500 fail=1 name=once");
+  await assert.rejects(limited.submit({}));
+  assert.ok((await limited.submit({})).id);
+});
+
+Deno.test("jobs fail, get stuck, use strange words and run backwards", STRICT, async () => {
+  const failed = await seenAt("fail_at=60", 5.9, 6);
+  assert.deepEqual(failed[0], { state: "running", progress: 59 });
+  assert.deepEqual(failed[1], { state: "failed", fault: { kind: "failed" } });
+  const stuck = await seenAt("stuck=40", 2, 100_000);
+  assert.deepEqual(stuck.map((seen) => "progress" in seen && seen.progress), [20, 40]);
+  const [odd, end] = await seenAt("state=hibernating no_progress", 2, 10);
+  assert.deepEqual(odd, { state: "running", progress: null });
+  assert.equal(end!.state, "succeeded");
+  const back = await seenAt("backwards", 1, 5, 8);
+  assert.deepEqual(back.map((seen) => "progress" in seen && seen.progress), [89, 49, 19]);
+});
+
+Deno.test("looking fails, for a while or for good", STRICT, async () => {
+  const flaky = new MediaClient("poll_fails=2");
+  const { id } = await flaky.submit({});
+  await assert.rejects(flaky.look(id!), failsWith({ kind: "failed" }));
+  await assert.rejects(flaky.look(id!));
+  assert.equal((await flaky.look(id!)).state, "queued");
+  const down = new MediaClient("poll_status=503");
+  const other = await down.submit({});
+  await assert.rejects(down.look(other.id!), failsWith({ kind: "overloaded" }));
+});
+
+Deno.test("fewer outputs come than asked for, or each twice, or overstated", STRICT, async () => {
+  assert.equal((await outputsOf("outputs=2")).seen.outputs.length, 2);
+  assert.equal((await outputsOf("outputs=0")).seen.outputs.length, 0);
+  const { seen } = await outputsOf("duplicate");
+  assert.equal(seen.outputs.length, 6);
+  assert.deepEqual(seen.outputs[0], seen.outputs[3]);
+  const clip = { parameters: { duration: 5 } };
+  assert.equal((await outputsOf("overstate", clip)).seen.usage!.durationMs, 10_000);
+});
+
+Deno.test("outputs are wrong in every way", STRICT, async () => {
+  const isPng = (bytes: Uint8Array) => bytes[0] === 0x89 && bytes[1] === 0x50;
+  const fetched = async (fault: string) => {
+    const { client, seen } = await outputsOf(`output=${fault}`);
+    return await client.fetch(seen.outputs[0]!);
+  };
+  assert.ok(isPng(await fetched("inline")));
+  assert.ok(!isPng(await fetched("garbage")));
+  assert.equal((await fetched("empty")).length, 0);
+  assert.match(new TextDecoder().decode(await fetched("wrong_type")), /<script>/);
+  await assert.rejects(fetched("cut"));
+  await assert.rejects(fetched("missing"), failsWith({ kind: "failed" }));
+  await assert.rejects(fetched("redirect"), /302/);
+  const { seen } = await outputsOf("output=private");
+  assert.ok("url" in seen.outputs[0]! && seen.outputs[0].url.startsWith("http://169.254."));
+});
+
+Deno.test("outputs never end, or stop coming, until somebody leaves", STRICT, async () => {
+  for (const fault of ["too_large", "hang"]) {
+    const { client, seen } = await outputsOf(`output=${fault}`);
+    const { url } = seen.outputs[0] as { url: string };
+    const leaving = new AbortController();
+    const response = await client.simulator.transport(
+      new Request(url, { signal: leaving.signal }),
+    );
+    const reader = response.body!.getReader();
+    let length = 0;
+    const wanted = fault === "hang" ? 1 : 5_000_000;
+    while (length < wanted) length += (await reader.read()).value!.length;
+    leaving.abort();
+    await reader.cancel().catch(() => {});
+  }
+});
+
+Deno.test("a cancelled job says so, and nothing comes of it", STRICT, async () => {
+  const client = new MediaClient("seconds=10");
+  const { id } = await client.submit({});
+  assert.deepEqual(await client.cancel(id!), { state: "cancelled", usage: null });
+  client.nowMs += 20_000;
+  assert.deepEqual(await client.look(id!), { state: "cancelled", usage: null });
+  const done = new MediaClient("seconds=0");
+  const { id: doneId } = await done.submit({});
+  assert.equal((await done.cancel(doneId!))!.state, "succeeded", "too late");
+});
+
+Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => {
+  const cancelled = async (how: string) => {
+    const client = new MediaClient(`seconds=10 cancel=${how}`);
+    const { id } = await client.submit({});
+    const answer = await client.cancel(id!);
+    client.nowMs += 20_000;
+    return [answer, await client.look(id!)];
+  };
+  await assert.rejects(cancelled("refused"), failsWith({ sent: "refused" }));
+  const [agreed, after] = await cancelled("ignored");
+  assert.deepEqual([agreed!.state, after!.state], ["queued", "succeeded"]);
+  const [soon, then] = await cancelled("late");
+  assert.deepEqual([soon!.state, then!.state], ["running", "cancelled"]);
+  const [billed] = await cancelled("billed");
+  assert.deepEqual(billed, { state: "cancelled", usage: { outputs: 1, durationMs: 5000 } });
+});
+
+Deno.test("over the network it is the same, and submissions can be asked for", STRICT, async () => {
+  await using server = serveSimulator({ orders: "seconds=0" });
+  const client = new MediaClient("", server);
+  const { id, seen } = await client.submit({ ...small, reference: "task_net" });
+  assert.ok(seen?.state === "succeeded");
+  const [over] = await Promise.all(seen.outputs.map((output) => client.fetch(output)));
+  const [within] = await new MediaClient().make(small);
+  assert.deepEqual(over, within);
+  assert.equal(await client.find("task_net"), id);
+  const told = await fetch(new URL("/_simulator/submissions", server.baseUrl));
+  assert.deepEqual(await told.json(), { task_net: 1 });
+  await using cutting = serveSimulator({ orders: "cut" });
+  const lost = new MediaClient("", cutting);
+  await assert.rejects(lost.submit({ reference: "task_lost" }), failsWith({ sent: "maybe" }));
+  assert.ok(await lost.find("task_lost"));
+});

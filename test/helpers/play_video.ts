@@ -1,0 +1,77 @@
+import type { Page } from "playwright-core";
+
+export interface Played {
+  readonly seconds: number;
+  readonly width: number;
+  readonly height: number;
+  /** Where it stood when the browser said that it was over. */
+  readonly endedAt: number;
+  readonly pictures: number;
+  /** Bytes of sound that were decoded; none where there is no sound. */
+  readonly soundBytes: number;
+  /** A pixel of the picture shown at each time that was asked about. */
+  readonly colours: readonly (readonly number[])[];
+}
+
+/** Plays a file from its beginning to its end in a browser, and says what was seen. */
+export async function playVideo(
+  page: Page,
+  bytes: Uint8Array<ArrayBuffer>,
+  { mimeType = "video/mp4", looks = [] }: {
+    mimeType?: string;
+    /** Seconds, and where to look, as shares of the width and the height. */
+    looks?: readonly (readonly [seconds: number, x: number, y: number])[];
+  } = {},
+): Promise<Played> {
+  return await page.evaluate(play, { base64: bytes.toBase64(), mimeType, looks });
+}
+
+/** Runs in the page, where there are names that Deno does not know. */
+// deno-lint-ignore no-explicit-any
+async function play({ base64, mimeType, looks }: any): Promise<Played> {
+  // deno-lint-ignore no-explicit-any
+  const { document } = globalThis as any;
+  const video = document.createElement("video");
+  video.muted = true;
+  const binary = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  video.src = URL.createObjectURL(new Blob([binary], { type: mimeType }));
+  const happens = (name: string) =>
+    new Promise((resolve, reject) => {
+      video.addEventListener(name, resolve, { once: true });
+      video.addEventListener("error", () => reject(new Error(video.error.message)), { once: true });
+    });
+  document.body.append(video);
+  await happens("loadeddata");
+  const colours = [];
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [video.videoWidth || 1, video.videoHeight || 1];
+  const context = canvas.getContext("2d");
+  for (const [seconds, x, y] of looks) {
+    const there = happens("seeked");
+    video.currentTime = seconds;
+    await there;
+    context.drawImage(video, 0, 0);
+    const { data } = context.getImageData(x * canvas.width, y * canvas.height, 1, 1);
+    colours.push([...data.slice(0, 3)]);
+  }
+  if (video.currentTime > 0) {
+    const there = happens("seeked");
+    video.currentTime = 0;
+    await there;
+  }
+  const over = happens("ended");
+  video.playbackRate = 4;
+  await video.play();
+  await over;
+  const seen = {
+    seconds: video.duration,
+    width: video.videoWidth,
+    height: video.videoHeight,
+    endedAt: video.currentTime,
+    pictures: video.getVideoPlaybackQuality().totalVideoFrames,
+    soundBytes: video.webkitAudioDecodedByteCount,
+    colours,
+  };
+  video.remove();
+  return seen;
+}
