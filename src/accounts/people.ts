@@ -73,6 +73,20 @@ export async function setPassword(sql: Queries, id: string, passwordHash: string
   await sql`update person set password_hash = ${passwordHash} where id = ${id}`;
 }
 
+/** The hash a password of theirs is compared with. */
+export async function findPasswordHash(sql: Queries, id: string): Promise<string | null> {
+  const [row] = await sql<[{ password_hash: string | null }?]>`
+    select password_hash from person where id = ${id}`;
+  return row?.password_hash ?? null;
+}
+
+/** A new name, for the person and for the account that goes by it. */
+export async function renamePerson(sql: Queries, id: string, name: string): Promise<void> {
+  await sql`
+    with renamed as (update person set name = ${name} where id = ${id} returning account_id)
+    update account set name = ${name} where id = (select account_id from renamed)`;
+}
+
 /** Marks or unmarks an operator. */
 export async function setOperator(sql: Queries, email: string, is: boolean): Promise<Person> {
   const [row] = await sql<[Row?]>`

@@ -7,6 +7,7 @@ import type { SiteContext, SiteDeps, SiteEnv, SiteExchange } from "./context.ts"
 import { refuseForgery } from "./forgery.ts";
 import { FAVICON } from "./logo.tsx";
 import { mountAccount } from "./pages/account.tsx";
+import { mountConnect } from "./pages/connect.tsx";
 import { sendFault } from "./pages/fault.tsx";
 import { landing } from "./pages/landing.tsx";
 import { mountSignIn } from "./pages/sign_in.tsx";
@@ -45,13 +46,12 @@ export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
   });
   site.use(recogniseVisitor(deps));
   site.use(refuseForgery);
-  site.use("/console", mustBeSignedIn);
   site.use("/console/*", mustBeSignedIn);
-  site.use("/account", mustBeSignedIn);
   site.use("/account/*", mustBeSignedIn);
 
-  site.get("/", landing(deps));
+  site.get("/", landing);
   mountSignIn(site, deps);
+  mountConnect(site, deps);
   mountAccount(site, deps);
   mountConsole(site, deps);
   return (request, exchange) => site.fetch(request, exchange);
