@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ADAPTERS } from "../providers/registry.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { findAdminToken } from "./admin_token.ts";
+import { findHome } from "./home.ts";
 import { PlanKeeper } from "./config/keeper.ts";
 import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
@@ -22,8 +23,9 @@ import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import type { Resolution } from "./ledger/settle.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
+import { SharedRateLimiter } from "./limits/shared_rate.ts";
 import { buildSite } from "./site/site.tsx";
-import { type Changes, openChanges } from "./store/changes.ts";
+import { type Changes, isBehind, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -68,13 +70,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: () => front.inFlight,
   });
   let database: Database | null = null;
+  let changes: Changes | null = null;
   const front: Front = new Front({
     keeper,
     log,
     metrics,
     readiness: async () => ({
       database: await checkDatabase(database),
-      config: checkConfig(keeper),
+      config: checkConfig(keeper, changes),
     }),
   });
   const server = Deno.serve({
@@ -98,13 +101,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { applied } = await migrate(database.sql);
   if (applied.length > 0) log.info("database migrated", { applied });
   const adminToken = await findAdminToken(options.adminToken, options.dataDir);
-  const changes = opened.use(
+  const nodes = changes = opened.use(
     await openChanges(database, {
       declaration: () => keeper.current.version,
+      home: findHome(options.dataDir),
+      queue: keeper.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
     }),
   );
   const keys = opened.use(new KeyRing(database.sql, changes));
+  const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
+    new SharedRateLimiter(database.sql, {
+      nodes: () => nodes.peers.length + 1,
+      log: (level, message, fields) => log[level](message, fields),
+    }),
+  );
   const onLoss = ({ id, lost }: Resolution) => {
     metrics.losses.inc();
     log.warn("a request came to more than was held", { request_id: id, lost });
@@ -163,7 +174,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const site = opened.use(await openSite({ database, changes, keeper, log }, options.dataDir));
   const deps: Omit<AppDeps, "site"> = {
     keys,
-    limiter: new RateLimiter(),
+    limiter,
     database,
     changes,
     chat,
@@ -237,8 +248,15 @@ async function checkDatabase(database: Database | null): Promise<Check> {
 }
 
 /** A bad file leaves the old declaration in force, so the node stays ready and says so. */
-function checkConfig(keeper: PlanKeeper): Check {
+function checkConfig(keeper: PlanKeeper, changes: Changes | null): Check {
   const { at, ok, faults } = keeper.lastReload;
   const errors = faults.filter(({ severity }) => severity === "error").length;
-  return { ok: true, version: keeper.current.version, last_reload: { at, ok, faults: errors } };
+  return {
+    ok: true,
+    version: keeper.current.version,
+    last_reload: { at, ok, faults: errors },
+    ...(changes !== null && isBehind(changes.peers)
+      ? { notice: "other nodes run a newer declaration" }
+      : {}),
+  };
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Caller } from "../accounts/key_ring.ts";
 import type { AccountPlan, Plan } from "../config/plan.ts";
-import type { Allowance } from "../limits/rate_limit.ts";
+import type { Allowance } from "../limits/limiter.ts";
 
 /** One request on its way through: what is learnt about it is noted here, for headers and the log. */
 export interface Exchange {

@@ -1,12 +1,12 @@
 import type { Caller, KeyRing } from "../accounts/key_ring.ts";
 import { Refusal } from "../base/refusal.ts";
 import type { AccountPlan, Plan } from "../config/plan.ts";
-import type { RateLimiter } from "../limits/rate_limit.ts";
+import type { Allowance, Limiter } from "../limits/limiter.ts";
 import type { Endpoint, Exchange, HttpContext } from "./exchange.ts";
 
 export interface GuardDeps {
   keys: KeyRing;
-  limiter: RateLimiter;
+  limiter: Limiter;
 }
 
 const BEARER = /^ *bearer +([\x21-\x7e]+) *$/i;
@@ -42,12 +42,13 @@ function admit(
   const exchange = c.env;
   exchange.caller = caller;
   const { rates } = exchange.accountPlan = planOf(exchange.plan, caller, Date.now());
-  const rate = exchange.rate = deps.limiter.take(
-    caller.key,
-    rates.requestsPerMinute,
-    1,
-    exchange.startedAt,
-  );
+  const rate = deps.limiter.take(caller.key, rates.requestsPerMinute, 1, exchange.startedAt);
+  if (rate instanceof Promise) return rate.then((taken) => pass(c, taken, endpoint));
+  return pass(c, rate, endpoint);
+}
+
+function pass(c: HttpContext, rate: Allowance, endpoint: Endpoint): Response | Promise<Response> {
+  c.env.rate = rate;
   if (!rate.allowed) {
     throw new Refusal(
       "rate_limit_exceeded",

@@ -1,50 +1,28 @@
-/** What a limit has left after a request asked for its share. */
-export interface Allowance {
-  allowed: boolean;
-  limit: number;
-  remaining: number;
-  /** Seconds until the full limit is there again. */
-  resetSeconds: number;
-  /** Seconds after which the same request would pass; 0 when it passed. */
-  retryAfterSeconds: number;
-}
+import { type Allowance, allowance, fits, type Limiter, MINUTE_MS } from "./limiter.ts";
 
-const MINUTE_MS = 60_000;
 const PRUNE_AT = 50_000;
 
 /**
  * GCRA: one number per key, the moment at which its bucket will be full again. A key may spend its
  * minute at once and then gets it back evenly; there is no window at whose edge everybody waits.
+ *
+ * This one is for a node alone; shared_rate.ts is for several.
  */
-export class RateLimiter {
+export class RateLimiter implements Limiter {
   readonly #fullAt = new Map<string, number>();
   #pruneAt = PRUNE_AT;
 
-  /** Takes `amount` of the key's `perMinute`, or nothing at all. `now` never goes back. */
   take(key: string, perMinute: number, amount: number, now: number): Allowance {
-    const interval = MINUTE_MS / perMinute;
-    const before = Math.max(this.#fullAt.get(key) ?? now, now);
-    const after = before + interval * amount;
-    // A tenth of a microsecond of slack: the intervals are not exact in binary.
-    const allowed = after - now <= MINUTE_MS + 1e-4;
-    const fullAt = allowed ? after : before;
+    const need = MINUTE_MS / perMinute * amount;
+    const level = Math.max(0, (this.#fullAt.get(key) ?? now) - now);
+    const allowed = fits(level, need);
     if (allowed) {
-      this.#fullAt.set(key, fullAt);
+      this.#fullAt.set(key, now + level + need);
       if (this.#fullAt.size > this.#pruneAt) this.#prune(now);
     }
-    return {
-      allowed,
-      limit: perMinute,
-      remaining: Math.max(0, Math.floor((MINUTE_MS - (fullAt - now) + 1e-4) / interval)),
-      resetSeconds: Math.ceil((fullAt - now) / 1000),
-      retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((after - now - MINUTE_MS) / 1000)),
-    };
+    return allowance(allowed, perMinute, allowed ? level + need : level, need);
   }
 
-  /**
-   * Corrects what was taken by what was used. More than there is may be owed: then the key waits until it
-   * is made up. A negative amount gives back.
-   */
   owe(key: string, perMinute: number, amount: number, now: number): void {
     const before = Math.max(this.#fullAt.get(key) ?? now, now);
     this.#fullAt.set(key, Math.max(now, before + MINUTE_MS / perMinute * amount));

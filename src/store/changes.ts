@@ -10,6 +10,17 @@ export interface Mark {
 }
 export type Listener = (topic: Topic, subject: string) => void;
 
+/** Another gateway on the same database. */
+export interface Peer {
+  readonly id: string;
+  /** Where it keeps what is its own: a folder of a machine. */
+  readonly home: string | null;
+  readonly queue: string | null;
+  readonly declaration: string | null;
+  /** Its declaration was first seen after the one this node serves. */
+  readonly isAhead: boolean;
+}
+
 /**
  * Tells every node what changed, so that each may keep things in memory and none serves what was
  * withdrawn.
@@ -21,6 +32,8 @@ export interface Changes extends AsyncDisposable {
   record(sql: Queries, topic: Topic, subject: string): Promise<Mark>;
   /** After that transaction: waits until no node can still act on the old state. */
   settle(mark: Mark): Promise<void>;
+  /** Who else lived when this node last looked, two seconds ago at most unless the database is away. */
+  readonly peers: readonly Peer[];
   /** False when this node may have missed something: then nothing remembered counts. `now` as `performance.now()`. */
   isFresh(now: number): boolean;
 }
@@ -36,11 +49,14 @@ const CHANNEL = "tollgate_change";
 export interface ChangesOptions {
   log: (message: string, fields?: Record<string, unknown>) => void;
   declaration: () => string;
+  home: string;
+  queue: string;
 }
 
 /** The embedded database has one node: what it changes, it knows. */
 class LocalChanges implements Changes {
   readonly nodeId = newId("node");
+  readonly peers = [];
   readonly #listeners: Listener[] = [];
 
   onChange(listener: Listener): void {
@@ -67,6 +83,8 @@ class LocalChanges implements Changes {
 class SharedChanges implements Changes {
   readonly nodeId = newId("node");
   readonly #listeners: Listener[] = [];
+  #peers: readonly Peer[] = [];
+  #declared: string | null = null;
   #seen = 0n;
   #freshUntil = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -93,6 +111,10 @@ class SharedChanges implements Changes {
     );
     await this.#beat();
     return this;
+  }
+
+  get peers(): readonly Peer[] {
+    return this.#peers;
   }
 
   onChange(listener: Listener): void {
@@ -153,16 +175,42 @@ class SharedChanges implements Changes {
         for (const listener of this.#listeners) listener(topic, subject);
         this.#seen = BigInt(number);
       }
-      await this.sql`
-        insert into node (id, seen_at, seen_change, declaration)
-        values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${this.options.declaration()})
-        on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change,
-          declaration = excluded.declaration`;
+      await this.#meet();
       this.#freshUntil = started + FRESH_MS;
     } catch (error) {
       if (!this.#closed) this.options.log("cannot reach the other nodes", { error });
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.#beat(), BEAT_MS);
+  }
+
+  /** Says that this node lives and what it serves, and looks who else does. */
+  async #meet(): Promise<void> {
+    const { home, queue } = this.options;
+    const version = this.options.declaration();
+    if (version !== this.#declared) {
+      await this.sql`insert into declaration (version) values (${version}) on conflict do nothing`;
+    }
+    const peers = await this.sql<Peer[]>`
+      with me as (
+        insert into node (id, seen_at, seen_change, declaration, home, queue)
+        values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${version}, ${home}, ${queue})
+        on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change,
+          declaration = excluded.declaration, home = excluded.home, queue = excluded.queue)
+      select id, home, queue, node.declaration, coalesce(theirs.first_at > mine.first_at, false) as "isAhead"
+        from node
+        left join declaration theirs on theirs.version = node.declaration
+        left join declaration mine on mine.version = ${version}
+       where id <> ${this.nodeId} and seen_at > now() - make_interval(secs => ${DEAD_SECONDS})
+       order by started_at, id`;
+    this.#declared = version;
+    const [was, is] = [isBehind(this.#peers), isBehind(peers)];
+    this.#peers = peers;
+    if (is && !was) {
+      this.options.log("this node runs an older declaration than its peers", {
+        declaration: version,
+        newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.declaration))],
+      });
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -173,6 +221,11 @@ class SharedChanges implements Changes {
     await this.#listening?.unlisten().catch(() => undefined);
     await this.sql`delete from node where id = ${this.nodeId}`.catch(() => undefined);
   }
+}
+
+/** Whether a node that sees these peers serves an older declaration than one of them. */
+export function isBehind(peers: readonly Peer[]): boolean {
+  return peers.some(({ isAhead }) => isAhead);
 }
 
 export function openChanges(database: Database, options: ChangesOptions): Promise<Changes> {

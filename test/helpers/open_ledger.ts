@@ -56,7 +56,9 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const fresh = parts.use(await freshDatabase());
   const database = parts.use(await fresh.open());
   const { sql } = database;
-  const changes = parts.use(await openChanges(database, { log() {}, declaration: () => "test" }));
+  const changes = parts.use(
+    await openChanges(database, { log() {}, declaration: () => "test", home: "test", queue: "kv" }),
+  );
   await declarePlans(sql, PLANS);
   if (options.clock !== undefined) await installClock(sql, options.clock);
   const losses: Resolution[] = [];

@@ -5,9 +5,18 @@ import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 
 /** GET /admin/v1/config: what is in force, and how the last reload went. */
-export function retrieveConfig({ keeper }: AdminDeps): Endpoint {
+export function retrieveConfig({ keeper, changes }: AdminDeps): Endpoint {
   return function retrieveConfig() {
-    return sendJson(JSON.stringify({ ...state(keeper), plan: describe(keeper.current) }));
+    const nodes = [
+      { id: changes.nodeId, version: keeper.current.version, is_this: true, is_newer: false },
+      ...changes.peers.map(({ id, declaration, isAhead }) => ({
+        id,
+        version: declaration,
+        is_this: false,
+        is_newer: isAhead,
+      })),
+    ];
+    return sendJson(JSON.stringify({ ...state(keeper), nodes, plan: describe(keeper.current) }));
   };
 }
 

@@ -1,7 +1,7 @@
 import { Refusal } from "../../base/refusal.ts";
 import { type ChatDeps, completeChat } from "../../chat/complete_chat.ts";
 import type { Model } from "../../config/plan.ts";
-import type { RateLimiter } from "../../limits/rate_limit.ts";
+import type { Limiter } from "../../limits/limiter.ts";
 import { worstCase } from "../../pricing/worst_case.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { bodySchema } from "../body_schema.ts";
@@ -21,7 +21,7 @@ const STREAM_HEADERS = {
 
 export interface ChatEndpointDeps {
   chat: ChatDeps;
-  limiter: RateLimiter;
+  limiter: Limiter;
 }
 
 /** POST /v1/chat/completions. The story is in chat/complete_chat.ts. */
@@ -38,7 +38,7 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
         },
       );
     }
-    const reserved = reserveTokens(c, limiter, model, request);
+    const reserved = await reserveTokens(c, limiter, model, request);
     const answer = await completeChat(chat, {
       requestId: c.env.requestId,
       clientRequestId: c.env.clientRequestId,
@@ -60,17 +60,18 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
 }
 
 /** The worst case is taken beforehand, as with money, so that many requests at once cannot outrun the rate. */
-function reserveTokens(
+async function reserveTokens(
   c: HttpContext,
-  limiter: RateLimiter,
+  limiter: Limiter,
   model: Model,
   request: ChatRequest,
-): number {
+): Promise<number> {
   const { key, perMinute } = tokenRate(c);
   const { input_tokens = 0, output_tokens = 0 } = worstCase(model, request);
   // A request larger than the rate itself may pass when the whole minute is there.
   const amount = Math.min(input_tokens + output_tokens, perMinute);
-  const { allowed, retryAfterSeconds } = limiter.take(key, perMinute, amount, c.env.startedAt);
+  const taken = limiter.take(key, perMinute, amount, performance.now());
+  const { allowed, retryAfterSeconds } = taken instanceof Promise ? await taken : taken;
   if (allowed) return amount;
   throw new Refusal(
     "rate_limit_exceeded",
@@ -81,7 +82,7 @@ function reserveTokens(
   );
 }
 
-function correctTokens(c: HttpContext, limiter: RateLimiter, tokens: number): void {
+function correctTokens(c: HttpContext, limiter: Limiter, tokens: number): void {
   const { key, perMinute } = tokenRate(c);
   limiter.owe(key, perMinute, tokens, performance.now());
 }
