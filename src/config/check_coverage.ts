@@ -1,5 +1,6 @@
 import { block, type Checker, listOf, type Names } from "./checker.ts";
 import { chainOf, momentOf } from "./check_books.ts";
+import { modelsOfChain } from "./compile_chain.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Path } from "./faults.ts";
 
@@ -22,9 +23,12 @@ export function checkCoverage(checker: Checker, declared: Partial<Declaration>, 
   const covers = coversOf(checker, block(declared.prices), ids, now);
   const plans: Keys = { free: {}, ...block(declared.plans) };
   const everyone = booksOf(Object.keys(plans), plans);
+  const booksSeeing = (model: Keys) =>
+    model.visible_to === undefined ? everyone : booksOfFew(model.visible_to, plans);
   for (const [index, model] of models.entries()) {
-    const seen = model.visible_to === undefined ? everyone : booksOfFew(model.visible_to, plans);
+    const seen = booksSeeing(model);
     if (typeof model.id !== "string") continue;
+    checkChainCoverage(checker, index, models, booksSeeing, covers);
     for (const name of lackingBooks(model.id, seen.keys(), covers)) {
       checker.report(["models", index, "id"], {
         message: `has no price in force in the book "${name}", which ${seen.get(name)} uses${
@@ -33,6 +37,29 @@ export function checkCoverage(checker: Checker, declared: Partial<Declaration>, 
         suggestion: model.visible_to === undefined || block(model.visible_to).plans !== undefined
           ? `Add an entry to prices.${name}, or narrow visible_to.`
           : `Add an entry to prices.${name}.`,
+      });
+    }
+  }
+}
+
+/** Whoever sees a drama pays for what it is made of, and may not see those models by themselves. */
+function checkChainCoverage(
+  checker: Checker,
+  index: number,
+  models: readonly Keys[],
+  booksSeeing: (model: Keys) => ReadonlyMap<string, string>,
+  covers: ReadonlyMap<string, Cover>,
+): void {
+  const seen = booksSeeing(models[index]!);
+  for (const { path, model: id } of modelsOfChain(models[index]!.chain)) {
+    const used = models.find((model) => model.id === id);
+    if (used === undefined) continue;
+    const told = booksSeeing(used);
+    const lacking = lackingBooks(id, seen.keys(), covers).filter((name) => !told.has(name));
+    for (const name of lacking) {
+      checker.report(["models", index, "chain", ...path], {
+        message: `has no price in force in the book "${name}", which ${seen.get(name)} uses`,
+        suggestion: `Add an entry to prices.${name}.`,
       });
     }
   }

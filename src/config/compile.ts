@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { modelsOfChain } from "./compile_chain.ts";
 import { compileBooks } from "./compile_prices.ts";
 import { compileModel } from "./compile_models.ts";
 import { compileSignIn } from "./compile_sign_in.ts";
@@ -69,7 +70,12 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
   const providers = new Map(
     Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider)]),
   );
-  const models = file.models.map((model) => compileModel(model, providers));
+  const declaredModels = new Map(file.models.map((model) => [model.id, model]));
+  const models = file.models.map((model) => compileModel(model, providers, declaredModels));
+  const offered = new Set(
+    models.filter(({ upstreams }) => upstreams.length > 0).map(({ id }) => id),
+  );
+  const absentOf = (model: declared.Model) => absent(model, offered);
   return {
     version,
     service: {
@@ -106,16 +112,12 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
     ),
     providers,
     models: new Map(
-      models.filter((model) => model.upstreams.length > 0).map((model) => [model.id, model]),
+      models.filter((_, index) => absentOf(file.models[index]!).length === 0)
+        .map((model) => [model.id, model]),
     ),
-    withheld: file.models.filter((_, index) => models[index]!.upstreams.length === 0).map((
-      model,
-    ) => ({
-      model: model.id,
-      reason: `switched off: ${
-        [...new Set(model.upstreams.map(({ provider }) => provider))].join(", ")
-      }`,
-    })),
+    withheld: file.models.map((model) => ({ model: model.id, absent: absentOf(model) }))
+      .filter(({ absent }) => absent.length > 0)
+      .map(({ model, absent }) => ({ model, reason: `switched off: ${absent.join(", ")}` })),
     books: compileBooks(file.prices),
     routes: (file.routes ?? standardRoutes(known)).map(routeOf),
     webhooks: {
@@ -132,6 +134,16 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
       signIn: compileSignIn(file.site?.sign_in ?? []),
     },
   };
+}
+
+/** What a model lacks to be offered: its providers, or for a drama the models of its chain. */
+function absent(model: declared.Model, offered: ReadonlySet<string>): string[] {
+  if (model.chain !== undefined) {
+    return [...new Set(modelsOfChain(model.chain).map((use) => use.model))]
+      .filter((id) => !offered.has(id));
+  }
+  if (offered.has(model.id)) return [];
+  return [...new Set((model.upstreams ?? []).map(({ provider }) => provider))];
 }
 
 function bucketOf(s3: NonNullable<declared.Declaration["storage"]>["s3"]): Bucket | null {

@@ -1,3 +1,4 @@
+import { compileChain } from "./compile_chain.ts";
 import type * as declared from "./declaration.ts";
 import { noticeOf } from "./notice.ts";
 import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./plan.ts";
@@ -6,6 +7,7 @@ import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./plan.
 export function compileModel(
   model: declared.Model,
   providers: ReadonlyMap<string, Provider>,
+  declaredModels: ReadonlyMap<string, declared.Model>,
 ): Model {
   const status = model.status ?? "available";
   const limits = (model.limits ?? {}) as ModelLimits;
@@ -28,11 +30,12 @@ export function compileModel(
     status,
     capabilities: new Set(model.capabilities),
     limits,
-    upstreams: model.upstreams.filter((upstream) => providers.get(upstream.provider)!.on)
+    upstreams: (model.upstreams ?? []).filter((upstream) => providers.get(upstream.provider)!.on)
       .map((upstream) => upstreamOf(model, upstream, providers.get(upstream.provider)!))
       .sort((a, b) => a.priority - b.priority),
     visibility: visibilityOf(model.visible_to),
     onDisconnect: model.on_disconnect ?? "stop",
+    chain: model.chain === undefined ? null : compileChain(model.chain, declaredModels),
     listJson: JSON.stringify(shown),
     detailJson: JSON.stringify({ ...shown, limits }),
     notice: status === "deprecated" ? noticeOf(model.deprecated_at, model.sunset_at) : null,

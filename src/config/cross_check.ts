@@ -1,4 +1,5 @@
 import { checkBooks } from "./check_books.ts";
+import { checkChains } from "./check_chains.ts";
 import { checkCoverage } from "./check_coverage.ts";
 import { checkModels } from "./check_models.ts";
 import { checkPrices } from "./check_prices.ts";
@@ -24,6 +25,7 @@ export function crossCheck(
   const declared = block(loaded.value) as Partial<Declaration>;
   checkPlans(checker, declared);
   checkModels(checker, declared);
+  checkChains(checker, declared);
   checkBooks(checker, block(declared.prices));
   checkPrices(checker, declared, now);
   checkCoverage(checker, declared, now);

@@ -401,12 +401,12 @@ export interface Model {
   )[];
   limits?: ModelLimits;
   /**
-   * Ways to answer, tried by priority, then by weight.
+   * Ways to answer, tried by priority, then by weight. A drama has none: its chain names other models.
    *
    * @minItems 1
    * @maxItems 32
    */
-  upstreams: Upstream[];
+  upstreams?: Upstream[];
   /**
    * Who sees and may use it. Left out: everybody.
    */
@@ -428,6 +428,7 @@ export interface Model {
    * When a client goes away in mid-stream: stop the upstream and bill what was produced, or drain it to the end.
    */
   on_disconnect?: "stop" | "drain";
+  chain?: Chain;
 }
 /**
  * What a request may ask of it. Shown to clients as it is, and enforced.
@@ -526,6 +527,121 @@ export interface Cost {
   input_price?: Amount;
   output_price?: Amount;
   unit: Unit;
+}
+/**
+ * How a drama is made: which declared model does each stage, and what it is asked.
+ */
+export interface Chain {
+  /**
+   * From the client's text to scenes with dialogue, one shot each.
+   */
+  script: {
+    /**
+     * A declared chat model.
+     */
+    model: string;
+    /**
+     * What it is asked, with {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}} filled in. Left out: a prompt that works.
+     */
+    prompt?: string;
+    /**
+     * A JSON Schema that the answer must meet beside the gateway's own, for fields of your own.
+     */
+    schema?: {};
+    /**
+     * The longest answer, in tokens.
+     */
+    max_output_tokens?: number;
+  };
+  /**
+   * From the scenes to characters with looks.
+   */
+  roles?: {
+    /**
+     * A declared chat model.
+     */
+    model: string;
+    /**
+     * What it is asked, with {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}} filled in. Left out: a prompt that works.
+     */
+    prompt?: string;
+    /**
+     * A JSON Schema that the answer must meet beside the gateway's own, for fields of your own.
+     */
+    schema?: {};
+    /**
+     * The longest answer, in tokens.
+     */
+    max_output_tokens?: number;
+  };
+  /**
+   * One picture for each shot.
+   */
+  storyboard?: {
+    /**
+     * A declared image model.
+     */
+    model: string;
+    /**
+     * What it is asked for a shot, with {{heading}}, {{action}}, {{looks}}, {{title}}, {{shot}}, {{shots}} and {{aspect_ratio}} filled in.
+     */
+    prompt?: string;
+    /**
+     * The size for each aspect ratio that the drama offers. Left out: the model's own default.
+     */
+    sizes?: {
+      [k: string]: string;
+    };
+  };
+  /**
+   * One clip for each shot, spoken where declared, joined to one video.
+   */
+  video?: {
+    /**
+     * A declared video model.
+     */
+    model: string;
+    /**
+     * What it is asked for a shot; filled in as for the storyboard.
+     */
+    prompt?: string;
+    /**
+     * Seconds of each shot. Left out: the model's shortest.
+     */
+    duration?: number;
+    /**
+     * Who speaks the lines. Left out: nobody does.
+     */
+    speech?: {
+      /**
+       * A declared speech model.
+       */
+      model: string;
+      /**
+       * Voices, given to the characters in turn. Left out: those of the model.
+       *
+       * @minItems 1
+       * @maxItems 100
+       */
+      voices?: string[];
+      /**
+       * The longest text spoken in one shot; the rest is left out.
+       */
+      max_characters?: number;
+    };
+  };
+  /**
+   * The fewest shots a script may have; the most are the model's max_shots.
+   */
+  min_shots?: number;
+  /**
+   * How often a text or a shot is tried before the drama fails.
+   */
+  tries?: number;
+  /**
+   * Shots of one drama that are made side by side.
+   */
+  shots_at_once?: number;
 }
 /**
  * Prices that apply together.

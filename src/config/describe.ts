@@ -1,4 +1,4 @@
-import type { AccountPlan, Bucket, Model, Plan, Price, Provider } from "./plan.ts";
+import type { AccountPlan, Bucket, Chain, Model, Plan, Price, Provider } from "./plan.ts";
 
 /**
  * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
@@ -110,7 +110,21 @@ function describeModel(model: Model): Record<string, unknown> {
       accounts: [...model.visibility.accounts],
     },
     on_disconnect: model.onDisconnect,
+    ...(model.chain === null ? {} : { chain: describeChain(model.chain) }),
     ...(model.notice === null ? {} : { notice: model.notice }),
+  };
+}
+
+function describeChain(chain: Chain): Record<string, unknown> {
+  const { storyboard, video, shotsMin, shotsAtOnce, ...rest } = chain;
+  return {
+    ...rest,
+    storyboard: storyboard === null
+      ? null
+      : { ...storyboard, sizes: Object.fromEntries(storyboard.sizes) },
+    video,
+    min_shots: shotsMin,
+    shots_at_once: shotsAtOnce,
   };
 }
 

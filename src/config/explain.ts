@@ -75,15 +75,20 @@ export function explain(error: ErrorObject, { places, value }: Loaded): Explaine
   }
 }
 
+/** The key that decides which others may stand beside it. */
+const OWNERS: Readonly<Record<string, string>> = { routes: "operation", models: "type" };
+const INSTEAD: Readonly<Record<string, (key: string) => string>> = {
+  billing_type: (key) => key === "price" ? "Use input_price and output_price." : "Use price.",
+  type: (key) => key === "upstreams" ? "Use chain." : "Use upstreams.",
+};
+
 function explainMixed(path: Path, places: SourceMap): Explained {
-  const owner = path[0] === "routes" ? "operation" : "billing_type";
+  const owner = OWNERS[String(path[0])] ?? "billing_type";
   const chosen = places.written([...path.slice(0, -1), owner]);
-  const suggestion = owner === "operation"
-    ? undefined
-    : path.at(-1) === "price"
-    ? "Use input_price and output_price."
-    : "Use price.";
-  return { path, key: true, message: `this key does not go with ${owner} ${chosen}`, suggestion };
+  const message = chosen === undefined
+    ? `this key needs a ${owner} beside it`
+    : `this key does not go with ${owner} ${chosen}`;
+  return { path, key: true, message, suggestion: INSTEAD[owner]?.(String(path.at(-1))) };
 }
 
 function explainType(error: ErrorObject, path: Path, written: string | undefined): Explained {

@@ -36,7 +36,7 @@ export const FITS: Readonly<Record<ModelType, Fit>> = {
   },
   drama: {
     capabilities: ["script", "roles", "storyboard", "final_video"],
-    limits: ["durations", "aspect_ratios", "max_prompt_length", "max_characters", "max_shots"],
+    limits: ["aspect_ratios", "max_prompt_length", "max_characters", "max_shots"],
     units: { per_call: ["episode", "shot", "call"], duration: TIME },
   },
   speech: {

@@ -111,10 +111,46 @@ export interface Model {
   readonly upstreams: readonly Upstream[];
   readonly visibility: Visibility;
   readonly onDisconnect: "stop" | "drain";
+  /** Of a drama: what it is made by, in place of upstreams. */
+  readonly chain: Chain | null;
   /** The list entry and the detail view as JSON text, written once: no request serialises a model. */
   readonly listJson: string;
   readonly detailJson: string;
   readonly notice: Notice | null;
+}
+
+/** The stages of a drama. One that is null is not offered. */
+export interface Chain {
+  readonly script: TextStage;
+  readonly roles: TextStage | null;
+  readonly storyboard: {
+    readonly model: string;
+    readonly prompt: string;
+    /** By aspect ratio. */
+    readonly sizes: ReadonlyMap<string, string>;
+  } | null;
+  readonly video: {
+    readonly model: string;
+    readonly prompt: string;
+    /** Seconds of a shot. */
+    readonly duration: number;
+    readonly speech: {
+      readonly model: string;
+      readonly voices: readonly string[];
+      readonly charactersMax: number;
+    } | null;
+  } | null;
+  readonly shotsMin: number;
+  readonly tries: number;
+  readonly shotsAtOnce: number;
+}
+
+export interface TextStage {
+  readonly model: string;
+  readonly prompt: string;
+  /** What the operator asks of the answer, beside what we do. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly maxOutputTokens: number;
 }
 
 export interface ModelLimits {

@@ -30,8 +30,7 @@ export function worstCase(model: Model, body: Body): Usage {
     }
     case "drama": {
       const shots = numberLimit(model, "max_shots") ?? 1;
-      const longest = Math.max(...listLimit(model, "durations") ?? [0]);
-      return { shots, episodes: 1, calls: 1, seconds: shots * longest };
+      return { shots, episodes: 1, calls: 1, seconds: shots * (model.chain?.video?.duration ?? 0) };
     }
     case "speech": {
       const characters = [...text(body, "input")].length;

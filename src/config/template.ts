@@ -1,0 +1,14 @@
+const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
+
+/** The names between double braces, each once. */
+export function placeholdersOf(template: string): Set<string> {
+  return new Set([...template.matchAll(PLACEHOLDER)].map(([, name]) => name!));
+}
+
+/** Fills in a template. What is filled in is never itself read as a template. */
+export function fillIn(
+  template: string,
+  values: Readonly<Record<string, string | number>>,
+): string {
+  return template.replace(PLACEHOLDER, (_, name) => String(values[name] ?? "")).trim();
+}
