@@ -171,7 +171,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ),
   );
   opened.use(queue);
-  const site = opened.use(await openSite({ database, changes, keeper, log }, options.dataDir));
+  const site = opened.use(
+    await openSite(
+      { database, changes, keeper, log, upstreams, callApi: front.callAs },
+      options.dataDir,
+    ),
+  );
   const deps: Omit<AppDeps, "site"> = {
     keys,
     limiter,

@@ -9,7 +9,7 @@ export interface Exchange {
   /** As `performance.now()`. */
   readonly startedAt: number;
   /** The connection it came on. Reading it costs, so only who needs it does. */
-  readonly info: Deno.ServeHandlerInfo;
+  readonly info: { readonly remoteAddr: Deno.Addr };
   /** The path as asked for; the query is not part of it. */
   readonly path: string;
   /** The plan it started with; a reload in between does not touch it. */
@@ -17,6 +17,7 @@ export interface Exchange {
   /** The endpoint's path as declared, for metrics; never the address itself. */
   route: string;
   clientRequestId: string | null;
+  /** Set before the guard only by our own site, for whoever is signed in there. */
   caller: Caller | null;
   /** What the caller's account is on. */
   accountPlan: AccountPlan | null;

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import type { Caller } from "../accounts/key_ring.ts";
 import { newId } from "../base/ids.ts";
 import { Refusal } from "../base/refusal.ts";
 import type { PlanKeeper } from "../config/keeper.ts";
@@ -45,7 +46,21 @@ export class Front {
     return this.#inFlight;
   }
 
-  handle = (request: Request, info: Deno.ServeHandlerInfo): Response | Promise<Response> => {
+  handle = (request: Request, info: Deno.ServeHandlerInfo): Response | Promise<Response> =>
+    this.#run(request, info, null);
+
+  /** The same for somebody who has shown otherwise than by a key who they are. */
+  callAs = (
+    caller: Caller,
+    request: Request,
+    info: Exchange["info"],
+  ): Response | Promise<Response> => this.#run(request, info, caller);
+
+  #run(
+    request: Request,
+    info: Exchange["info"],
+    caller: Caller | null,
+  ): Response | Promise<Response> {
     const exchange: Exchange = {
       requestId: newId("req"),
       startedAt: performance.now(),
@@ -54,7 +69,7 @@ export class Front {
       plan: this.#app?.plan ?? this.deps.keeper.current,
       route: "unknown",
       clientRequestId: null,
-      caller: null,
+      caller,
       accountPlan: null,
       rate: null,
       refusal: null,
@@ -72,7 +87,7 @@ export class Front {
     } catch (error) {
       return this.#finish(request, exchange, this.#refuse(error, exchange));
     }
-  };
+  }
 
   /** Why this node takes no requests just now, whatever its parts say. */
   #obstacle(): string | null {

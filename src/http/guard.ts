@@ -21,6 +21,7 @@ export function guarded(deps: GuardDeps, route: string, endpoint: Endpoint): End
     const exchange = c.env;
     exchange.route = route;
     noteClientRequestId(exchange, c.req.raw.headers);
+    if (exchange.caller !== null) return admit(deps, c, exchange.caller, endpoint);
     const caller = deps.keys.find(bearer(c.req.raw.headers, "API key"), exchange.startedAt);
     if (caller instanceof Promise) return caller.then((found) => admit(deps, c, found, endpoint));
     return admit(deps, c, caller, endpoint);

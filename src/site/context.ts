@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono";
+import type { Caller } from "../accounts/key_ring.ts";
 import type { Passwords } from "../accounts/passwords.ts";
 import type { Person } from "../accounts/people.ts";
 import type { Session, Sessions } from "../accounts/sessions.ts";
@@ -9,6 +10,7 @@ import type { Plan } from "../config/plan.ts";
 import type { Changes } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
 
 /** What the front tells the site about a request, and hears back for metrics and the log. */
 export interface SiteExchange {
@@ -55,6 +57,13 @@ export interface SiteDeps {
   readonly throttle: Throttle;
   /** Whatever was thrown, as what a visitor may read. */
   readonly toRefusal: (error: unknown) => Refusal;
+  readonly upstreams: Upstreams;
+  /** Calls the API under /v1 as somebody who is known already: the same stories, limits and prices. */
+  readonly callApi: (
+    caller: Caller,
+    request: Request,
+    info: SiteExchange["info"],
+  ) => Response | Promise<Response>;
   /** The OpenAPI document of a plan. */
   readonly document: (plan: Plan) => Record<string, unknown>;
 }

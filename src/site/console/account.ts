@@ -1,0 +1,41 @@
+import { findAccount } from "../../accounts/accounts.ts";
+import type { Caller } from "../../accounts/key_ring.ts";
+import type { Payer } from "../../pricing/books.ts";
+import { personOf, type SiteContext } from "../context.ts";
+import type { ConsoleDeps } from "./deps.ts";
+
+type Stored = Pick<ConsoleDeps, "database">;
+
+/** Calls the API as the account of whoever is signed in. */
+export async function callAs(
+  deps: ConsoleDeps,
+  c: SiteContext,
+  request: Request,
+): Promise<Response> {
+  return await deps.callApi(await callerOf(c, deps), request, c.env.info);
+}
+
+/** The account of whoever is signed in, as the declaration looks at it. */
+export async function payerOf(c: SiteContext, { database }: Stored): Promise<Payer> {
+  const caller = await callerOf(c, { database });
+  const name = caller.planExpiresAt > Date.now() ? caller.plan : "free";
+  return {
+    id: caller.account,
+    plan: c.env.plan.plans.has(name) ? name : "free",
+    priceBook: caller.priceBook,
+  };
+}
+
+/** The same as somebody who calls the API: without a key, counted as one client per account. */
+async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
+  const account = await findAccount(database.sql, personOf(c).account);
+  return {
+    key: `console of ${account.id}`,
+    account: account.id,
+    plan: account.plan,
+    planExpiresAt: account.plan_expires_at === null
+      ? Infinity
+      : Date.parse(account.plan_expires_at),
+    priceBook: account.price_book,
+  };
+}

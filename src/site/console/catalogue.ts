@@ -1,0 +1,50 @@
+import { Refusal } from "../../base/refusal.ts";
+import { isVisible, type Model, type Plan, type Price } from "../../config/plan.ts";
+import { type Payer, priceFor } from "../../pricing/books.ts";
+
+/** A model as clients see it, with what this account pays for it. */
+export interface Offer {
+  readonly model: Model;
+  readonly shown: ShownModel;
+  readonly price: Price | null;
+}
+
+/** The public detail view: nothing in it is private. */
+export interface ShownModel {
+  id: string;
+  name: string;
+  type: Model["type"];
+  logo?: string | null;
+  description?: string | null;
+  advantages?: string[];
+  scenarios?: string[];
+  status: Model["status"];
+  capabilities: string[];
+  limits: Record<string, number | number[] | string[]>;
+}
+
+export function offersFor(plan: Plan, payer: Payer): Offer[] {
+  const now = Date.now();
+  return [...plan.models.values()]
+    .filter((model) => isVisible(model, payer))
+    .map((model) => ({
+      model,
+      shown: JSON.parse(model.detailJson) as ShownModel,
+      price: priceFor(plan, payer, model.id, now),
+    }));
+}
+
+export function offerOf(plan: Plan, payer: Payer, id: string): Offer {
+  const found = offersFor(plan, payer).find(({ model }) => model.id === id);
+  if (found === undefined) throw new Refusal("not_found", "There is no such model.");
+  return found;
+}
+
+/** Where a type of model is called, as the declaration has it; null when that is not released. */
+export function routeOf(plan: Plan, type: Model["type"]): string | null {
+  const route = plan.routes.find(({ operation, type: of, stage }) =>
+    stage !== "planned" &&
+    (operation === "generation" ? of === type : operation === type)
+  );
+  return route?.path ?? null;
+}

@@ -1,0 +1,7 @@
+import type { SiteDeps } from "../context.ts";
+
+/** What the console is made from. */
+export type ConsoleDeps = Pick<
+  SiteDeps,
+  "database" | "changes" | "keeper" | "upstreams" | "callApi"
+>;

@@ -1,0 +1,24 @@
+import { isVisible } from "../../config/plan.ts";
+import type { Payer } from "../../pricing/books.ts";
+import type { SiteContext } from "../context.ts";
+import { apiAddress } from "./address.ts";
+
+/** A command that works as it stands, once a key is in the environment. */
+export function firstCall(c: SiteContext, payer: Payer): { curl: string; model: string } | null {
+  const { models } = c.env.plan;
+  const model = [...models.values()].find((each) =>
+    each.type === "chat" && each.status !== "unavailable" && isVisible(each, payer)
+  );
+  if (model === undefined) return null;
+  const body = JSON.stringify({
+    model: model.id,
+    messages: [{ role: "user", content: "Hello!" }],
+  });
+  const curl = [
+    `curl ${apiAddress(c)}/chat/completions \\`,
+    '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
+    '  -H "Content-Type: application/json" \\',
+    `  -d '${body}'`,
+  ].join("\n");
+  return { curl, model: model.id };
+}

@@ -1,0 +1,133 @@
+/**
+ * Words for numbers, amounts and moments. Amounts come as decimal strings and are formatted as such:
+ * `Intl` reads the digits exactly, so no amount passes through a floating-point number.
+ */
+const LOCALE = "en";
+
+const amounts = new Map<string, Intl.NumberFormat>();
+
+/** `$1,234.50`; as many decimals as the amount has, two at the least. */
+export function money(amount: string, currency: string): string {
+  return formatAmount(amount, currency, 2, 12);
+}
+
+/** The same cut to cents, for places where a digit more is noise; what is not nothing never shows as 0. */
+export function moneyShort(amount: string, currency: string): string {
+  const isTiny = /^-?0\.00\d*[1-9]/.test(amount);
+  return isTiny ? `<${formatAmount("0.01", currency, 2, 2)}` : formatAmount(amount, currency, 2, 2);
+}
+
+function formatAmount(amount: string, currency: string, least: number, most: number): string {
+  const name = `${currency} ${least} ${most}`;
+  let format = amounts.get(name);
+  if (format === undefined) {
+    format = new Intl.NumberFormat(LOCALE, {
+      style: "currency",
+      currency,
+      currencyDisplay: "narrowSymbol",
+      minimumFractionDigits: least,
+      maximumFractionDigits: most,
+    });
+    amounts.set(name, format);
+  }
+  return format.format(amount as Intl.StringNumericLiteral);
+}
+
+const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
+
+/** `12,345` */
+export function count(value: number | bigint): string {
+  return whole.format(value);
+}
+
+/** `12.3K` */
+export function countShort(value: number): string {
+  return compact.format(value);
+}
+
+/** `1 call`, `12 calls` */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  if (value < 1_000_000) return `${(value / 1000).toFixed(value < 10_000 ? 1 : 0)} kB`;
+  return `${(value / 1_000_000).toFixed(value < 10_000_000 ? 1 : 0)} MB`;
+}
+
+/** `1 h 5 min`, `12 s`; the two largest parts. */
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds % 86_400 / 3600), "h"],
+    [Math.floor(seconds % 3600 / 60), "min"],
+    [Math.floor(seconds % 60), "s"],
+  ];
+  const first = parts.findIndex(([value]) => value > 0);
+  return parts.slice(first, first + 2).filter(([value]) => value > 0)
+    .map(([value, unit]) => `${value} ${unit}`).join(" ");
+}
+
+const dayFormat = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
+});
+const dateFormat = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
+const momentFormat = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hour12: false,
+  timeZone: "UTC",
+});
+
+/** `Jan 31`, of a day such as 2026-01-31. */
+export function dayShort(day: string): string {
+  return dayFormat.format(new Date(`${day}T00:00:00Z`));
+}
+
+/** `Jan 31, 2026` */
+export function date(moment: Date | number | string): string {
+  return dateFormat.format(toDate(moment));
+}
+
+/** `Jan 31, 2026, 14:05 UTC` */
+export function moment(value: Date | number | string): string {
+  return `${momentFormat.format(toDate(value))} UTC`;
+}
+
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
+const STEPS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
+  [60, "second"],
+  [3600, "minute"],
+  [86_400, "hour"],
+  [86_400 * 30, "day"],
+  [86_400 * 365, "month"],
+  [Infinity, "year"],
+];
+
+/** `2 hours ago`, `in 3 days`; within a minute, `just now`. */
+export function ago(value: Date | number | string, now = Date.now()): string {
+  const seconds = (toDate(value).getTime() - now) / 1000;
+  if (Math.abs(seconds) < 60) return seconds > 5 ? "in a moment" : "just now";
+  const at = STEPS.findIndex(([limit]) => Math.abs(seconds) < limit);
+  const [, unit] = STEPS[at]!;
+  const [size] = STEPS[at - 1] ?? [1];
+  return relative.format(Math.round(seconds / size), unit);
+}
+
+/** Numbers are Unix seconds, as the API has them. */
+export function toDate(value: Date | number | string): Date {
+  return typeof value === "number" ? new Date(value * 1000) : new Date(value);
+}

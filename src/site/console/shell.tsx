@@ -1,0 +1,169 @@
+import type { Child } from "hono/jsx";
+import { type PageOptions, sendPage } from "../layout.tsx";
+import { personOf, type SiteContext } from "../context.ts";
+
+/** Where one is in the console. */
+export type Section =
+  | "overview"
+  | "keys"
+  | "models"
+  | "tasks"
+  | "webhooks"
+  | "billing"
+  | "accounts"
+  | "margins"
+  | "declaration"
+  | "providers"
+  | "work";
+
+const OWN: [Section, path: string, name: string][] = [
+  ["overview", "/console", "Overview"],
+  ["keys", "/console/keys", "API keys"],
+  ["models", "/console/models", "Models"],
+  ["tasks", "/console/tasks", "Tasks"],
+  ["webhooks", "/console/webhooks", "Webhooks"],
+  ["billing", "/console/billing", "Billing"],
+];
+
+const OPERATORS: [Section, path: string, name: string][] = [
+  ["accounts", "/console/operator/accounts", "Accounts"],
+  ["margins", "/console/operator/margins", "Revenue and cost"],
+  ["declaration", "/console/operator/declaration", "Declaration"],
+  ["providers", "/console/operator/providers", "Providers"],
+  ["work", "/console/operator/work", "Queue"],
+];
+
+/** A page of the console: its sections beside it, its content under a heading of its own. */
+export function sendConsole(
+  c: SiteContext,
+  options: Omit<PageOptions, "at" | "width"> & { section: Section },
+  content: Child,
+): Response {
+  const { section, ...page } = options;
+  const link = ([id, path, name]: [Section, string, string]) => (
+    <a href={path} {...(id === section ? { "aria-current": "page" } : {})}>{name}</a>
+  );
+  return sendPage(
+    c,
+    { ...page, at: "console" },
+    <div class="with-side">
+      <nav class="side" aria-label="Console">
+        {OWN.map(link)}
+        {personOf(c).isOperator && (
+          <>
+            <div class="side-title">Operator</div>
+            {OPERATORS.map(link)}
+          </>
+        )}
+      </nav>
+      <div class="stack-l">{content}</div>
+    </div>,
+  );
+}
+
+/** A heading with something to do beside it. */
+export function Head(
+  { title, note, children }: { title: Child; note?: Child; children?: Child },
+) {
+  return (
+    <div class="console-head">
+      <div>
+        <h1>{title}</h1>
+        {note && <p class="soft">{note}</p>}
+      </div>
+      {children && <div class="row">{children}</div>}
+    </div>
+  );
+}
+
+/** A table in a card, under a heading. */
+export function TableCard(
+  { title, head, columns, children, foot }: {
+    title?: string;
+    head?: Child;
+    columns: readonly (string | readonly [name: string, className: string])[];
+    children: Child;
+    foot?: Child;
+  },
+) {
+  return (
+    <section class="card card-flush">
+      {(title !== undefined || head) && (
+        <div class="card-head">
+          {title !== undefined && <h2 class="card-title">{title}</h2>}
+          {head}
+        </div>
+      )}
+      <table class="table table-cards">
+        <thead>
+          <tr>
+            {columns.map((column) => {
+              const [name, className] = typeof column === "string" ? [column, ""] : column;
+              return (
+                <th scope="col" class={className}>
+                  {name === "" ? <span class="sr-only">Actions</span> : name}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+      {foot}
+    </section>
+  );
+}
+
+/** Back to the beginning, and on to what is older. */
+export function Pager(
+  { path, query, lastId, hasMore }: {
+    path: string;
+    query: Record<string, string | undefined>;
+    lastId: string | undefined;
+    hasMore: boolean;
+  },
+) {
+  const isFirst = query.after === undefined;
+  if (isFirst && !hasMore) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      {isFirst
+        ? <span></span>
+        : <a href={withQuery(path, { ...query, after: undefined })}>Back to the newest</a>}
+      {hasMore && <a href={withQuery(path, { ...query, after: lastId })}>Older</a>}
+    </nav>
+  );
+}
+
+/** An address with those parameters that are set. */
+export function withQuery(path: string, query: Record<string, string | undefined>): string {
+  const set = Object.entries(query).filter((entry): entry is [string, string] =>
+    entry[1] !== undefined && entry[1] !== ""
+  );
+  return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`;
+}
+
+/** A row of choices that are links, such as 7, 30 or 90 days. */
+export function Choice(
+  { label, options, value, path, query, name }: {
+    label: string;
+    options: readonly (readonly [value: string, text: string])[];
+    value: string;
+    path: string;
+    query: Record<string, string | undefined>;
+    name: string;
+  },
+) {
+  return (
+    <nav class="choice" aria-label={label}>
+      {options.map(([each, text]) => (
+        <a
+          href={withQuery(path, { ...query, [name]: each, after: undefined })}
+          {...(each === value ? { "aria-current": "true" } : {})}
+        >
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}
