@@ -727,7 +727,8 @@ export interface Route {
     | "generation"
     | "speech"
     | "tasks"
-    | "webhook_endpoints";
+    | "webhook_endpoints"
+    | "webhook_deliveries";
   /**
    * For `generation`: which models it runs.
    */

@@ -18,6 +18,7 @@ export const STANDARD_ROUTES: readonly declared.Route[] = [
   { path: "/audio/speech", operation: "speech" },
   { path: "/tasks", operation: "tasks" },
   { path: "/webhook_endpoints", operation: "webhook_endpoints" },
+  { path: "/webhook_deliveries", operation: "webhook_deliveries" },
 ];
 
 /** The request schema of a generation endpoint that names none. */

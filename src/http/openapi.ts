@@ -7,6 +7,14 @@ import {
   OPERATION_CALLS,
   type OperationCall,
 } from "./openapi_calls.ts";
+import {
+  WEBHOOK_ADMIN_CALLS,
+  WEBHOOK_ANSWERS,
+  WEBHOOK_BODIES,
+  WEBHOOK_CALLS,
+  WEBHOOK_LISTS,
+  webhooksSent,
+} from "./openapi_webhooks.ts";
 import api from "../../schemas/api.schema.json" with { type: "json" };
 import chatRequest from "../../schemas/requests/chat_completions.schema.json" with { type: "json" };
 import newAccount from "../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
@@ -15,6 +23,7 @@ import newKey from "../../schemas/requests/admin_keys.schema.json" with { type: 
 import newPlan from "../../schemas/requests/admin_plan.schema.json" with { type: "json" };
 import quoteRequest from "../../schemas/requests/quotes.schema.json" with { type: "json" };
 
+const CALLS = { ...OPERATION_CALLS, ...WEBHOOK_CALLS };
 const POSTED = new Set(["chat", "generation", "speech", "quotes"]);
 
 /** OpenAPI 3.1, made from the schemas that check requests and the plan that answers them. */
@@ -29,7 +38,9 @@ export function openapi(plan: Plan): Json {
       add({ ...call, path: `/v1${route.path}${call.path ?? ""}` }, routeNotes(route), "api_key");
     }
   }
-  for (const call of ADMIN_CALLS) add(call, { tags: ["operator"] }, "admin_token");
+  for (const call of [...ADMIN_CALLS, ...WEBHOOK_ADMIN_CALLS]) {
+    add(call, { tags: ["operator"] }, "admin_token");
+  }
   return {
     openapi: "3.1.0",
     info: {
@@ -41,6 +52,7 @@ export function openapi(plan: Plan): Json {
     },
     servers: [{ url: plan.service.baseUrl?.replace(/\/v1$/, "") ?? "/" }],
     paths,
+    webhooks: webhooksSent(),
     components: {
       securitySchemes: {
         api_key: {
@@ -57,7 +69,7 @@ export function openapi(plan: Plan): Json {
 }
 
 function callsOf(route: Route): OperationCall[] {
-  const known = route.stage === "planned" ? undefined : OPERATION_CALLS[route.operation];
+  const known = route.stage === "planned" ? undefined : CALLS[route.operation];
   return known ??
     [{ method: POSTED.has(route.operation) ? "post" : "get", summary: "Planned, answers 501" }];
 }
@@ -89,9 +101,12 @@ function operation(call: Call, more: Json, security: string): Json {
     ...more,
     security: [{ [security]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(call.body === undefined
-      ? {}
-      : { requestBody: { required: true, content: content(call.body, call.bodyType) } }),
+    ...(call.body === undefined ? {} : {
+      requestBody: {
+        required: call.bodyIsOptional !== true,
+        content: content(call.body, call.bodyType),
+      },
+    }),
     responses: {
       ...(call.answer === undefined
         ? {}
@@ -115,7 +130,10 @@ function errorResponse(): Json {
 }
 
 function schemas(): Json {
-  const text = JSON.stringify(api.$defs).replaceAll("#/$defs/", "#/components/schemas/");
+  const text = JSON.stringify({ ...api.$defs, ...WEBHOOK_ANSWERS }).replaceAll(
+    "#/$defs/",
+    "#/components/schemas/",
+  );
   const page = (name: string) => ({
     type: "object",
     required: ["object", "data", "first_id", "last_id", "has_more"],
@@ -127,11 +145,13 @@ function schemas(): Json {
       has_more: { type: "boolean" },
     },
   });
-  const bodies = [newAccount, newKey, newCredit, newPlan, quoteRequest, chatRequest]
+  const requests = [newAccount, newKey, newCredit, newPlan, quoteRequest, chatRequest];
+  const bodies = [...requests, ...WEBHOOK_BODIES]
     .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {
     ...JSON.parse(text),
     ...Object.fromEntries(bodies),
+    ...Object.fromEntries(WEBHOOK_LISTS.map((name) => [`${name}List`, page(name)])),
     AccountList: page("Account"),
     ApiKeyList: page("ApiKey"),
     ReceiptList: page("Receipt"),

@@ -13,16 +13,17 @@ export interface Call {
   bodyType?: string;
   /** What the answer is, where it is not JSON but bytes. */
   bytes?: string;
+  bodyIsOptional?: boolean;
   parameters?: Json[];
 }
 
-const query = (name: string, description: string, schema: Json): Json => ({
+export const query = (name: string, description: string, schema: Json): Json => ({
   name,
   in: "query",
   description,
   schema,
 });
-const PAGE = [
+export const PAGE = [
   query("limit", "Entries on the page.", {
     type: "integer",
     minimum: 1,
@@ -33,7 +34,7 @@ const PAGE = [
   query("order", "By creation.", { enum: ["asc", "desc"], default: "desc" }),
 ];
 
-const PERIOD = [
+export const PERIOD = [
   query("from", "From this moment on: a date with offset, or Unix seconds.", { type: "string" }),
   query("to", "Before this moment.", { type: "string" }),
 ];
@@ -110,7 +111,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
   }],
 };
 
-const admin = (
+export const admin = (
   method: Call["method"],
   path: string,
   summary: string,

@@ -7,6 +7,7 @@ import type { Changes } from "../../store/changes.ts";
 import type { Database } from "../../store/postgres.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint, Env } from "../exchange.ts";
 import { bearer } from "../guard.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
@@ -15,6 +16,12 @@ import { listProviders } from "./providers.ts";
 import { reloadConfig, retrieveConfig } from "./config.ts";
 import { createCredit, retrieveStatement, updatePlan, verifyLedger } from "./money.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys.ts";
+import {
+  listDeliveriesEndpoint,
+  redeliverEndpoint,
+  redeliverFailedEndpoint,
+  retrieveDelivery,
+} from "./webhooks.ts";
 
 export interface AdminDeps {
   database: Database;
@@ -22,6 +29,7 @@ export interface AdminDeps {
   keeper: PlanKeeper;
   metrics: Metrics;
   upstreams: Upstreams;
+  webhooks: Webhooks;
   adminToken: string;
 }
 
@@ -42,6 +50,10 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["GET", "/admin/v1/config", retrieveConfig(deps)],
     ["POST", "/admin/v1/config/reload", reloadConfig(deps)],
     ["GET", "/admin/v1/providers", listProviders(deps)],
+    ["GET", "/admin/v1/webhooks/deliveries", listDeliveriesEndpoint(deps)],
+    ["GET", "/admin/v1/webhooks/deliveries/:id", retrieveDelivery(deps)],
+    ["POST", "/admin/v1/webhooks/deliveries/:id/redeliver", redeliverEndpoint(deps)],
+    ["POST", "/admin/v1/webhooks/redeliver", redeliverFailedEndpoint(deps)],
     ["GET", "/metrics", metrics(deps)],
   ];
   for (const [method, path, endpoint] of calls) app.on(method, path, guard(path, endpoint));

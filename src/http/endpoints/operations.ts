@@ -16,6 +16,8 @@ import { listPrices } from "./list_prices.ts";
 import { createQuote } from "./quotes.ts";
 import { retrieveModel } from "./retrieve_model.ts";
 import { listUsageEndpoint, retrieveReceipt } from "./usage.ts";
+import { webhookDeliveries } from "./webhook_deliveries.ts";
+import { webhookEndpoints } from "./webhook_endpoints.ts";
 
 /** One address and method of an operation; `path` is what comes after the route's own. */
 export interface Mount {
@@ -55,5 +57,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "DELETE", path: "/:file_id", endpoint: deleteFile(deps) },
     { method: "GET", path: "/:file_id/content", endpoint: retrieveContent(deps) },
   ]],
+  ["webhook_endpoints", webhookEndpoints],
+  ["webhook_deliveries", webhookDeliveries],
   ["quotes", (deps) => one("POST", createQuote(deps))],
 ]);

@@ -1,0 +1,78 @@
+import { Refusal } from "../../base/refusal.ts";
+import {
+  DELIVERY_STATES,
+  findDelivery,
+  listDeliveries,
+  type WebhookDelivery,
+} from "../../webhooks/deliveries.ts";
+import { findEndpoint } from "../../webhooks/endpoints.ts";
+import { redeliver } from "../../webhooks/redeliver.ts";
+import type { Webhooks } from "../../webhooks/webhooks.ts";
+import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import { readPage, sendPage } from "../paging.ts";
+import type { Mount } from "./operations.ts";
+import { readPeriod } from "./usage.ts";
+
+/** Everything under /v1/webhook_deliveries: the log of what was sent, and sending it again. */
+export function webhookDeliveries({ webhooks }: { webhooks: Webhooks }): Mount[] {
+  const { sql } = webhooks;
+  return [
+    {
+      method: "GET",
+      path: "",
+      endpoint: async (c) => {
+        const account = accountOf(c).id;
+        const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account });
+        return sendPage(data.map(withoutAccount), hasMore);
+      },
+    },
+    {
+      method: "GET",
+      path: "/:id",
+      endpoint: async (c) => {
+        const delivery = await findDelivery(sql, c.req.param("id") ?? "", accountOf(c).id);
+        return sendJson(JSON.stringify(withoutAccount(delivery)));
+      },
+    },
+    {
+      method: "POST",
+      path: "/:id/redeliver",
+      endpoint: async (c) => {
+        const delivery = await redeliver(webhooks, c.req.param("id") ?? "", accountOf(c).id);
+        return sendJson(JSON.stringify(withoutAccount(delivery)), 202);
+      },
+    },
+  ];
+}
+
+/** GET /v1/webhook_endpoints/{id}/deliveries */
+export function deliveriesOfEndpoint({ webhooks: { sql } }: { webhooks: Webhooks }): Endpoint {
+  return async function deliveriesOfEndpoint(c) {
+    const account = accountOf(c).id;
+    const { id: endpoint } = await findEndpoint(sql, account, c.req.param("id") ?? "");
+    const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account, endpoint });
+    return sendPage(data.map(withoutAccount), hasMore);
+  };
+}
+
+/** `?status=&endpoint=&task=&from=&to=` and the page. */
+export function readQuery(c: HttpContext) {
+  const { status, endpoint, task } = c.req.query();
+  if (status !== undefined && !DELIVERY_STATES.includes(status as never)) {
+    throw new Refusal("invalid_value", `status must be one of ${DELIVERY_STATES.join(", ")}.`, {
+      param: "status",
+    });
+  }
+  return {
+    ...readPage(c),
+    ...readPeriod(c),
+    status: status as WebhookDelivery["status"] | undefined,
+    endpoint,
+    task,
+  };
+}
+
+/** Who calls knows who it is. */
+function withoutAccount<T extends WebhookDelivery>({ account: _, ...delivery }: T) {
+  return delivery;
+}
