@@ -12,10 +12,12 @@ import compatible from "./openai_compatible/provider.yaml" with { type: "text" }
 import openrouter from "./openrouter/provider.yaml" with { type: "text" };
 import { media as simulatorMedia } from "./simulator/media/adapter.ts";
 import { baseUrl as simulatorUrl, simulator } from "./simulator/simulator.ts";
+import replicate from "./replicate/provider.yaml" with { type: "text" };
+import fal from "./fal/provider.yaml" with { type: "text" };
+import runway from "./runway/provider.yaml" with { type: "text" };
+import elevenlabs from "./elevenlabs/provider.yaml" with { type: "text" };
+import heygen from "./heygen/provider.yaml" with { type: "text" };
 import vllm from "./vllm/provider.yaml" with { type: "text" };
-
-/** An adapter whose operations come with later releases; declared, so that files can name it. */
-const announced = (...types: Adapter["types"]): Adapter => ({ types, baseUrl: null });
 
 const openaiCompatible = declaredAdapter("openai_compatible/provider.yaml", compatible);
 
@@ -31,7 +33,7 @@ export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
       media: simulatorMedia,
       transport: simulator.transport,
     },
-    openai: declaredAdapter("openai/provider.yaml", openai, "image", "video", "speech"),
+    openai: declaredAdapter("openai/provider.yaml", openai, ["chat", "image", "video", "speech"]),
     openai_compatible: openaiCompatible,
     azure_openai: azureOpenai,
     anthropic,
@@ -42,11 +44,11 @@ export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
     ollama: declaredAdapter("ollama/provider.yaml", ollama),
     vllm: declaredAdapter("vllm/provider.yaml", vllm),
     llama_cpp: declaredAdapter("llama_cpp/provider.yaml", llamaCpp),
-    replicate: announced("image", "video"),
-    fal: announced("image", "video"),
-    runway: announced("video"),
-    elevenlabs: announced("speech"),
-    heygen: announced("avatar"),
+    replicate: declaredAdapter("replicate/provider.yaml", replicate, ["image", "video"]),
+    fal: declaredAdapter("fal/provider.yaml", fal, ["image", "video"]),
+    runway: declaredAdapter("runway/provider.yaml", runway, ["video"]),
+    elevenlabs: declaredAdapter("elevenlabs/provider.yaml", elevenlabs, ["speech"]),
+    heygen: declaredAdapter("heygen/provider.yaml", heygen, ["avatar"]),
   } satisfies Record<string, Adapter>,
 ));
 

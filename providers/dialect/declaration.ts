@@ -3,25 +3,45 @@ import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } fr
 import schema from "../../schemas/provider.schema.json" with { type: "json" };
 import type { ErrorsDeclaration } from "./faults.ts";
 import type { EndingName } from "./finish.ts";
+import type { MediaProvider } from "../media/declare.ts";
+import { findMediaFaults } from "../media/check.ts";
 import type { UsageDeclaration } from "./usage.ts";
 import type { WriteDeclaration } from "./write.ts";
 
-/** A `provider.yaml`: everything that sets a server of OpenAI's dialect apart. */
-export interface ProviderDeclaration extends WriteDeclaration {
+/** A `provider.yaml`: what sets a server of OpenAI's dialect apart, and how files are made. */
+export interface ProviderDeclaration
+  extends WriteDeclaration, Pick<MediaProvider, "hosts" | "media"> {
   readonly name: string;
   readonly base_url?: string;
+  readonly chat?: boolean;
   readonly reasoning?: readonly string[];
   readonly finish_reasons?: Readonly<Record<string, EndingName>>;
   readonly usage?: UsageDeclaration;
   readonly errors?: ErrorsDeclaration;
 }
 
+/** What is wrong in a provider's file, and where. */
+export interface ProviderFault {
+  readonly line: number;
+  readonly column: number;
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
 /** Raised with every fault at once; each line says where. */
 export class BadProvider extends Error {
   override readonly name = "BadProvider";
-  constructor(readonly file: string, readonly faults: readonly string[]) {
+  readonly faults: readonly string[];
+  constructor(readonly file: string, readonly found: readonly ProviderFault[]) {
+    const faults = [...new Set(found.map((fault) => tell(file, fault)))];
     super(`Cannot use ${file}:\n${faults.join("\n")}`);
+    this.faults = faults;
   }
+}
+
+function tell(file: string, { line, column, path, message }: ProviderFault): string {
+  const where = path.length === 0 ? "" : `/${path.join("/")}: `;
+  return `${file}:${line}:${column} ${where}${message}`;
 }
 
 let compiled: ValidateFunction | undefined;
@@ -37,34 +57,40 @@ function validator(): ValidateFunction {
 export function readProvider(file: string, source: string): ProviderDeclaration {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
-  const place = (offset: number) => {
+  const fault = (offset: number, path: readonly string[], message: string): ProviderFault => {
     const { line, col } = lines.linePos(offset);
-    return `${file}:${line}:${col}`;
+    return { line, column: col, path, message };
   };
   if (document.errors.length > 0) {
     throw new BadProvider(
       file,
-      document.errors.map(({ pos, message }) => `${place(pos[0])} ${message}`),
+      document.errors.map(({ pos, message }) => fault(pos[0], [], message)),
     );
   }
   const value = document.toJS() as unknown;
   const validate = validator();
-  if (validate(value)) return value as ProviderDeclaration;
-  const faults = withoutEchoes(validate.errors!).map((error) =>
-    `${place(offsetOf(document, error))} ${describe(error)}`
-  );
-  throw new BadProvider(file, [...new Set(faults)]);
+  const found = validate(value) ? [] : withoutEchoes(validate.errors!).map((error) => {
+    const path = steps(error.instancePath);
+    return fault(offsetOf(document, path, error.params.additionalProperty), path, describe(error));
+  });
+  for (const { path, message } of findMediaFaults(value)) {
+    found.push(fault(offsetOf(document, path), path, message));
+  }
+  if (found.length > 0) throw new BadProvider(file, found);
+  return value as ProviderDeclaration;
 }
 
-function describe({ instancePath, message, params }: ErrorObject): string {
+function describe({ message, params }: ErrorObject): string {
   const unknown = params.additionalProperty as string | undefined;
   const allowed = params.allowedValues as string[] | undefined;
-  const said = unknown !== undefined
-    ? `the key "${unknown}" is unknown`
-    : allowed !== undefined
-    ? `must be one of ${allowed.join(", ")}`
-    : message;
-  return `${instancePath === "" ? "" : `${instancePath}: `}${said}`;
+  if (unknown !== undefined) return `the key "${unknown}" is unknown`;
+  return allowed === undefined ? message! : `must be one of ${allowed.join(", ")}`;
+}
+
+function steps(pointer: string): string[] {
+  return pointer.split("/").slice(1).map((step) =>
+    step.replaceAll("~1", "/").replaceAll("~0", "~")
+  );
 }
 
 /** That no alternative fits is said better by what is wrong with the one that was meant. */
@@ -74,14 +100,11 @@ function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
 }
 
 /** Where the culprit stands; for a missing key, the block that misses it. */
-function offsetOf(document: Document, { instancePath, params }: ErrorObject): number {
-  const path = instancePath.split("/").slice(1).map((step) =>
-    step.replaceAll("~1", "/").replaceAll("~0", "~")
-  );
+function offsetOf(document: Document, path: readonly string[], unknownKey?: unknown): number {
   for (let length = path.length; length >= 0; length--) {
     const node = document.getIn(path.slice(0, length), true);
     const unknown = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && key.value === params.additionalProperty)?.key
+      ? node.items.find(({ key }) => isScalar(key) && key.value === unknownKey)?.key
       : undefined;
     const culprit = isNode(unknown) ? unknown : node;
     if (isNode(culprit) && culprit.range) return culprit.range[0];

@@ -1,4 +1,6 @@
 import type { Adapter, ChatAdapter } from "../../src/upstream/adapter.ts";
+import type { MediaType } from "../../src/upstream/media_adapter.ts";
+import { mediaAdapters } from "../media/declare.ts";
 import { type ProviderDeclaration, readProvider } from "./declaration.ts";
 import { declareFaults } from "./faults.ts";
 import { endingReader } from "./finish.ts";
@@ -6,20 +8,24 @@ import { chunkReader, type Dialect, readReply } from "./read.ts";
 import { usageReader } from "./usage.ts";
 import { requestWriter } from "./write.ts";
 
-/**
- * The adapter that a `provider.yaml` describes. The file is read when the adapter is first used.
- * `announced` are types whose operations come with later releases.
- */
+/** The adapter that a `provider.yaml` describes. The file is read when the adapter is first used. */
 export function declaredAdapter(
   file: string,
   source: string,
-  ...announced: Adapter["types"]
+  types: Adapter["types"] = ["chat"],
 ): Adapter {
-  return openedLater(["chat", ...announced], () => adapterOf(readProvider(file, source)));
+  return openedLater(types, () => adapterOf(readProvider(file, source)));
 }
 
 export function adapterOf(declared: ProviderDeclaration): Adapter {
-  return { types: ["chat"], baseUrl: declared.base_url ?? null, chat: chatAdapter(declared) };
+  const { base_url, media, chat = media === undefined } = declared;
+  const made = Object.keys(media ?? {}) as MediaType[];
+  return {
+    types: [...chat ? ["chat" as const] : [], ...made],
+    baseUrl: base_url ?? null,
+    ...(chat ? { chat: chatAdapter(declared) } : {}),
+    ...(media === undefined ? {} : { media: mediaAdapters(declared) }),
+  };
 }
 
 export function chatAdapter(declared: ProviderDeclaration): ChatAdapter {
@@ -54,6 +60,9 @@ export function openedLater(types: Adapter["types"], open: () => Adapter): Adapt
     },
     get chat() {
       return (opened ??= open()).chat;
+    },
+    get media() {
+      return (opened ??= open()).media;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Fault } from "../../src/upstream/adapter.ts";
-import { count, type Json, record, text } from "./json.ts";
+import { count, type Json, record, records, text } from "./json.ts";
 import { follow, type Pointer, pointers } from "./pointer.ts";
 
 export type FaultKind = Fault["kind"];
@@ -16,6 +16,8 @@ export interface ErrorRule {
 
 export interface ErrorsDeclaration {
   readonly at?: string | readonly string[];
+  /** The error's field that names its kind; `code` where it is left out. */
+  readonly code?: string;
   readonly rules?: readonly ErrorRule[];
 }
 
@@ -60,6 +62,8 @@ export function kindOfStatus(status: number): FaultKind {
 
 /** How a provider reports failure: instead of an answer, or in the middle of one. */
 export interface Faults {
+  /** What an error means that was found already. */
+  judge(status: number, error: Json): Fault;
   /** What an answer that is not 2xx means. */
   read(status: number, body: unknown): Fault;
   /** What a chunk reports; null for one that reports no failure. */
@@ -70,23 +74,27 @@ export interface Faults {
 export function declareFaults(
   declared: ErrorsDeclaration = {},
   clientName: (param: string) => string = (param) => param,
+  fields: ReadonlySet<string> = CLIENT_FIELDS,
 ): Faults {
   const at = pointers(declared.at ?? "/error");
+  const codeField = declared.code ?? "code";
   const rules = [...declared.rules ?? [], ...COMMON].map(compile);
 
   function judge(status: number, error: Json): Fault {
     const kind = rules.find((rule) => rule.fits(status, error))?.kind ?? kindOfStatus(status);
     if (kind !== "rejected") return { kind };
-    const param = paramOf(text(error.param), clientName);
+    const param = paramOf(text(error.param), clientName, fields);
     // A complaint about the model's name is about our declaration.
     if (param === "model") return { kind: "failed" };
     return param === null ? { kind } : { kind, param };
   }
 
   return {
+    judge,
     read(status, body) {
       const error = errorIn(body, at) ?? flatError(body);
-      return error === null ? { kind: withoutWords(status) } : judge(status, error);
+      if (error === null) return { kind: withoutWords(status) };
+      return judge(status, codeField === "code" ? error : { ...error, code: error[codeField] });
     },
     inChunk(chunk) {
       const error = errorIn(chunk, at);
@@ -101,7 +109,9 @@ function errorIn(body: unknown, at: readonly Pointer[]): Json | null {
   for (const path of at) {
     const found = follow(body, path);
     if (typeof found === "string") return { message: found };
-    if (record(found) !== null) return record(found);
+    // Where several are listed, the first says enough.
+    const error = record(found) ?? records(found)[0] ?? null;
+    if (error !== null) return error;
   }
   return null;
 }
@@ -125,14 +135,14 @@ interface CompiledRule {
 
 function compile(rule: ErrorRule): CompiledRule {
   const statuses = setOf(rule.status);
-  const codes = setOf(rule.code);
+  const codes = matcher(rule.code);
   const types = setOf(rule.type);
   const parts = rule.message === undefined ? null : [rule.message].flat().map(lower);
   return {
     kind: rule.kind,
     fits(status, error) {
       if (statuses !== null && !statuses.has(String(status))) return false;
-      if (codes !== null && !codes.has(String(error.code))) return false;
+      if (codes !== null && !codes(String(error.code))) return false;
       if (types !== null && !types.has(String(error.type))) return false;
       if (parts === null) return true;
       const message = lower(text(error.message) ?? "");
@@ -146,6 +156,14 @@ type OneOrMore = string | number | readonly (string | number)[];
 /** Codes are compared as text: the same one is 429 here and "429" there. */
 function setOf(value: OneOrMore | undefined): ReadonlySet<string> | null {
   return value === undefined ? null : new Set([value].flat().map(String));
+}
+
+/** A code may end in `*`, for a family of them. */
+function matcher(value: OneOrMore | undefined): ((code: string) => boolean) | null {
+  const codes = setOf(value);
+  if (codes === null) return null;
+  const families = [...codes].filter((code) => code.endsWith("*")).map((code) => code.slice(0, -1));
+  return (code) => codes.has(code) || families.some((family) => code.startsWith(family));
 }
 
 const lower = (value: string) => value.toLowerCase();
@@ -166,9 +184,10 @@ const PARAM = /^([a-z_]+)(?:$|[.[][\w.[\]-]{0,120}$)/;
 export function paramOf(
   named: string | null,
   clientName: (param: string) => string = (param) => param,
+  fields: ReadonlySet<string> = CLIENT_FIELDS,
 ): string | null {
   const root = named === null ? undefined : PARAM.exec(named)?.[1];
   if (root === undefined) return null;
   const known = clientName(root);
-  return CLIENT_FIELDS.has(known) ? known + named!.slice(root.length) : null;
+  return fields.has(known) ? known + named!.slice(root.length) : null;
 }

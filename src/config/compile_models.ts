@@ -54,6 +54,7 @@ function upstreamOf(
     weight: upstream.weight ?? 1,
     timeoutSeconds: upstream.timeout_seconds ?? provider.timeoutSeconds,
     cost: upstream.cost === undefined ? null : { ...upstream.cost },
+    ...(upstream.extra_body === undefined ? {} : { extraBody: upstream.extra_body }),
   };
 }
 

@@ -518,6 +518,10 @@ export interface Upstream {
    */
   timeout_seconds?: number;
   cost?: Cost;
+  /**
+   * Fields that are added to the body of every generation request, for what one of the provider's models wants beyond the rest, such as { quality: high }. Blocks are merged, and these win.
+   */
+  extra_body?: {};
 }
 /**
  * What the provider charges us. Private; used for margin reports and the price-below-cost warning.

@@ -100,10 +100,11 @@ function describeModel(model: Model): Record<string, unknown> {
   const { id: _id, object: _object, ...shown } = JSON.parse(model.detailJson);
   return {
     ...shown,
-    upstreams: model.upstreams.map(({ timeoutSeconds, cost, ...upstream }) => ({
+    upstreams: model.upstreams.map(({ timeoutSeconds, cost, extraBody, ...upstream }) => ({
       ...upstream,
       timeout_seconds: timeoutSeconds,
       cost,
+      ...(extraBody === undefined ? {} : { extra_body: extraBody }),
     })),
     visible_to: model.visibility === "everyone" ? "everyone" : {
       plans: [...model.visibility.plans],

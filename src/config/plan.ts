@@ -100,6 +100,8 @@ export interface Upstream {
   readonly weight: number;
   readonly timeoutSeconds: number;
   readonly cost: { readonly unit: string; readonly [key: string]: string } | null;
+  /** Added to the body of every generation request. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
 export interface Model {

@@ -7,6 +7,8 @@ import { type Resolve, resolveHost } from "./resolve.ts";
 export interface OutboundPolicy {
   /** `outbound.allow_private` of the declaration: for development only. */
   readonly allowPrivate: boolean;
+  /** The longest address, where it is not a client's. */
+  readonly charactersMax?: number;
 }
 
 const CHARACTERS_MAX = 2048;
@@ -54,8 +56,9 @@ export function unsafe(reason: string, param?: string): Refusal {
   return new Refusal("unsafe_url", `${param ?? "The address"} ${reason}.`, { param });
 }
 
-function objection(text: string, { allowPrivate }: OutboundPolicy): string | URL {
-  if (text.length > CHARACTERS_MAX) return `must have at most ${CHARACTERS_MAX} characters`;
+function objection(text: string, policy: OutboundPolicy): string | URL {
+  const { allowPrivate, charactersMax = CHARACTERS_MAX } = policy;
+  if (text.length > charactersMax) return `must have at most ${charactersMax} characters`;
   const url = AMBIGUOUS.test(text) ? null : URL.parse(text);
   const scheme = /^(https?):\/\/([^/?#]*)/i.exec(text);
   if (url === null || scheme === null) return "must be an https:// address";

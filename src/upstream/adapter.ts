@@ -35,6 +35,8 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
   /** The model's declared output limit, for a provider that must be told one. */
   readonly maxOutputTokens?: number;
+  /** What the operator adds to the body of every submission, for a model that wants more. */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface UpstreamRequest {

@@ -38,6 +38,7 @@ export class Admission {
       baseUrl: provider.baseUrl ?? this.adapterOf(provider).baseUrl ?? "",
       apiKey: provider.apiKey,
       headers: provider.headers,
+      extraBody: upstream.extraBody,
       ...(typeof max_output_tokens === "number" ? { maxOutputTokens: max_output_tokens } : {}),
     };
   }

@@ -148,19 +148,13 @@ class Chunks implements ChunkStream {
 }
 
 async function send(
-  { adapter, target, signal: _ }: Attempt,
+  { adapter }: Attempt,
   watch: Watch,
   chat: ChatAdapter,
   request: UpstreamRequest,
 ): Promise<Response> {
   const { url, method, headers, body } = request;
-  const init = {
-    method,
-    headers: { ...headers, ...target.headers },
-    body,
-    redirect: "manual",
-    signal: watch.signal,
-  } as const;
+  const init = { method, headers, body, redirect: "manual", signal: watch.signal } as const;
   let response: Response;
   try {
     response = await (adapter.transport === undefined

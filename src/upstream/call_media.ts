@@ -97,9 +97,10 @@ export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): M
       }),
 
     fetchOutput: (spot, output, signal) =>
-      glance(spot, signal, (talk) =>
+      glance(spot, signal, (talk, adapter) =>
         fetchOutput(output, {
           ...talk,
+          keyHeaders: () => adapter.keyHeaders?.(talk.target) ?? {},
           fetchSafely,
           allowPrivate: spot.plan.outbound.allowPrivate,
         })),
@@ -144,14 +145,33 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
 
 async function look(adapter: MediaAdapter, talk: Exchange, id: string): Promise<Seen> {
   const { target } = talk;
-  if (adapter.poll === undefined || adapter.readPolled === undefined) {
+  const { poll, readPolled, result, readResult } = adapter;
+  if (poll === undefined || readPolled === undefined) {
     throw new UpstreamFailure("unable", "jobs of this adapter are not looked at", { sent: "no" });
   }
-  const reply = await exchange(talk, adapter.fault, await adapter.poll(id, target));
-  const seen = await readable(() => adapter.readPolled!(reply, target));
-  if (seen.state !== "result") return seen;
-  const result = await exchange(talk, adapter.fault, await adapter.result!(id, target));
-  return await readable(() => adapter.readResult!(result, target));
+  let step: "poll" | "result" = "poll";
+  try {
+    const reply = await exchange(talk, adapter.fault, await poll(id, target));
+    const seen = await readable(() => readPolled(reply, target, id));
+    if (seen.state !== "result") return seen;
+    step = "result";
+    const made = await exchange(talk, adapter.fault, await result!(id, target));
+    return await readable(() => readResult!(made, target, id));
+  } catch (error) {
+    const end = error instanceof UpstreamFailure ? endOf(adapter, step, error) : null;
+    if (end === null) throw error;
+    return end;
+  }
+}
+
+/** Some providers answer for a job that failed with the status that its failure has. */
+function endOf(
+  { isFinal, fault }: MediaAdapter,
+  step: "poll" | "result",
+  { options: { status, answer } }: UpstreamFailure,
+): Seen | null {
+  if (status === undefined || isFinal?.(step, status) !== true) return null;
+  return { state: "failed", fault: fault(status, answer) };
 }
 
 async function readable<T>(read: () => T | Promise<T>): Promise<T> {

@@ -47,13 +47,9 @@ export async function send(
   { url, method, headers, body }: MediaRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const init = {
-    method,
-    headers: { ...headers, ...target.headers },
-    body,
-    redirect: "manual",
-    signal,
-  } as const;
+  const all = new Headers(headers);
+  for (const name of Object.keys(target.headers)) all.set(name, target.headers[name]!);
+  const init = { method, headers: all, body, redirect: "manual", signal } as const;
   return await (transport === undefined ? fetch(url, init) : transport(new Request(url, init)));
 }
 
@@ -82,6 +78,7 @@ function refused(
     cause: typeof body === "string" ? body.slice(0, 2000) : JSON.stringify(body).slice(0, 2000),
     param,
     status,
+    answer: body,
     retryAfterSeconds: retryAfter(headers),
     sent: LOST_BEHIND_PROXY.has(status) ? "maybe" : "refused",
   });

@@ -28,6 +28,8 @@ export class UpstreamFailure extends Error {
       retryAfterSeconds?: number | undefined;
       /** Of the answer, where there was one. */
       status?: number | undefined;
+      /** What it said, where it is to be read again. Never leaves this folder. */
+      answer?: unknown;
       sent?: Sent | undefined;
     } = {},
   ) {

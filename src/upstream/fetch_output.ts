@@ -12,21 +12,24 @@ export type FetchSafely = (
     bytesMax: number;
     signal?: AbortSignal;
   },
-  policy: { allowPrivate: boolean },
+  policy: { allowPrivate: boolean; charactersMax?: number },
 ) => Promise<{
   status: number;
   headers: Headers;
-  body: ReadableStream<Uint8Array> | null;
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
   dispose(): void;
 }>;
 
 export interface FetchOutputOptions extends Exchange {
+  keyHeaders(): Record<string, string>;
   fetchSafely: FetchSafely;
   allowPrivate: boolean;
 }
 
 /** A large video over a slow line; the model's own deadline is shorter in practice. */
 const FETCH_MS_MAX = 10 * 60_000;
+/** Signed addresses are long. */
+const URL_CHARACTERS_MAX = 8192;
 const OUTPUT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 
 /**
@@ -40,24 +43,13 @@ export async function fetchOutput(
   if ("bytes" in output) {
     return { body: new Blob([output.bytes]).stream(), mimeType: output.mimeType };
   }
-  const { url, headers } = output;
   const late = AbortSignal.timeout(FETCH_MS_MAX);
-  const signal = AbortSignal.any([options.signal, late]);
-  const fetched =
-    await (isOwn(url, options)
-      ? send(options, { url, method: "GET", headers: { ...headers }, body: null }, signal)
-      : options.fetchSafely(
-        {
-          url,
-          headers: { ...headers },
-          timeoutMs: FETCH_MS_MAX,
-          bytesMax: OUTPUT_BYTES_MAX,
-          signal: options.signal,
-        },
-        options,
-      )).catch((cause: unknown) => {
-        throw explained(cause, late, FETCH_MS_MAX);
-      });
+  const fetching = isOwn(output.url, options)
+    ? fetchOwn(output, options, AbortSignal.any([options.signal, late]))
+    : fetchForeign(output, options);
+  const fetched = await fetching.catch((cause: unknown) => {
+    throw explained(cause, late, FETCH_MS_MAX);
+  });
   if (fetched.status !== 200 || fetched.body === null) {
     await fetched.body?.cancel();
     throw new UpstreamFailure("failed", `the output answered ${fetched.status}`, {
@@ -69,6 +61,29 @@ export async function fetchOutput(
     body: fetched.body.pipeThrough(capped(OUTPUT_BYTES_MAX)),
     mimeType: output.mimeType ?? mimeTypeOf(fetched),
   };
+}
+
+type Fetched = Pick<Response, "status" | "headers" | "body">;
+type Addressed = Exclude<UpstreamOutput, { bytes: unknown }>;
+
+async function fetchOwn(
+  { url, headers, withKey }: Addressed,
+  options: FetchOutputOptions,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const all = { ...headers, ...(withKey === true ? options.keyHeaders() : {}) };
+  return await send(options, { url, method: "GET", headers: all, body: null }, signal);
+}
+
+async function fetchForeign(
+  { url, headers }: Addressed,
+  options: FetchOutputOptions,
+): Promise<Fetched> {
+  const { signal, allowPrivate } = options;
+  return await options.fetchSafely(
+    { url, headers: { ...headers }, timeoutMs: FETCH_MS_MAX, bytesMax: OUTPUT_BYTES_MAX, signal },
+    { allowPrivate, charactersMax: URL_CHARACTERS_MAX },
+  );
 }
 
 function isOwn(url: string, { target, transport }: FetchOutputOptions): boolean {

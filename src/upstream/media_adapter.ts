@@ -60,11 +60,13 @@ export type Seen =
 /** A result: bytes in the answer itself, or where to fetch them. */
 export type UpstreamOutput =
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string | null }
-  /** `headers` when the provider wants to know who fetches. The address never leaves the gateway. */
+  /** The address never leaves the gateway. It is written down with the job, so `headers` are no secrets. */
   | {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly mimeType: string | null;
+    /** The provider wants to know who fetches: with `keyHeaders`, and from its own host only. */
+    readonly withKey?: true;
   };
 
 /** What a provider says it made, where it says so. Counted in whole outputs and milliseconds. */
@@ -100,10 +102,16 @@ export interface MediaAdapter {
   readSubmitted(reply: MediaReply, job: MediaJob, target: Target): Soon<Submitted>;
   /** Absent where every submission is done at once. */
   poll?(id: string, target: Target): Soon<MediaRequest>;
-  readPolled?(reply: MediaReply, target: Target): Soon<Seen | { readonly state: "result" }>;
+  readPolled?(
+    reply: MediaReply,
+    target: Target,
+    id: string,
+  ): Soon<Seen | { readonly state: "result" }>;
   /** Where the outputs lie at another address than the state; asked when `readPolled` says `result`. */
   result?(id: string, target: Target): Soon<MediaRequest>;
-  readResult?(reply: MediaReply, target: Target): Soon<Seen>;
+  readResult?(reply: MediaReply, target: Target, id: string): Soon<Seen>;
+  /** Whether this status of a look or a result tells of the job's own end, not of a failed call. */
+  isFinal?(step: "poll" | "result", status: number): boolean;
   cancel?(id: string, target: Target): Soon<MediaRequest>;
   /** Null: the answer says nothing of what became of it; polling will. */
   readCancelled?(reply: MediaReply): Soon<Seen | null>;
@@ -111,6 +119,8 @@ export interface MediaAdapter {
   find?(reference: string, target: Target): Soon<MediaRequest>;
   /** The provider's id, or null: it never got it. */
   readFound?(reply: MediaReply, reference: string): Soon<string | null>;
+  /** What identifies us, for outputs `withKey`. */
+  keyHeaders?(target: Target): Record<string, string>;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
   fault(status: number, body: unknown): Fault;
   /**

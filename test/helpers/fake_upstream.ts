@@ -1,4 +1,5 @@
 import type { ChatRequest, Fault } from "../../src/upstream/adapter.ts";
+import type { MediaInput, MediaType } from "../../src/upstream/media_adapter.ts";
 
 /** What a provider answers, as its documentation shows it. */
 export interface RecordedReply {
@@ -47,15 +48,71 @@ export interface RecordedFile {
   readonly cases: readonly RecordedCase[];
 }
 
+/** A provider's jobs: each case is a walk through some of the calls a gateway makes. */
+export interface RecordedMediaFile {
+  readonly base_path: string;
+  readonly type: MediaType;
+  readonly model: string;
+  readonly cases: readonly RecordedJob[];
+}
+
+export interface RecordedJob {
+  readonly name: string;
+  readonly model?: string;
+  readonly extra_body?: Readonly<Record<string, unknown>>;
+  readonly prompt?: string;
+  readonly parameters?: Readonly<Record<string, string | number>>;
+  /** Texts stand for the files' bytes; `url` is left out where the gateway has no public address. */
+  readonly inputs?: readonly {
+    role: MediaInput["role"];
+    text: string;
+    url?: string;
+    mime?: string;
+  }[];
+  readonly callback_url?: string;
+  readonly steps: readonly RecordedStep[];
+}
+
+/** One verb of `MediaCalls`; `{url}` in replies and results is the provider's address. */
+export interface RecordedStep {
+  readonly do: "submit" | "look" | "cancel" | "find" | "fetch" | "callback";
+  /** What `callback` is given. */
+  readonly body?: unknown;
+  readonly exchanges?: readonly { readonly sent?: RecordedSent; readonly reply: RecordedReply }[];
+  /** The verb's result; bytes are told as text. */
+  readonly gives?: unknown;
+  /** Or its failure. */
+  readonly fails?: { readonly kind: string; readonly sent: string; readonly param?: string };
+}
+
+export interface RecordedSent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly body?: unknown;
+  /** Fields of a multipart body; a file is told as its text. */
+  readonly form?: Readonly<Record<string, string | readonly string[]>>;
+  readonly text?: string;
+}
+
 const PROVIDERS = new URL("../../providers/", import.meta.url);
 
-/** The recordings of a provider, by file; none where it has none. */
+/** The recorded chats of a provider, by file; none where it has none. */
 export function recordedFiles(provider: string): Map<string, RecordedFile> {
+  return filesOf(provider, (name) => !name.startsWith("media_"));
+}
+
+/** The recorded jobs of a provider, by file. */
+export function recordedMediaFiles(provider: string): Map<string, RecordedMediaFile> {
+  return filesOf(provider, (name) => name.startsWith("media_"));
+}
+
+function filesOf<T>(provider: string, isWanted: (name: string) => boolean): Map<string, T> {
   const folder = new URL(`${provider}/recorded/`, PROVIDERS);
-  const files = new Map<string, RecordedFile>();
+  const files = new Map<string, T>();
   let names: string[];
   try {
-    names = [...Deno.readDirSync(folder)].map(({ name }) => name).toSorted();
+    names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter(isWanted).toSorted();
   } catch {
     return files;
   }

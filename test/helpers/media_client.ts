@@ -48,6 +48,7 @@ export class MediaClient {
     return await readPolled!(
       await exchange(this.talk, fault, await poll!(id, target)),
       target,
+      id,
     ) as Seen;
   }
 
@@ -70,6 +71,7 @@ export class MediaClient {
       ...(signal && { signal }),
       fetchSafely: () => Promise.reject(new Error("a stranger's address")),
       allowPrivate: false,
+      keyHeaders: () => ({}),
     });
     return new Uint8Array(await new Response(body).arrayBuffer());
   }

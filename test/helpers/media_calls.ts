@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { ADAPTERS } from "../../providers/registry.ts";
+import { KNOWN } from "../../src/known.ts";
+import { compileOrThrow } from "../../src/config/compile.ts";
+import type { Plan } from "../../src/config/plan.ts";
+import { Outbound } from "../../src/outbound/safe_fetch.ts";
+import { Admission } from "../../src/upstream/admission.ts";
+import { openMediaCalls } from "../../src/upstream/call_media.ts";
+import type { MediaType } from "../../src/upstream/media_adapter.ts";
+import type { MediaCalls, Spot } from "../../src/upstream/media_calls.ts";
+
+const PRICES: Record<MediaType, string> = {
+  image: "billing_type: per_call, price: '1', unit: image",
+  video: "billing_type: duration, price: '1', unit: second",
+  avatar: "billing_type: duration, price: '1', unit: second",
+  speech: "billing_type: per_call, price: '1', unit: 1K characters",
+};
+const CAPABILITIES: Record<MediaType, string> = {
+  image: "text_to_image",
+  video: "text_to_video",
+  avatar: "audio_to_avatar",
+  speech: "text_to_speech",
+};
+
+export interface MediaUpstreamOptions {
+  adapter: string;
+  type: MediaType;
+  model: string;
+  baseUrl: string;
+  extraBody?: unknown;
+  /** More keys of the provider, and more providers and upstreams, as YAML. */
+  provider?: string;
+  timeoutSeconds?: number;
+  file?: string;
+}
+
+export const CANARY_KEY = "sk-canary";
+
+/** One model on one upstream, in a plan of its own. */
+export function planOf(options: MediaUpstreamOptions): Plan {
+  const { type, extraBody } = options;
+  const source = `
+providers:
+  p: { adapter: "${options.adapter}", base_url: "${options.baseUrl}", api_key: "\${KEY}", headers: { X-Declared: "yes" } ${
+    options.provider === undefined ? "" : `, ${options.provider}`
+  } }
+models:
+  - id: m
+    name: M
+    type: ${type}
+    capabilities: [${CAPABILITIES[type]}]
+    upstreams:
+      - provider: p
+        model: ${JSON.stringify(options.model)}
+        timeout_seconds: ${options.timeoutSeconds ?? 10}
+        ${extraBody === undefined ? "" : `extra_body: ${JSON.stringify(extraBody)}`}
+prices:
+  default: { effective_at: 2026-01-01T00:00:00Z, entries: [{ model: m, ${PRICES[type]} }] }
+outbound: { allow_private: true }
+`;
+  const file = options.file ?? "gateway.yaml";
+  const environment = { KEY: CANARY_KEY };
+  return compileOrThrow({ file, source, environment, known: KNOWN, now: Date.now() }).plan;
+}
+
+export interface MediaUnderTest extends Disposable {
+  readonly calls: MediaCalls;
+  readonly admission: Admission;
+  readonly spot: Spot;
+  /** How attempts went, in order. */
+  readonly attempts: (string | null)[];
+}
+
+/** The real calls to one upstream. */
+export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
+  const plan = planOf(options);
+  const model = plan.models.get("m");
+  assert.ok(model !== undefined);
+  const attempts: (string | null)[] = [];
+  const admission = new Admission({
+    adapters: ADAPTERS,
+    onAttempt: ({ kind }) => void attempts.push(kind),
+  });
+  const outbound = new Outbound();
+  return {
+    calls: openMediaCalls({
+      admission,
+      fetchSafely: (request, policy) => outbound.fetch(request, policy),
+    }),
+    admission,
+    spot: { plan, model, upstream: model.upstreams[0]! },
+    attempts,
+    [Symbol.dispose]: () => outbound[Symbol.dispose](),
+  };
+}
