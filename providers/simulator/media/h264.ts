@@ -19,8 +19,6 @@ export interface EncodedFrame {
   readonly isKey: boolean;
 }
 
-/** Section 7.4.2.1: no picture is reordered, each may lean on the one before it. */
-const FRAME_NUM_BITS = 4;
 const NAL = { slice: 1, key: 5, sequence: 7, picture: 8 } as const;
 /** Baseline, also constrained; level 4, so that whole pictures of raw blocks fit its rates. */
 const PROFILE = [66, 0xc0, 40] as const;
@@ -42,11 +40,16 @@ export class H264Encoder {
   #number = 0;
   #keys = 0;
 
-  constructor(readonly width: number, readonly height: number) {
+  constructor(
+    readonly width: number,
+    readonly height: number,
+    /** Bits of a picture's number: any will do, but a decoder has to know. */
+    readonly numberBits = 4,
+  ) {
     this.columns = Math.ceil(width / 16);
     this.rows = Math.ceil(height / 16);
     this.#isRaw = new Uint8Array(this.columns * this.rows);
-    this.sequence = sequenceParameters(width, height, this.columns, this.rows);
+    this.sequence = sequenceParameters(this);
     this.picture = pictureParameters();
   }
 
@@ -82,7 +85,7 @@ export class H264Encoder {
     if (skipped > 0) bits.unsigned(skipped);
     bits.end();
     this.#remember(planes);
-    this.#number = (this.#number + 1) % (1 << FRAME_NUM_BITS);
+    this.#number = (this.#number + 1) % (1 << this.numberBits);
     return { bytes: unit(isKey ? NAL.key : NAL.slice, bits.bytes()), isKey };
   }
 
@@ -91,7 +94,7 @@ export class H264Encoder {
     bits.unsigned(0); // first block
     bits.unsigned(isKey ? 7 : 5); // I or P, and all slices of the picture alike
     bits.unsigned(0); // picture parameter set
-    bits.write(this.#number, FRAME_NUM_BITS);
+    bits.write(this.#number, this.numberBits);
     if (isKey) {
       bits.unsigned(this.#keys++ % 2); // two keys in a row must differ
       bits.write(0, 2); // no earlier output dropped, no long-term reference
@@ -179,15 +182,12 @@ export class H264Encoder {
 
 /** Section 7.3.2.1.1. */
 function sequenceParameters(
-  width: number,
-  height: number,
-  columns: number,
-  rows: number,
+  { width, height, columns, rows, numberBits }: H264Encoder,
 ): Uint8Array {
   const bits = new BitWriter();
   for (const byte of PROFILE) bits.write(byte, 8);
   bits.unsigned(0); // its id
-  bits.unsigned(FRAME_NUM_BITS - 4);
+  bits.unsigned(numberBits - 4);
   bits.unsigned(2); // pictures are shown in the order they are sent
   bits.unsigned(1); // one reference
   bits.write(0, 1); // no gaps in numbers
