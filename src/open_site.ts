@@ -1,3 +1,4 @@
+import { OAuth } from "./accounts/oauth.ts";
 import { Passwords } from "./accounts/passwords.ts";
 import { kvSessions, postgresSessions } from "./accounts/session_stores.ts";
 import { Sessions } from "./accounts/sessions.ts";
@@ -9,7 +10,10 @@ import { toRefusal } from "./http/render_error.ts";
 import type { SiteDeps } from "./site/context.ts";
 import { openKv } from "./store/kv.ts";
 
-type Given = Omit<SiteDeps, "sessions" | "passwords" | "throttle" | "toRefusal" | "document">;
+type Given = Omit<
+  SiteDeps,
+  "sessions" | "passwords" | "throttle" | "oauth" | "toRefusal" | "document"
+>;
 
 /** What the site needs beside the gateway's own parts: sessions, passwords, and a count of attempts. */
 export async function openSite(
@@ -30,6 +34,7 @@ export async function openSite(
     sessions: opened.use(new Sessions(store, systemClock)),
     passwords: opened.use(new Passwords()),
     throttle: opened.use(new Throttle(sql)),
+    oauth: new OAuth(),
     toRefusal,
     document: (plan: Plan) => openapi(plan),
   };

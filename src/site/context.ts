@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import type { Caller } from "../accounts/key_ring.ts";
+import type { OAuth } from "../accounts/oauth.ts";
 import type { Passwords } from "../accounts/passwords.ts";
 import type { Person } from "../accounts/people.ts";
 import type { Session, Sessions } from "../accounts/sessions.ts";
@@ -55,6 +56,7 @@ export interface SiteDeps {
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
+  readonly oauth: OAuth;
   /** Whatever was thrown, as what a visitor may read. */
   readonly toRefusal: (error: unknown) => Refusal;
   readonly upstreams: Upstreams;

@@ -10,6 +10,7 @@ import { mountAccount } from "./pages/account.tsx";
 import { mountConnect } from "./pages/connect.tsx";
 import { sendFault } from "./pages/fault.tsx";
 import { landing } from "./pages/landing.tsx";
+import { mountSignInElsewhere } from "./pages/sign_in_elsewhere.tsx";
 import { mountSignIn } from "./pages/sign_in.tsx";
 import { mustBeSignedIn, recogniseVisitor } from "./visitor.ts";
 
@@ -51,6 +52,7 @@ export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
 
   site.get("/", landing);
   mountSignIn(site, deps);
+  mountSignInElsewhere(site, deps);
   mountConnect(site, deps);
   mountAccount(site, deps);
   mountConsole(site, deps);

@@ -131,6 +131,7 @@ function signInPage(
     <div class="stack">
       <h1>Sign in</h1>
       {fault && <Notice kind="bad" role="alert">{fault}</Notice>}
+      <Elsewhere c={c} returnTo={returnTo} />
       <Form c={c} action="/sign-in" class="form card">
         <input type="hidden" name="return_to" value={returnTo} />
         <Field
@@ -171,6 +172,7 @@ function registerPage(
     <div class="stack">
       <h1>Create an account</h1>
       {fault && <Notice kind="bad" role="alert">{fault}</Notice>}
+      <Elsewhere c={c} returnTo={returnTo} />
       <Form c={c} action="/register" class="form card">
         <input type="hidden" name="return_to" value={returnTo} />
         <Field
@@ -208,6 +210,24 @@ function registerPage(
         Have an account? <a href={`/sign-in?${query(returnTo)}`}>Sign in</a>
       </p>
     </div>,
+  );
+}
+
+/** Links, not forms: what follows is another site, and our forms lead nowhere but here. */
+function Elsewhere({ c, returnTo }: { c: SiteContext; returnTo: string }) {
+  const providers = [...c.env.plan.site.signIn.values()];
+  if (providers.length === 0) return null;
+  return (
+    <>
+      <div class="stack-s">
+        {providers.map(({ id, name }) => (
+          <a class="button button-wide" href={`/sign-in/${id}?${query(returnTo)}`}>
+            Continue with {name}
+          </a>
+        ))}
+      </div>
+      <div class="or" aria-hidden="true">or</div>
+    </>
   );
 }
 

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import {
+  createFromIdentity,
+  findByIdentity,
+  type Identity,
+  linkIdentity,
+  unlinkIdentity,
+} from "../../accounts/identities.ts";
+import { type PendingSignIn, SignInFailure } from "../../accounts/oauth.ts";
+import type { Person } from "../../accounts/people.ts";
+import type { SignInProvider } from "../../config/plan.ts";
+import { cookieText, readCookie } from "../cookies.ts";
+import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
+import { addressOf, readForm } from "../form.ts";
+import { siteOrigin } from "../forgery.ts";
+import { seeOther, seeOtherWith } from "../respond.ts";
+import { readReturnTo, signIn } from "../visitor.ts";
+
+const AWAY_SECONDS = 600;
+const STARTS_FROM = { burst: 60, everySeconds: 10 };
+const Pending: z.ZodType<PendingSignIn> = z.object({
+  provider: z.string(),
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+});
+
+/** Signing in through declared providers: away, and back with an identity. */
+export function mountSignInElsewhere(site: SiteRouter, deps: SiteDeps): void {
+  site.get("/sign-in/:provider", (c) => leave(c, deps));
+  site.get("/sign-in/:provider/callback", (c) => comeBack(c, deps));
+  site.post("/account/identities/remove", async (c) => {
+    const { provider = "" } = await readForm(c);
+    const gone = await unlinkIdentity(deps.database.sql, signedInOf(c).person.id, provider);
+    return gone
+      ? seeOtherWith(c, "/account", "good", "That way to sign in is removed.")
+      : seeOtherWith(
+        c,
+        "/account",
+        "warn",
+        "It is your only way to sign in: set a password first.",
+      );
+  });
+}
+
+async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
+  const provider = c.env.plan.site.signIn.get(c.req.param("provider") ?? "");
+  if (provider === undefined) return await c.notFound();
+  await deps.throttle.take([[`leave-from:${addressOf(c)}`, STARTS_FROM]]);
+  const returnTo = readReturnTo(c.req.query("return_to"));
+  try {
+    const { address, pending } = await deps.oauth.begin(
+      provider,
+      callbackOf(c, provider),
+      returnTo,
+    );
+    const response = seeOther(address);
+    const value = btoa(JSON.stringify(pending)).replace(/=+$/, "");
+    const cookie = cookieText(c, "oauth", value, { maxAgeSeconds: AWAY_SECONDS });
+    response.headers.append("set-cookie", cookie);
+    return response;
+  } catch (error) {
+    return failed(c, deps, provider, error);
+  }
+}
+
+async function comeBack(c: SiteContext, deps: SiteDeps): Promise<Response> {
+  const provider = c.env.plan.site.signIn.get(c.req.param("provider") ?? "");
+  if (provider === undefined) return await c.notFound();
+  const pending = readPending(c, provider);
+  if (pending === null) {
+    return seeOtherWith(c, "/sign-in", "warn", "That took too long: please sign in again.");
+  }
+  let response: Response;
+  try {
+    const came = new URL(c.req.url);
+    const identity = await deps.oauth.complete(provider, callbackOf(c, provider), came, pending);
+    response = await admit(c, deps, provider, identity, pending.returnTo);
+  } catch (error) {
+    response = failed(c, deps, provider, error);
+  }
+  // It is good for one return.
+  response.headers.append("set-cookie", cookieText(c, "oauth", "", { maxAgeSeconds: 0 }));
+  return response;
+}
+
+/** Decides who an identity is here. Nobody is ever linked to an account by an e-mail address alone. */
+async function admit(
+  c: SiteContext,
+  deps: SiteDeps,
+  provider: SignInProvider,
+  identity: Identity,
+  returnTo: string,
+): Promise<Response> {
+  const { sql } = deps.database;
+  if (c.var.signedIn !== null) {
+    const linked = await linkIdentity(sql, c.var.signedIn.person.id, identity);
+    return linked
+      ? seeOtherWith(c, returnTo, "good", `${provider.name} is connected.`)
+      : seeOtherWith(c, returnTo, "bad", `That ${provider.name} account belongs to somebody here.`);
+  }
+  const person = await findByIdentity(sql, identity) ?? await make(c, deps, identity);
+  if (person !== null) return await signIn(c, deps, person.id, returnTo);
+  const reason = !c.env.plan.site.registration
+    ? "Registration is closed here."
+    : identity.email === null
+    ? `${provider.name} vouches for no e-mail address of yours: verify one there first.`
+    : `An account with the address ${identity.email} exists. Sign in as you did before, then connect ${provider.name} on the account page.`;
+  return seeOtherWith(c, "/sign-in", "warn", reason);
+}
+
+async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Person | null> {
+  const { email } = identity;
+  if (email === null || !c.env.plan.site.registration) return null;
+  return await deps.database.sql.begin((sql) => createFromIdentity(sql, { ...identity, email }));
+}
+
+function failed(
+  c: SiteContext,
+  deps: SiteDeps,
+  provider: SignInProvider,
+  error: unknown,
+): Response {
+  if (!(error instanceof SignInFailure)) throw error;
+  deps.log.warn("sign-in elsewhere failed", {
+    request_id: c.env.requestId,
+    provider: provider.id,
+    error: error.cause ?? error,
+  });
+  const back = c.var.signedIn === null ? "/sign-in" : "/account";
+  return seeOtherWith(c, back, "bad", `Signing in with ${provider.name} did not work: try again.`);
+}
+
+function readPending(c: SiteContext, provider: SignInProvider): PendingSignIn | null {
+  try {
+    const pending = Pending.parse(JSON.parse(atob(readCookie(c, "oauth") ?? "")));
+    return pending.provider === provider.id ? pending : null;
+  } catch {
+    return null;
+  }
+}
+
+/** As registered at the provider: from the declared address, never from what a request claims. */
+function callbackOf(c: SiteContext, { id }: SignInProvider): string {
+  return `${siteOrigin(c)}/sign-in/${id}/callback`;
+}
