@@ -12,26 +12,32 @@ import { openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
-import type { Check } from "./http/health.ts";
 import { KNOWN } from "./known.ts";
 import { openSite } from "./open_site.ts";
+import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
 import { Outbound } from "./outbound/safe_fetch.ts";
 import { KvQueue } from "./queue/kv_queue.ts";
+import type { Queue } from "./queue/queue.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import type { Resolution } from "./ledger/settle.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
 import { SharedRateLimiter } from "./limits/shared_rate.ts";
+import { checkConfig, checkDatabase, checkQueue } from "./readiness.ts";
 import { buildSite } from "./site/site.tsx";
-import { type Changes, isBehind, openChanges } from "./store/changes.ts";
+import { type Changes, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
+import { countTasks } from "./tasks/operate_tasks.ts";
+import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
 import { openMetrics } from "./telemetry/metrics.ts";
+import { openTaskMetrics } from "./telemetry/task_metrics.ts";
 import { Admission } from "./upstream/admission.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
+import { DELIVERY } from "./webhooks/enlist.ts";
 
 export interface GatewayOptions extends Settings {
   log: Log;
@@ -50,7 +56,6 @@ export interface Gateway extends AsyncDisposable {
 }
 
 const DRAIN_MS = 20_000;
-const PING_MS = 2_000;
 
 /**
  * The one composition root: opens every part in order and hands each what it needs. It listens before
@@ -71,12 +76,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   let database: Database | null = null;
   let changes: Changes | null = null;
+  let queue: Queue | null = null;
   const front: Front = new Front({
     keeper,
     log,
     metrics,
     readiness: async () => ({
       database: await checkDatabase(database),
+      queue: await checkQueue(queue),
       config: checkConfig(keeper, changes),
     }),
   });
@@ -160,16 +167,32 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
   const outbound = opened.use(new Outbound());
-  const queue = await KvQueue.open({
+  const taskMetrics = openTaskMetrics(metrics.registry, {
+    count: () => countTasks(sql).catch(() => null),
+    depth: () => queue?.depth() ?? [],
+  });
+  queue = await KvQueue.open({
     path: join(options.dataDir, "queue.sqlite3"),
+    onStep: (kind, ms, outcome) => taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
     log: (level, message, fields) => log[level](message, fields),
   });
   const { worker: deliveries, webhooks } = opened.use(
     openWebhooks(
-      { database, keeper, queue, outbound, files: null, metrics, log },
+      { database, keeper, queue, outbound, files, metrics, log },
       options.secretsKey,
     ),
   );
+  const { tasks, worker: steps } = openTasks({
+    database,
+    keeper,
+    ledger,
+    queue,
+    files,
+    outbound,
+    admission,
+    onEnd: (status) => taskMetrics.ended.inc({ status }),
+    log,
+  });
   opened.use(queue);
   const site = opened.use(
     await openSite(
@@ -189,6 +212,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     adminToken,
     webhooks,
+    tasks,
+    leaving: (c) => AbortSignal.any([c.req.raw.signal, front.leaving]),
   };
   const serve = (plan: Plan) =>
     front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
@@ -197,7 +222,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   keeper.onChange(serve);
   serve(keeper.current);
-  queue.start(new Map([["delivery", deliveries]]));
+  queue.start(new Map([[DELIVERY, deliveries], [TASK, steps]]));
   opened.use(watchDeclaration(options.configFile, keeper));
 
   const parts = opened.move();
@@ -209,8 +234,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     drain: () => front.drain(),
     async [Symbol.asyncDispose]() {
-      // The server first: everything else must be there until the last answer is out.
-      await stop();
+      // The server and the queue first: everything else must be there until the last answer is out.
+      await Promise.all([stop(), queue![Symbol.asyncDispose]()]);
       await parts.disposeAsync();
       log.flush();
     },
@@ -233,35 +258,4 @@ async function stopServing(front: Front, server: Deno.HttpServer, log: Log): Pro
   if (ended === "late") {
     log.warn("requests were still running at shutdown", { in_flight: front.inFlight });
   }
-}
-
-async function checkDatabase(database: Database | null): Promise<Check> {
-  if (database === null) return { ok: false, reason: "the database is not open yet" };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer")), PING_MS);
-  });
-  try {
-    await Promise.race([database.ping(), late]);
-    return { ok: true, kind: database.kind };
-  } catch {
-    // The reason is in the log; this page is public.
-    return { ok: false, reason: "the database does not answer" };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A bad file leaves the old declaration in force, so the node stays ready and says so. */
-function checkConfig(keeper: PlanKeeper, changes: Changes | null): Check {
-  const { at, ok, faults } = keeper.lastReload;
-  const errors = faults.filter(({ severity }) => severity === "error").length;
-  return {
-    ok: true,
-    version: keeper.current.version,
-    last_reload: { at, ok, faults: errors },
-    ...(changes !== null && isBehind(changes.peers)
-      ? { notice: "other nodes run a newer declaration" }
-      : {}),
-  };
 }

@@ -9,6 +9,7 @@ import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { migrate } from "./migrate.ts";
 import { plan } from "./plan.ts";
 import { reload } from "./reload.ts";
+import { taskList, taskReplay, taskShow } from "./task.ts";
 
 const COMMANDS: readonly [name: string, command: Command][] = [
   ["check", check],
@@ -23,6 +24,9 @@ const COMMANDS: readonly [name: string, command: Command][] = [
   ["key create", keyCreate],
   ["key revoke", keyRevoke],
   ["ledger verify", ledgerVerify],
+  ["task list", taskList],
+  ["task show", taskShow],
+  ["task replay", taskReplay],
 ];
 
 /** Runs one command; the result is the exit code. */

@@ -104,6 +104,7 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
     requests: {
       bodyBytesMax: file.limits?.body_bytes_max ?? 32 * 1024 * 1024,
       jsonDepthMax: file.limits?.json_depth_max ?? 64,
+      queueSecondsMax: file.limits?.queue_seconds_max ?? 3600,
     },
     plans: new Map(
       Object.entries({ free: {}, ...file.plans }).map((

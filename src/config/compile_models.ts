@@ -36,6 +36,7 @@ export function compileModel(
     visibility: visibilityOf(model.visible_to),
     onDisconnect: model.on_disconnect ?? "stop",
     chain: model.chain === undefined ? null : compileChain(model.chain, declaredModels),
+    deadlineSeconds: model.deadline_seconds ?? 1800,
     listJson: JSON.stringify(shown),
     detailJson: JSON.stringify({ ...shown, limits }),
     notice: status === "deprecated" ? noticeOf(model.deprecated_at, model.sunset_at) : null,

@@ -144,6 +144,10 @@ export interface Declaration {
      * Deepest nesting of a JSON body.
      */
     json_depth_max?: number;
+    /**
+     * How long a task may wait for an upstream before it expires, in seconds.
+     */
+    queue_seconds_max?: number;
   };
   /**
    * Plans by name. An account without one is on `free`, which exists even when it is not declared.
@@ -424,6 +428,10 @@ export interface Model {
      */
     accounts?: string[];
   };
+  /**
+   * How long a task may take once an upstream has it; then it expires and nothing is charged.
+   */
+  deadline_seconds?: number;
   /**
    * When a client goes away in mid-stream: stop the upstream and bill what was produced, or drain it to the end.
    */

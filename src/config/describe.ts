@@ -52,7 +52,11 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
       },
       outputs: { url_hours: storage.outputs.urlHours, keep_days: storage.outputs.keepDays },
     },
-    limits: { body_bytes_max: requests.bodyBytesMax, json_depth_max: requests.jsonDepthMax },
+    limits: {
+      body_bytes_max: requests.bodyBytesMax,
+      json_depth_max: requests.jsonDepthMax,
+      queue_seconds_max: requests.queueSecondsMax,
+    },
     webhooks: {
       retry_seconds: webhooks.retrySeconds,
       timeout_seconds: webhooks.timeoutSeconds,
@@ -112,6 +116,7 @@ function describeModel(model: Model): Record<string, unknown> {
     },
     on_disconnect: model.onDisconnect,
     ...(model.chain === null ? {} : { chain: describeChain(model.chain) }),
+    deadline_seconds: model.deadlineSeconds,
     ...(model.notice === null ? {} : { notice: model.notice }),
   };
 }

@@ -21,7 +21,12 @@ export interface Plan {
     };
     readonly outputs: { readonly urlHours: number; readonly keepDays: number };
   };
-  readonly requests: { readonly bodyBytesMax: number; readonly jsonDepthMax: number };
+  readonly requests: {
+    readonly bodyBytesMax: number;
+    readonly jsonDepthMax: number;
+    /** How long a task may wait for an upstream. */
+    readonly queueSecondsMax: number;
+  };
   readonly plans: ReadonlyMap<string, AccountPlan>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
@@ -115,6 +120,8 @@ export interface Model {
   readonly onDisconnect: "stop" | "drain";
   /** Of a drama: what it is made by, in place of upstreams. */
   readonly chain: Chain | null;
+  /** How long a task may take once an upstream has it. */
+  readonly deadlineSeconds: number;
   /** The list entry and the detail view as JSON text, written once: no request serialises a model. */
   readonly listJson: string;
   readonly detailJson: string;

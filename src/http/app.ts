@@ -51,7 +51,7 @@ function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: App
     refusals.all(`${path}/*`, planned);
     return;
   }
-  const mounts = OPERATIONS.get(route.operation)!(deps);
+  const mounts = OPERATIONS.get(route.operation)!(deps, route);
   const byPath = Map.groupBy(mounts, (mount) => path + mount.path);
   for (const [address, methods] of byPath) {
     for (const { method, endpoint } of methods) {

@@ -27,6 +27,7 @@ export interface FrontDeps {
  */
 export class Front {
   #app: { plan: Plan; fetch: Hono<Env>["fetch"] } | null = null;
+  readonly #leaving = new AbortController();
   #draining = false;
   #inFlight = 0;
 
@@ -40,6 +41,12 @@ export class Front {
   /** From now on new requests are sent elsewhere. */
   drain(): void {
     this.#draining = true;
+    this.#leaving.abort();
+  }
+
+  /** Aborts when the node drains: who only waits for something is answered as it stands. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
   }
 
   get inFlight(): number {

@@ -1,5 +1,6 @@
 import { refusalTable } from "../base/refusal.ts";
 import type { Plan, Route } from "../config/plan.ts";
+import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
 import {
   ADMIN_CALLS,
   type Call,
@@ -24,6 +25,7 @@ import newPlan from "../../schemas/requests/admin_plan.schema.json" with { type:
 import quoteRequest from "../../schemas/requests/quotes.schema.json" with { type: "json" };
 
 const CALLS = { ...OPERATION_CALLS, ...WEBHOOK_CALLS };
+const GENERATIONS = [SPEECH_REQUEST, ...GENERATION_REQUESTS.values()].map(({ schema }) => schema);
 const POSTED = new Set(["chat", "generation", "speech", "quotes"]);
 
 /** OpenAPI 3.1, made from the schemas that check requests and the plan that answers them. */
@@ -70,6 +72,10 @@ export function openapi(plan: Plan): Json {
 
 function callsOf(route: Route): OperationCall[] {
   const known = route.stage === "planned" ? undefined : CALLS[route.operation];
+  const request = GENERATION_REQUESTS.get(route.request ?? "");
+  if (known !== undefined && request !== undefined) {
+    return known.map((call) => ({ ...call, body: request.title }));
+  }
   return known ??
     [{ method: POSTED.has(route.operation) ? "post" : "get", summary: "Planned, answers 501" }];
 }
@@ -146,7 +152,7 @@ function schemas(): Json {
     },
   });
   const requests = [newAccount, newKey, newCredit, newPlan, quoteRequest, chatRequest];
-  const bodies = [...requests, ...WEBHOOK_BODIES]
+  const bodies = [...requests, ...GENERATIONS, ...WEBHOOK_BODIES]
     .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {
     ...JSON.parse(text),
@@ -156,5 +162,7 @@ function schemas(): Json {
     ApiKeyList: page("ApiKey"),
     ReceiptList: page("Receipt"),
     FileList: page("File"),
+    TaskList: page("Task"),
+    OperatorTaskList: page("OperatorTask"),
   };
 }

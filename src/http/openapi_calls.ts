@@ -1,3 +1,5 @@
+import { AILMENTS } from "../tasks/operate_tasks.ts";
+import { STATUSES } from "../tasks/task.ts";
 import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../config/fits.ts";
 
 export type Json = Record<string, unknown>;
@@ -37,6 +39,21 @@ export const PAGE = [
 export const PERIOD = [
   query("from", "From this moment on: a date with offset, or Unix seconds.", { type: "string" }),
   query("to", "Before this moment.", { type: "string" }),
+];
+
+const header = (name: string, description: string): Json => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string" },
+});
+
+const SUBMISSION = [
+  header(
+    "Idempotency-Key",
+    "1 to 255 visible ASCII characters: the same key and body find the task that they made first.",
+  ),
+  header("Prefer", "wait=N: hold the answer back up to N seconds (60 at the most)."),
 ];
 
 /** `path` is what comes after the route's own. */
@@ -103,6 +120,54 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
       bytes: "*/*",
     },
   ],
+  generation: [{
+    method: "post",
+    summary: "A generation, as a task; Prefer: wait=N holds the answer back until it is over",
+    answer: "Task",
+    status: 202,
+    parameters: SUBMISSION,
+  }],
+  speech: [{
+    method: "post",
+    summary: "Speech: the sound itself, or with Prefer: respond-async a task (202)",
+    body: "SpeechRequest",
+    bytes: "audio/*",
+    answer: "Task",
+    status: 202,
+    parameters: SUBMISSION,
+  }],
+  tasks: [
+    {
+      method: "get",
+      summary: "Tasks, newest first",
+      answer: "TaskList",
+      parameters: [
+        ...PAGE,
+        query("type", "Only of this type.", {
+          enum: MODEL_TYPES.filter((type) => type !== "chat"),
+        }),
+        query("status", "Only in this state.", { enum: [...STATUSES] }),
+      ],
+    },
+    {
+      method: "get",
+      path: "/{task_id}",
+      summary: "A task; addresses of its results are signed anew",
+      answer: "Task",
+    },
+    {
+      method: "post",
+      path: "/{task_id}/cancel",
+      summary: "Cancel a task: 200 when it is over, 202 while its upstream is being asked",
+      answer: "Task",
+    },
+    {
+      method: "get",
+      path: "/{task_id}/events",
+      summary: "The task and every change of it until it is over, as server-sent events",
+      bytes: "text/event-stream",
+    },
+  ],
   quotes: [{
     method: "post",
     summary: "What a request would cost at the most",
@@ -144,6 +209,25 @@ export const ADMIN_CALLS: readonly Call[] = [
   admin("delete", "/keys/{id}", "Revoke a key on every node", "ApiKey"),
   admin("get", "/ledger/verify", "Check every rule the books must obey", "Verification"),
   admin("get", "/providers", "Who answers, and how each fares", "ProviderList"),
+  admin(
+    "get",
+    "/tasks",
+    "Tasks of every account; ailment finds those that are stuck",
+    "OperatorTaskList",
+    {
+      parameters: [
+        ...PAGE,
+        query("account", "Only of this account.", { type: "string" }),
+        query("type", "Only of this type.", { type: "string" }),
+        query("status", "Only in this state.", { enum: [...STATUSES] }),
+        query("ailment", "dead: waits for you. failing: is tried again. late: nobody came.", {
+          enum: [...AILMENTS],
+        }),
+      ],
+    },
+  ),
+  admin("get", "/tasks/{id}", "One task", "OperatorTask"),
+  admin("post", "/tasks/{id}/replay", "Look at a stuck task now", "OperatorTask", { status: 202 }),
   admin("get", "/config", "The declaration in force", "Config"),
   admin("post", "/config/reload", "Take the declaration as it stands now", "Config"),
 ];

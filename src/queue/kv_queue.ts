@@ -28,6 +28,7 @@ export class KvQueue implements Queue {
   #reopening: ReturnType<typeof setTimeout> | undefined;
   #failure: string | null = null;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
   #listening: Promise<void> = Promise.resolve();
   readonly #ringing = new Set<Promise<void>>();
 
@@ -124,7 +125,11 @@ export class KvQueue implements Queue {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     // Steps that finish now may still want a later bell.
     await this.#runner?.[Symbol.asyncDispose]();
     this.#isClosed = true;

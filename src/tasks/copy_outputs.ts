@@ -52,11 +52,12 @@ async function copyOutput(
   signal: AbortSignal,
 ): Promise<StoredOutput | null> {
   try {
-    const { body } = await deps.media.fetchOutput(spot, output, signal);
+    const { body, mimeType } = await deps.media.fetchOutput(spot, output, signal);
     const file = await deps.files.storeOutput(task.account_id, {
       taskId: task.id,
       body,
       kind: kindOf(task),
+      mimeType,
       name: `${task.id}-${index + 1}`,
     });
     const copied = outputOf(index, file);

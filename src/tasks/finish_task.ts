@@ -1,5 +1,7 @@
 import type { Refusal } from "../base/refusal.ts";
 import { renderOutputs } from "./render_task.ts";
+import type { Upstream } from "../config/plan.ts";
+import { servedBy } from "../pricing/cost.ts";
 import { charge } from "../pricing/quote.ts";
 import { priceFrom, type PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Kind, Usage } from "../pricing/usage.ts";
@@ -17,6 +19,8 @@ export interface Ending {
   /** What clients read as `usage.total_units`. */
   units?: number;
   error?: { code: string; message: string };
+  /** Who made it, for the operator's margins. */
+  upstream?: Upstream;
 }
 
 export interface Finishing {
@@ -42,7 +46,7 @@ export async function finishTask(
   { id, fence }: Finishing,
   ending: Ending,
 ): Promise<boolean> {
-  const { status, outputs = [], usage = null, units = 0, error } = ending;
+  const { status, outputs = [], usage = null, units = 0, error, upstream } = ending;
   const bells = await deps.database.sql.begin(async (sql): Promise<readonly Message[] | null> => {
     const [ended] = await sql<Ended[]>`
       with ended as (
@@ -88,7 +92,11 @@ export async function finishTask(
       : await deps.ledger.settleIn(
         sql,
         ended.request_id,
-        charge({ price: priceFrom(price), kind }, usage),
+        charge(
+          { price: priceFrom(price), kind },
+          usage,
+          upstream === undefined ? undefined : servedBy(upstream, usage),
+        ),
       );
     if (!resolution.isFirst) {
       deps.log("error", "the hold of a task was resolved before its end", { task_id: id });

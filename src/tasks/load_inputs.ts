@@ -1,7 +1,11 @@
+import { Refusal } from "../base/refusal.ts";
 import type { Plan } from "../config/plan.ts";
+import { OutboundError } from "../outbound/outbound_error.ts";
 import type { MediaInput } from "../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
 import type { ClaimedTask, InputRef, TaskJob } from "./task.ts";
+
+const FETCH_TRIES = 3;
 
 /**
  * A job's inputs as its upstream wants them. An account's own files are handed over as bytes, or as a
@@ -20,7 +24,7 @@ export async function loadInputs(
     inputs.push(
       "file_id" in ref
         ? await fromFile(deps, plan, task.account_id, ref, wanted)
-        : await fromAddress(deps, ref, wanted, signal),
+        : await fromAddress(deps, task.failures, ref, wanted, signal),
     );
   }
   return inputs;
@@ -51,6 +55,7 @@ async function fromFile(
 
 async function fromAddress(
   { fetchInput }: TaskDeps,
+  failures: number,
   { role, url }: InputRef & { url: string },
   wanted: "url" | "bytes",
   signal: AbortSignal,
@@ -58,6 +63,13 @@ async function fromAddress(
   if (wanted === "url") {
     return { role, mimeType: "image/*", filename: "input", url, bytes: null };
   }
-  const { mimeType, bytes } = await fetchInput(url, signal);
+  const { mimeType, bytes } = await fetchInput(url, signal).catch((error) => {
+    // A network has moods; after a few tries it is the address.
+    if (!(error instanceof OutboundError) || failures < FETCH_TRIES) throw error;
+    throw new Refusal("invalid_value", "An input picture cannot be fetched.", {
+      param: "input_images",
+      cause: error,
+    });
+  });
   return { role, mimeType, filename: "input", url, bytes };
 }

@@ -65,7 +65,7 @@ export async function conclude(
     case "failed":
       return await failTask(deps, task, jobRefusal(seen.fault.kind, seen.fault.param));
     case "cancelled":
-      return await endCancelled(deps, task, seen.usage);
+      return await endCancelled(deps, task, spot, seen.usage);
   }
 }
 
@@ -90,6 +90,7 @@ export async function succeed(
     status: "succeeded",
     outputs,
     ...meter(task.type, job, outputs, seen.usage),
+    upstream: spot.upstream,
   });
   return "done";
 }
@@ -98,6 +99,7 @@ export async function succeed(
 async function endCancelled(
   deps: TaskDeps,
   task: ClaimedTask,
+  { upstream }: Spot,
   said: MediaUsage | null,
 ): Promise<Next> {
   if (task.cancel_asked_at === null) {
@@ -110,7 +112,7 @@ async function endCancelled(
   const isBilled = (said?.durationMs ?? 0) > 0 || (said?.outputs ?? 0) > 0;
   const job = task.job as TaskJob;
   const billed = isBilled && said !== null ? meterBilled(task, job, said) : {};
-  await finishTask(deps, task, { status: "cancelled", ...billed });
+  await finishTask(deps, task, { status: "cancelled", ...billed, upstream });
   return "done";
 }
 

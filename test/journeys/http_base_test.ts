@@ -54,7 +54,17 @@ Deno.test("401 for every way not to have a key", async () => {
 });
 
 Deno.test("404, 405 and 501 tell an unknown, a misused and a planned endpoint apart", async () => {
-  await using gateway = await openGateway();
+  const declaration = await Deno.readTextFile(
+    new URL("../helpers/declaration.yaml", import.meta.url),
+  ) + `
+routes:
+  - { path: /models, operation: list_models }
+  - { path: /chat/completions, operation: chat }
+  - { path: /images/generations, operation: generation, type: image, stage: planned }
+  - { path: /videos/generations, operation: generation, type: video, stage: planned }
+  - { path: /tasks, operation: tasks, stage: planned }
+`;
+  await using gateway = await openGateway({ declaration });
   const unknown = await gateway.get("/v1/nothing");
   assert.equal(unknown.status, 404);
   assert.equal((await errorOf(unknown)).code, "unknown_endpoint");
@@ -65,7 +75,7 @@ Deno.test("404, 405 and 501 tell an unknown, a misused and a planned endpoint ap
   assert.equal(misused.status, 405);
   assert.equal(misused.headers.get("allow"), "GET, HEAD");
   assert.equal((await errorOf(misused)).code, "method_not_allowed");
-  for (const path of ["/v1/audio/speech", "/v1/tasks/task_1", "/v1/dramas/generations"]) {
+  for (const path of ["/v1/images/generations", "/v1/tasks/task_1"]) {
     const planned = await gateway.get(path);
     assert.equal(planned.status, 501, path);
     assert.equal((await errorOf(planned)).code, "endpoint_not_released");

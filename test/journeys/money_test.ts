@@ -238,13 +238,17 @@ Deno.test("POST /v1/quotes tells the worst case and whether it is covered, and b
   assert.deepEqual([frozen_balance, available_balance], ["0.00", "0.50"]);
   for (
     const [path, body, code] of [
-      ["/images/generations", { model: "tiny-image", n: 3 }, "invalid_value"],
-      ["/images/generations", { model: "tiny-image", n: -1 }, "invalid_value"],
-      ["/images/generations", { model: "tiny-image", n: 1e300 }, "invalid_value"],
+      ["/images/generations", { model: "tiny-image", prompt: "x", n: 3 }, "invalid_value"],
+      ["/images/generations", { model: "tiny-image", prompt: "x", n: -1 }, "invalid_value"],
+      ["/images/generations", { model: "tiny-image", prompt: "x", n: 1e300 }, "invalid_value"],
       ["/images/generations", { model: "tiny-video" }, "capability_not_supported"],
       ["/images/generations", { model: "nothing" }, "model_unavailable"],
       ["/images/generations", {}, "missing_field"],
-      ["/videos/generations", { model: "tiny-video", duration: 7 }, "duration_not_allowed"],
+      [
+        "/videos/generations",
+        { model: "tiny-video", prompt: "x", duration: 7 },
+        "duration_not_allowed",
+      ],
       ["/videos/generations", { model: "tiny-video" }, "missing_field"],
       ["/models", { model: "tiny-chat" }, "invalid_value"],
       ["/chat/completions", { model: "tiny-chat" }, "missing_field"],

@@ -3,6 +3,7 @@ import { credit } from "../../ledger/credit.ts";
 import { setPlan } from "../../ledger/plans.ts";
 import { verify } from "../../ledger/verify.ts";
 import { findAccount } from "../../accounts/accounts.ts";
+import { TASK_RULES } from "../../tasks/verify_tasks.ts";
 import { bodySchema } from "../body_schema.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
@@ -71,6 +72,6 @@ export function retrieveStatement({ database }: AdminDeps): Endpoint {
 /** GET /admin/v1/ledger/verify */
 export function verifyLedger({ database }: AdminDeps): Endpoint {
   return async function verifyLedger() {
-    return sendJson(JSON.stringify(await verify(database.sql)));
+    return sendJson(JSON.stringify(await verify(database.sql, TASK_RULES)));
   };
 }

@@ -5,6 +5,7 @@ import { Refusal } from "../../base/refusal.ts";
 import type { PlanKeeper } from "../../config/keeper.ts";
 import type { Changes } from "../../store/changes.ts";
 import type { Database } from "../../store/postgres.ts";
+import type { TaskDeps } from "../../tasks/deps.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
@@ -15,6 +16,7 @@ import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./
 import { listProviders } from "./providers.ts";
 import { reloadConfig, retrieveConfig } from "./config.ts";
 import { createCredit, retrieveStatement, updatePlan, verifyLedger } from "./money.ts";
+import { listTasksForOperator, replayTaskEndpoint, retrieveTaskForOperator } from "./tasks.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys.ts";
 import {
   listDeliveriesEndpoint,
@@ -31,6 +33,7 @@ export interface AdminDeps {
   upstreams: Upstreams;
   webhooks: Webhooks;
   adminToken: string;
+  tasks: TaskDeps;
 }
 
 /** The operator's API, and the metrics: both behind the operator's secret. */
@@ -54,6 +57,9 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["GET", "/admin/v1/webhooks/deliveries/:id", retrieveDelivery(deps)],
     ["POST", "/admin/v1/webhooks/deliveries/:id/redeliver", redeliverEndpoint(deps)],
     ["POST", "/admin/v1/webhooks/redeliver", redeliverFailedEndpoint(deps)],
+    ["GET", "/admin/v1/tasks", listTasksForOperator(deps)],
+    ["GET", "/admin/v1/tasks/:id", retrieveTaskForOperator(deps)],
+    ["POST", "/admin/v1/tasks/:id/replay", replayTaskEndpoint(deps)],
     ["GET", "/metrics", metrics(deps)],
   ];
   for (const [method, path, endpoint] of calls) app.on(method, path, guard(path, endpoint));

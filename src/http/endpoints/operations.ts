@@ -1,3 +1,4 @@
+import type { Route } from "../../config/plan.ts";
 import type { Database } from "../../store/database.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../exchange.ts";
@@ -11,10 +12,19 @@ import {
   retrieveFile,
   uploadFile,
 } from "./files.ts";
+import { createGeneration } from "./create_generation.ts";
 import { listModels } from "./list_models.ts";
 import { listPrices } from "./list_prices.ts";
 import { createQuote } from "./quotes.ts";
 import { retrieveModel } from "./retrieve_model.ts";
+import { createSpeech } from "./speech.ts";
+import {
+  cancelTaskEndpoint,
+  followTaskEndpoint,
+  listTasksEndpoint,
+  retrieveTask,
+  type TaskEndpointDeps,
+} from "./tasks.ts";
 import { listUsageEndpoint, retrieveReceipt } from "./usage.ts";
 import { webhookDeliveries } from "./webhook_deliveries.ts";
 import { webhookEndpoints } from "./webhook_endpoints.ts";
@@ -27,12 +37,12 @@ export interface Mount {
 }
 
 /** What endpoints need beside the request. */
-export interface OperationDeps extends ChatEndpointDeps, FilesDeps {
+export interface OperationDeps extends ChatEndpointDeps, FilesDeps, TaskEndpointDeps {
   database: Database;
   webhooks: Webhooks;
 }
 
-type Operation = (deps: OperationDeps) => Mount[];
+type Operation = (deps: OperationDeps, route: Route) => Mount[];
 
 const one = (
   method: Mount["method"],
@@ -59,5 +69,13 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
   ]],
   ["webhook_endpoints", webhookEndpoints],
   ["webhook_deliveries", webhookDeliveries],
+  ["speech", (deps, route) => one("POST", createSpeech(deps, route))],
+  ["generation", (deps, route) => one("POST", createGeneration(deps, route))],
+  ["tasks", (deps) => [
+    { method: "GET", path: "", endpoint: listTasksEndpoint(deps) },
+    { method: "GET", path: "/:task_id", endpoint: retrieveTask(deps) },
+    { method: "POST", path: "/:task_id/cancel", endpoint: cancelTaskEndpoint(deps) },
+    { method: "GET", path: "/:task_id/events", endpoint: followTaskEndpoint(deps) },
+  ]],
   ["quotes", (deps) => one("POST", createQuote(deps))],
 ]);

@@ -1,22 +1,26 @@
 import { formatDecimal, roundUp } from "../../base/money.ts";
 import { Refusal } from "../../base/refusal.ts";
-import type { Plan, Route } from "../../config/plan.ts";
+import type { Model, Plan, Route } from "../../config/plan.ts";
 import { covers } from "../../ledger/balance.ts";
-import { priceFor } from "../../pricing/books.ts";
-import { quote } from "../../pricing/quote.ts";
 import { snapshotOf } from "../../pricing/snapshot.ts";
+import type { Usage } from "../../pricing/usage.ts";
 import { worstCase } from "../../pricing/worst_case.ts";
+import { checkSpeech, type SpeechBody } from "../../speech/check_speech.ts";
+import { quoteFor } from "../../tasks/accept_generation.ts";
+import { checkGeneration } from "../../tasks/check_generation.ts";
 import type { Database } from "../../store/database.ts";
 import { bodySchema } from "../body_schema.ts";
-import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
+import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
-import { usableModel } from "./retrieve_model.ts";
+import { modelOf } from "./create_generation.ts";
+import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./generation_requests.ts";
+import type { TaskEndpointDeps } from "./tasks.ts";
 import schema from "../../../schemas/requests/quotes.schema.json" with { type: "json" };
 
 const quoteRequest = bodySchema<{ path: string; body: Record<string, unknown> }>(schema);
 
 /** POST /v1/quotes: what a request would cost at the most, and whether the balance covers it. */
-export function createQuote({ database }: { database: Database }): Endpoint {
+export function createQuote(deps: TaskEndpointDeps & { database: Database }): Endpoint {
   return async function createQuote(c) {
     const { path, body } = quoteRequest(await readJson(c));
     const { plan } = c.env;
@@ -26,24 +30,10 @@ export function createQuote({ database }: { database: Database }): Endpoint {
         param: "body.model",
       });
     }
-    const model = usableModel(c, body.model);
-    const type = route.operation === "generation" ? route.type : route.operation;
-    if (model.type !== type) {
-      throw new Refusal(
-        "capability_not_supported",
-        `${model.id} is a ${model.type} model: ${path} takes ${type} models.`,
-        {
-          param: "model",
-        },
-      );
-    }
+    const model = modelOf(c, body.model, route);
     const account = accountOf(c);
-    const price = priceFor(plan, account, model.id, Date.now());
-    if (price === null) {
-      throw new Refusal("model_unavailable", `${model.id} has no price.`, { param: "model" });
-    }
-    const most = worstCase(model, body);
-    const quoted = quote(model, price, most);
+    const most = await mostOf(deps, c, route, model, body);
+    const quoted = quoteFor(plan, account, model, most);
     const scale = plan.service.currencyScale;
     return sendJson(JSON.stringify({
       object: "quote",
@@ -52,10 +42,27 @@ export function createQuote({ database }: { database: Database }): Endpoint {
       currency: plan.service.currency,
       amount: formatDecimal(roundUp(quoted.amount, scale)),
       usage: most,
-      price: snapshotOf(price),
-      covered: await covers(database.sql, account.id, quoted, scale),
+      price: snapshotOf(quoted.price),
+      covered: await covers(deps.database.sql, account.id, quoted, scale),
     }));
   };
+}
+
+/** Refused as the endpoint itself would refuse it. */
+async function mostOf(
+  { tasks }: TaskEndpointDeps,
+  c: HttpContext,
+  route: Route,
+  model: Model,
+  body: Record<string, unknown>,
+): Promise<Usage> {
+  const request = GENERATION_REQUESTS.get(route.request ?? "");
+  if (route.operation === "speech") {
+    return checkSpeech(model, SPEECH_REQUEST.check(body) as unknown as SpeechBody).most;
+  }
+  if (request === undefined) return worstCase(model, body);
+  const checked = request.check(body);
+  return (await checkGeneration(tasks.files, c.env.plan, accountOf(c).id, model, checked)).most;
 }
 
 const PRICED = new Set(["chat", "speech", "generation"]);

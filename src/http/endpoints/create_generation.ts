@@ -1,0 +1,121 @@
+import { Refusal } from "../../base/refusal.ts";
+import type { Model, Route } from "../../config/plan.ts";
+import { identify } from "../../idempotency/key.ts";
+import { checkUrl } from "../../outbound/check_url.ts";
+import {
+  acceptGeneration,
+  findReplay,
+  type GenerationCall,
+} from "../../tasks/accept_generation.ts";
+import { awaitTask } from "../../tasks/await_task.ts";
+import type { CreatedTask } from "../../tasks/create_task.ts";
+import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import { readPreferences } from "../prefer.ts";
+import { readJson } from "../read_json.ts";
+import { GENERATION_REQUESTS } from "./generation_requests.ts";
+import { noticeHeaders, usableModel } from "./retrieve_model.ts";
+import { showTask, type TaskEndpointDeps } from "./tasks.ts";
+
+/** Types of model whose tasks are one job at one upstream. */
+const MEDIA = new Set(["image", "video", "avatar"]);
+
+/** POST of a generation endpoint: one factory for every declared one. The story is in tasks/. */
+export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint {
+  const request = GENERATION_REQUESTS.get(route.request ?? "");
+  if (request === undefined || !MEDIA.has(route.type ?? "")) return notThere(route);
+  return async function createGeneration(c) {
+    const body = request.check(await readJson(c));
+    const identity = identify(c.req.header("idempotency-key") ?? null, route.path, body);
+    return await answerWithTask(deps, c, identity, async () => {
+      const model = modelOf(c, body.model, route);
+      const call = callOf(c, identity, body.callback_url);
+      return { model, created: await acceptGeneration(deps.tasks, call, model, body) };
+    });
+  };
+}
+
+/**
+ * Accepts a request and answers 202 with its task: the one that the same request made before, if any;
+ * after a while, where the client prefers to wait.
+ */
+export async function answerWithTask(
+  deps: TaskEndpointDeps,
+  c: HttpContext,
+  identity: GenerationCall["identity"],
+  accept: () => Promise<Accepted>,
+): Promise<Response> {
+  const { model, created } = await acceptOrReplay(deps, c, identity, accept);
+  const { waitSeconds } = readPreferences(c);
+  const row = waitSeconds === 0
+    ? created.row
+    : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.leaving(c));
+  return sendJson(JSON.stringify(showTask(deps, c, row)), 202, {
+    location: `/v1/tasks/${row.id}`,
+    ...(created.isReplay ? { "idempotent-replayed": "true" } : {}),
+    ...(waitSeconds === 0 ? {} : { "preference-applied": `wait=${waitSeconds}` }),
+    ...(model === null ? {} : noticeHeaders(model)),
+  });
+}
+
+interface Accepted {
+  /** Null: the request came before, and its model may be gone. */
+  model: Model | null;
+  created: CreatedTask;
+}
+
+/** What was accepted once stays accepted, whatever would be said of the same request now. */
+export async function acceptOrReplay(
+  deps: TaskEndpointDeps,
+  c: HttpContext,
+  identity: GenerationCall["identity"],
+  accept: () => Promise<Accepted>,
+): Promise<Accepted> {
+  try {
+    return await accept();
+  } catch (error) {
+    const isRefused = error instanceof Refusal && error.status < 500;
+    const replay = isRefused && identity !== null && error.code !== "idempotency_key_reused"
+      ? await findReplay(deps.tasks, accountOf(c).id, identity)
+      : null;
+    if (replay === null) throw error;
+    return { model: null, created: replay };
+  }
+}
+
+export function callOf(
+  c: HttpContext,
+  identity: GenerationCall["identity"],
+  callback: unknown,
+): GenerationCall {
+  const { plan } = c.env;
+  const callbackUrl = typeof callback === "string"
+    ? checkUrl(callback, plan.outbound, "callback_url").href
+    : null;
+  return {
+    requestId: c.env.requestId,
+    clientRequestId: c.env.clientRequestId,
+    identity,
+    plan,
+    account: accountOf(c),
+    livingMax: c.env.accountPlan!.rates.runningTasks,
+    callbackUrl,
+  };
+}
+
+/** The model, if this account may use it and the endpoint runs its type. */
+export function modelOf(c: HttpContext, id: string, route: Route): Model {
+  const model = usableModel(c, id);
+  const type = route.operation === "generation" ? route.type : route.operation;
+  if (model.type === type) return model;
+  throw new Refusal(
+    "capability_not_supported",
+    `${model.id} is a ${model.type} model: ${route.path} takes ${type} models.`,
+    { param: "model" },
+  );
+}
+
+function notThere(route: Route): Endpoint {
+  return function notThere() {
+    throw new Refusal("endpoint_not_released", `${route.path} is planned and not released yet.`);
+  };
+}

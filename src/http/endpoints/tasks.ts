@@ -1,0 +1,89 @@
+import { MODEL_TYPES } from "../../base/model_types.ts";
+import { followTask } from "../../tasks/await_task.ts";
+import { cancelTask } from "../../tasks/cancel_task.ts";
+import type { TaskDeps } from "../../tasks/deps.ts";
+import { findTask, listTasks, taskNotFound } from "../../tasks/find_task.ts";
+import { type RenderedTask, renderTask } from "../../tasks/render_task.ts";
+import { STATUSES, type TaskRow } from "../../tasks/task.ts";
+import { chosen } from "../choice.ts";
+import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import { readPage, sendPage } from "../paging.ts";
+
+export interface TaskEndpointDeps {
+  tasks: TaskDeps;
+  /** Aborts when the client leaves, or when this node is about to stop. */
+  leaving(c: HttpContext): AbortSignal;
+}
+
+/** GET /v1/tasks: the account's, newest first. */
+export function listTasksEndpoint(deps: TaskEndpointDeps): Endpoint {
+  return async function listTasksEndpoint(c) {
+    const type = chosen(c, "type", MODEL_TYPES);
+    const status = chosen(c, "status", STATUSES);
+    const query = { ...readPage(c), account: accountOf(c).id, type, status };
+    const { rows, hasMore } = await listTasks(deps.tasks.database.sql, query);
+    return sendPage(rows.map((row) => showTask(deps, c, row)), hasMore);
+  };
+}
+
+/** GET /v1/tasks/{task_id}; addresses of results are signed anew. */
+export function retrieveTask(deps: TaskEndpointDeps): Endpoint {
+  return async function retrieveTask(c) {
+    const row = await findTask(deps.tasks.database.sql, accountOf(c).id, idOf(c));
+    if (row === null) throw taskNotFound();
+    return sendJson(JSON.stringify(showTask(deps, c, row)));
+  };
+}
+
+/** POST /v1/tasks/{task_id}/cancel: 200 when it is over, 202 while its upstream is being asked. */
+export function cancelTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
+  return async function cancelTaskEndpoint(c) {
+    const { row, isPending } = await cancelTask(deps.tasks, accountOf(c).id, idOf(c));
+    return sendJson(JSON.stringify(showTask(deps, c, row)), isPending ? 202 : 200);
+  };
+}
+
+const EVENT_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+/** GET /v1/tasks/{task_id}/events: the task, and again after every change, until it is over. */
+export function followTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
+  return async function followTaskEndpoint(c) {
+    const rows = followTask(deps.tasks, accountOf(c).id, idOf(c), deps.leaving(c));
+    // The first one here: a task that is not there is an error, not an empty stream.
+    const first = await rows.next();
+    const event = (row: TaskRow | null) =>
+      row === null ? ": still here\n\n" : `data: ${JSON.stringify(showTask(deps, c, row))}\n\n`;
+    const events = new ReadableStream<string>({
+      start(controller) {
+        if (!first.done) controller.enqueue(event(first.value));
+      },
+      async pull(controller) {
+        const { done, value } = await rows.next();
+        if (done) controller.close();
+        else controller.enqueue(event(value));
+      },
+      async cancel() {
+        await rows.return(undefined);
+      },
+    });
+    return new Response(events.pipeThrough(new TextEncoderStream()), { headers: EVENT_HEADERS });
+  };
+}
+
+export function showTask(deps: TaskEndpointDeps, c: HttpContext, row: TaskRow): RenderedTask {
+  const { service, storage } = c.env.plan;
+  return renderTask(row, {
+    files: deps.tasks.files,
+    currency: service.currency,
+    keepDays: storage.outputs.keepDays,
+    now: Date.now(),
+  });
+}
+
+function idOf(c: HttpContext): string {
+  return c.req.param("task_id") ?? "";
+}

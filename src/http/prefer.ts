@@ -1,0 +1,23 @@
+import type { HttpContext } from "./exchange.ts";
+
+/** What a client would like (RFC 7240). What is not understood is ignored, as the RFC has it. */
+export interface Preferences {
+  /** How long the answer may be held back, in seconds; 0: not at all. */
+  waitSeconds: number;
+  respondAsync: boolean;
+}
+
+const WAIT_SECONDS_MAX = 60;
+
+export function readPreferences(c: HttpContext): Preferences {
+  let waitSeconds = 0;
+  let respondAsync = false;
+  for (const part of (c.req.header("prefer") ?? "").split(",")) {
+    const [name, value] = part.split(";")[0]!.split("=").map((each) => each.trim());
+    if (name?.toLowerCase() === "respond-async") respondAsync = true;
+    if (name?.toLowerCase() === "wait" && /^"?\d{1,6}"?$/.test(value ?? "")) {
+      waitSeconds = Math.min(WAIT_SECONDS_MAX, Number(value!.replaceAll('"', "")));
+    }
+  }
+  return { waitSeconds, respondAsync };
+}

@@ -1,0 +1,74 @@
+import { Refusal } from "./base/refusal.ts";
+import type { PlanKeeper } from "./config/keeper.ts";
+import type { Files } from "./files/files.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { Outbound } from "./outbound/safe_fetch.ts";
+import type { Queue, Worker } from "./queue/queue.ts";
+import type { Database } from "./store/database.ts";
+import { TaskCreation } from "./tasks/create_task.ts";
+import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
+import { type Story, taskWorker } from "./tasks/task_worker.ts";
+import { TaskWatch } from "./tasks/watch_task.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Admission } from "./upstream/admission.ts";
+import { openMediaCalls } from "./upstream/call_media.ts";
+
+interface Given {
+  database: Database;
+  keeper: PlanKeeper;
+  ledger: Ledger;
+  queue: Queue;
+  files: Files;
+  outbound: Outbound;
+  admission: Admission;
+  onEnd: NonNullable<TaskDeps["onEnd"]>;
+  log: Log;
+}
+
+const INPUT_MS_MAX = 30_000;
+
+/** Tasks: what accepts them, and the worker that does their steps. */
+export function openTasks(
+  given: Given,
+  stories: ReadonlyMap<string, Story> = new Map(),
+): { tasks: TaskDeps; worker: Worker } {
+  const { database, keeper, ledger, queue, files, outbound, admission, onEnd, log } = given;
+  const tasks: TaskDeps = {
+    database,
+    queue,
+    ledger,
+    files,
+    media: openMediaCalls({
+      admission,
+      fetchSafely: (request, policy) => outbound.fetch(request, policy),
+    }),
+    creation: new TaskCreation(database, queue, () => keeper.current.service.currencyScale),
+    watch: new TaskWatch(),
+    plan: () => keeper.current,
+    fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
+    onEnd,
+    log: (level, message, fields) => log[level](message, fields),
+  };
+  return { tasks, worker: taskWorker(tasks, stories) };
+}
+
+/** A picture that a client named. What is refused here ends the task: nobody could use it. */
+async function fetchInput(
+  outbound: Outbound,
+  keeper: PlanKeeper,
+  url: string,
+  signal: AbortSignal,
+): Promise<FetchedInput> {
+  const { outbound: policy, storage } = keeper.current;
+  const bytesMax = storage.uploads.image;
+  using answer = await outbound.fetch({ url, timeoutMs: INPUT_MS_MAX, bytesMax, signal }, policy);
+  const mimeType = (answer.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  if (answer.status !== 200 || answer.body === null || !mimeType.startsWith("image/")) {
+    throw new Refusal(
+      "invalid_value",
+      "An input picture cannot be fetched, or is none: upload it and send its file id.",
+      { param: "input_images" },
+    );
+  }
+  return { mimeType, bytes: await new Response(answer.body).bytes() };
+}

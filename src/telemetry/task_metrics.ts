@@ -1,0 +1,65 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+export interface TaskFacts {
+  /** Living tasks, counted in the database; null when it does not answer. */
+  count(): Promise<
+    { queued: number; running: number; dead: number; late_seconds: number } | null
+  >;
+  depth(): readonly { kind: string; waiting: number; running: number }[];
+}
+
+export interface TaskMetrics {
+  ended: Counter<"status">;
+  steps: Histogram<"kind" | "outcome">;
+}
+
+/** What `/metrics` shows of tasks and of the queue. */
+export function openTaskMetrics(registry: Registry, facts: TaskFacts): TaskMetrics {
+  const registers = [registry];
+  const late = new Gauge({
+    name: "tollgate_tasks_late_seconds",
+    help: "How long the task that waits longest has been due.",
+    registers,
+  });
+  new Gauge({
+    name: "tollgate_tasks",
+    help: "Tasks that are not over, by state; dead ones wait for an operator.",
+    labelNames: ["state"],
+    registers,
+    async collect() {
+      const counts = await facts.count();
+      if (counts === null) return;
+      for (const state of ["queued", "running", "dead"] as const) {
+        this.set({ state }, counts[state]);
+      }
+      late.set(counts.late_seconds);
+    },
+  });
+  new Gauge({
+    name: "tollgate_queue_depth",
+    help: "Steps of this process by kind of work: those that wait and those that run.",
+    labelNames: ["kind", "state"],
+    registers,
+    collect() {
+      for (const { kind, waiting, running } of facts.depth()) {
+        this.set({ kind, state: "waiting" }, waiting);
+        this.set({ kind, state: "running" }, running);
+      }
+    },
+  });
+  return {
+    ended: new Counter({
+      name: "tollgate_tasks_ended_total",
+      help: "Tasks that ended, by how.",
+      labelNames: ["status"],
+      registers,
+    }),
+    steps: new Histogram({
+      name: "tollgate_queue_step_seconds",
+      help: "How long steps of the queue took, by kind and how they ended.",
+      labelNames: ["kind", "outcome"],
+      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+      registers,
+    }),
+  };
+}
