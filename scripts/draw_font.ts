@@ -4,7 +4,7 @@
  *
  *     deno run -A scripts/draw_font.ts
  *
- * Needed only when letters are added; DejaVu Sans may be embedded and changed freely.
+ * Needed only when letters are added. The licence of DejaVu Sans lies beside them.
  */
 import { deflateRawSync } from "node:zlib";
 import { openBrowser } from "../test/helpers/chromium.ts";

@@ -1,6 +1,6 @@
 import type { AudioCodec, EncodedAudioPacketSource } from "mediabunny";
+import { type Mp3Frames, silentFrame } from "../base/mp3_frames.ts";
 import { CannotJoin, decoderBytes, type Mediabunny, type OpenShot } from "./open_shot.ts";
-import { type Line, LINE_CODEC, silentLike } from "./spoken_line.ts";
 
 /** The sound of an episode, laid down shot by shot. */
 export interface Sound {
@@ -20,28 +20,30 @@ export async function soundOf(shots: readonly OpenShot[]): Promise<Sound | null>
 }
 
 /** Lines and silence. Frames follow one another without a gap: players do not agree on what one means. */
-function lines(shots: readonly OpenShot[], first: Line): Sound {
+function lines(shots: readonly OpenShot[], first: Mp3Frames): Sound {
   shots.forEach(({ line }, at) => {
-    const isSame = line === null || line.decoder.sampleRate === first.decoder.sampleRate &&
-        line.decoder.numberOfChannels === first.decoder.numberOfChannels;
+    const isSame = line === null ||
+      line.sampleRate === first.sampleRate && line.channels === first.channels;
     if (!isSame) throw new CannotJoin(at, "its line's sample rate or channels differ.");
   });
-  const silence = silentLike(first);
-  const { frameSeconds, decoder } = first;
+  const silence = silentFrame(first);
+  const { sampleRate, channels, samplesPerFrame } = first;
+  const decoderConfig = { codec: "mp3", sampleRate, numberOfChannels: channels };
+  const frameSeconds = samplesPerFrame / sampleRate;
   let count = 0;
   return {
-    codec: LINE_CODEC,
+    codec: "mp3",
     async add(track, { EncodedPacket }, { line, seconds }, due) {
       const put = (data: Uint8Array) => {
         const packet = new EncodedPacket(data, "key", count++ * frameSeconds, frameSeconds);
-        return track.add(packet, { decoderConfig: decoder });
+        return track.add(packet, { decoderConfig });
       };
       // To the nearest frame: what is too early or too late never adds up.
       const until = async (time: number) => {
         while ((count + 0.5) * frameSeconds <= time) await put(silence);
       };
       await until(due);
-      for (const frame of line?.frames ?? []) await put(frame.data);
+      for (const frame of line?.frames ?? []) await put(frame);
       await until(due + seconds);
     },
   };

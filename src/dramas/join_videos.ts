@@ -36,7 +36,7 @@ export async function joinVideos(shots: readonly Shot[]): Promise<JoinedVideo> {
   const opened: OpenShot[] = [];
   for (const [at, { video, line }] of shots.entries()) {
     const input = inputs.use(new Input({ source: new BlobSource(video), formats: [MP4, QTFF] }));
-    opened.push(await openShot(bunny, input, line ?? null, at));
+    opened.push(await openShot(input, line ?? null, at));
   }
   opened.forEach((shot, at) => checkKind(opened[0]!, shot, at));
   return await writeJoined(bunny, opened);

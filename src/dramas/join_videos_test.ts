@@ -7,7 +7,7 @@ import {
   type InputAudioTrack,
   type InputVideoTrack,
 } from "mediabunny";
-import { encodeMp3 } from "../../providers/simulator/media/mp3.ts";
+import { murmurMp3 } from "../../providers/simulator/media/mp3.ts";
 import { Canvas, type Colour } from "../../providers/simulator/media/canvas.ts";
 import { SAMPLE_RATE, speak } from "../../providers/simulator/media/speech.ts";
 import { H264Encoder } from "../../providers/simulator/media/h264.ts";
@@ -47,7 +47,7 @@ const samplesOf = (seconds: number, voice = "alma") =>
 async function mp3(seconds: number): Promise<Blob> {
   const samples = seconds * SAMPLE_RATE;
   return new Blob([
-    await encodeMp3((count) => samplesOf(count / SAMPLE_RATE), samples, SAMPLE_RATE),
+    await murmurMp3((count) => samplesOf(count / SAMPLE_RATE), samples, SAMPLE_RATE),
   ]);
 }
 

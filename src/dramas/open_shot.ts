@@ -1,7 +1,7 @@
 import type { Input, InputAudioTrack, InputVideoTrack } from "mediabunny";
-import { type Line, type Mediabunny, openLine } from "./spoken_line.ts";
+import { type Mp3Frames, readMp3Frames } from "../base/mp3_frames.ts";
 
-export type { Mediabunny } from "./spoken_line.ts";
+export type Mediabunny = typeof import("mediabunny");
 
 /** The shots are not of one kind, or one of them is no video. The message is ours, and says which. */
 export class CannotJoin extends Error {
@@ -15,7 +15,7 @@ export class CannotJoin extends Error {
 export interface OpenShot {
   readonly video: InputVideoTrack;
   readonly sound: InputAudioTrack | null;
-  readonly line: Line | null;
+  readonly line: Mp3Frames | null;
   readonly decoder: VideoDecoderConfig;
   /** Where its own clock begins and ends, and how long it is shown; in seconds. */
   readonly start: number;
@@ -24,7 +24,6 @@ export interface OpenShot {
 }
 
 export async function openShot(
-  bunny: Mediabunny,
   input: Input,
   line: Blob | null,
   at: number,
@@ -33,7 +32,7 @@ export async function openShot(
     const video = await input.getPrimaryVideoTrack();
     const decoder = await video?.getDecoderConfig() ?? null;
     if (video === null || decoder === null) throw new TypeError("no video track");
-    const spoken = line === null ? null : await openLine(bunny, line);
+    const spoken = line === null ? null : await readMp3Frames(line);
     const start = await video.getFirstTimestamp();
     const end = await video.computeDuration();
     return {
@@ -43,11 +42,15 @@ export async function openShot(
       decoder,
       start,
       end,
-      seconds: Math.max(end - start, spoken?.seconds ?? 0),
+      seconds: Math.max(end - start, spoken === null ? 0 : secondsOf(spoken)),
     };
   } catch (cause) {
     throw new CannotJoin(at, "its video or its line cannot be read.", { cause });
   }
+}
+
+function secondsOf({ frames, samplesPerFrame, sampleRate }: Mp3Frames): number {
+  return frames.length * samplesPerFrame / sampleRate;
 }
 
 /** What a decoder is told before it begins; nothing for codecs that say it in their packets. */

@@ -74,7 +74,27 @@ browserTest("an avatar is as long as its sound, and its mouth moves", async ({ o
   const times = Array.from({ length: 14 }, (_, at) => 0.05 + at / 12);
   const played = await playVideo(page, bytes!, { looks: times.map((time) => [time, ...mouth]) });
   assert.deepEqual([played.seconds, played.width, played.height], [2.4, 360, 640]);
+  assert.ok(played.soundBytes > 0, "it is heard");
   assert.ok(new Set(played.colours.map(([red]) => red! > 120)).size === 2, "open and shut");
+});
+
+Deno.test("an avatar goes on after a restart, as long as before", STRICT, async () => {
+  const client = new MediaClient("seconds=10");
+  const inputs = [inputOf("audio", wavOf(1.7), "audio/wav")];
+  const { id } = await client.submit({ type: "avatar", prompt: null, inputs });
+  client.nowMs += 10_000;
+  const fetched = async () => {
+    const seen = await client.look(id!);
+    assert.ok(seen.state === "succeeded");
+    assert.deepEqual(seen.usage, { outputs: 1, durationMs: 1700 });
+    const source = new BufferSource(await client.fetch(seen.outputs[0]!));
+    using input = new Input({ source, formats: ALL_FORMATS });
+    const sound = await input.getPrimaryAudioTrack();
+    return { seconds: await input.computeDuration(), hasSound: sound !== null };
+  };
+  assert.deepEqual(await fetched(), { seconds: 1.7, hasSound: true });
+  client.forget();
+  assert.deepEqual(await fetched(), { seconds: 1.7, hasSound: false });
 });
 
 Deno.test(

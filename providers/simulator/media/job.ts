@@ -53,6 +53,8 @@ const Job = z.object({
   lengthMs: z.number().nullable(),
   /** Small copies of the pictures it was given, in base64. */
   pictures: z.array(z.string()),
+  /** Which sound it speaks with. The sound itself is not here: after a restart avatars are mute. */
+  sound: z.string().nullable(),
   orders: z.custom<JobOrders>((value) => typeof value === "object" && value !== null),
 });
 

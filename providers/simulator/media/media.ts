@@ -5,6 +5,7 @@ import { idOf, type Job, jobOf, outputCount, stateAt } from "./job.ts";
 import { planOutput, PRIVATE_ADDRESS } from "./plan_output.ts";
 import { readBody, readJob, readPrompt } from "./read_job.ts";
 import { EXTENSIONS, MIME_TYPES, Renderer } from "./render.ts";
+import { Sounds } from "./sounds.ts";
 import { planSpeech } from "./plan_speech.ts";
 
 /** The simulator's API for what is made in the background, and for speech. */
@@ -33,7 +34,8 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
   const ids = new Bounded<string, string>(REMEMBERED_MAX);
   const cancelled = new Bounded<string, number>(REMEMBERED_MAX);
   const looks = new Bounded<string, number>(REMEMBERED_MAX);
-  const renderer = new Renderer();
+  const sounds = new Sounds();
+  const renderer = new Renderer(sounds);
 
   async function submit(request: Request): Promise<Plan> {
     const declared = { ...standing, ...parseOrders(request.headers.get("x-simulate") ?? "") };
@@ -43,6 +45,7 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
     const refusal = planRefusal(orders);
     if (refusal !== null) return refusal;
     const job = await readJob(body, prompt, orders, now());
+    for (const { role, bytes } of body.inputs) if (role === "audio") sounds.keep(bytes);
     const known = ids.get(job.reference);
     const id = known ?? idOf(job);
     ids.set(job.reference, id);

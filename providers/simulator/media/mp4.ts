@@ -68,7 +68,7 @@ export function avcSample(unit: Uint8Array): Uint8Array {
 }
 
 /** What decodes MP3, which MP4 knows as an object of MPEG-4 systems. */
-export function mp3Entry(sampleRate: number): Uint8Array {
+export function mp3Entry(sampleRate: number, channels: number): Uint8Array {
   const isLow = sampleRate < 32_000;
   const decoder = [0x04, 13, isLow ? 0x69 : 0x6b, 0x15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   const descriptor = Uint8Array.of(0x03, 3 + decoder.length + 3, 0, 1, 0, ...decoder, 0x06, 1, 2);
@@ -77,7 +77,7 @@ export function mp3Entry(sampleRate: number): Uint8Array {
     new Uint8Array(6),
     u16(1),
     new Uint8Array(8),
-    u16(1, 16, 0, 0),
+    u16(channels, 16, 0, 0),
     u32(sampleRate * 0x10000),
     box("esds", u32(0), descriptor),
   );

@@ -1,7 +1,7 @@
 import { readNumber, readString, wrongValue } from "../fields.ts";
 import { type Plan, planRefusal, planWhole } from "../misbehave.ts";
 import { type Orders, parseOrders, takeDirectives } from "../orders.ts";
-import { encodeMp3 } from "./mp3.ts";
+import { murmurMp3 } from "./mp3.ts";
 import { readBody } from "./read_job.ts";
 import { SAMPLE_RATE, speak, speechLength } from "./speech.ts";
 import { writeWav } from "./wav.ts";
@@ -45,7 +45,7 @@ function encoded(
 ): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer> {
   switch (format) {
     case "mp3":
-      return encodeMp3(sound, samples, SAMPLE_RATE);
+      return murmurMp3(sound, samples, SAMPLE_RATE);
     case "wav":
       return writeWav(sound(samples), SAMPLE_RATE);
     case "pcm":

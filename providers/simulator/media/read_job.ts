@@ -3,6 +3,7 @@ import { type Orders, takeDirectives } from "../orders.ts";
 import { WireError } from "../wire_error.ts";
 import { audioLength } from "./audio_length.ts";
 import { type Job, jobOrders } from "./job.ts";
+import { soundName } from "./sounds.ts";
 import { thumbnailOf } from "./thumbnail.ts";
 
 const TYPES = ["image", "video", "avatar"] as const;
@@ -72,6 +73,7 @@ export async function readJob(
     count: type === "image" ? readCount(parameters) : 1,
     lengthMs,
     pictures: pictures.map((picture) => thumbnailOf(picture.bytes)),
+    sound: audio === undefined ? null : soundName(audio.bytes),
     orders: jobOrders(orders),
   };
 }

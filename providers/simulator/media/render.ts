@@ -1,6 +1,7 @@
 import type { Job } from "./job.ts";
 import { drawPicture } from "./picture.ts";
 import { writePng } from "./png.ts";
+import type { Sounds } from "./sounds.ts";
 import { readThumbnail } from "./thumbnail.ts";
 import { makeClip } from "./video.ts";
 
@@ -17,9 +18,12 @@ export class Renderer {
   readonly #kept = new Map<string, { drawn: Drawn; length: number }>();
   #length = 0;
 
+  constructor(readonly sounds: Sounds) {}
+
   render(job: Job, index: number): Drawn {
     const { type, prompt, seed, width, height, count, lengthMs, pictures } = job;
-    const shown = [type, prompt, seed, width, height, count, lengthMs, pictures, index];
+    const sound = job.sound !== null && this.sounds.has(job.sound) ? job.sound : null;
+    const shown = [type, prompt, seed, width, height, count, lengthMs, pictures, sound, index];
     const key = JSON.stringify(shown);
     const known = this.#kept.get(key);
     if (known !== undefined) {
@@ -27,7 +31,7 @@ export class Renderer {
       this.#kept.set(key, known);
       return known.drawn;
     }
-    const entry = { drawn: draw(job, index), length: 0 };
+    const entry = { drawn: draw(job, index, this.sounds), length: 0 };
     this.#kept.set(key, entry);
     entry.drawn.then(({ length }) => {
       this.#length += entry.length = length;
@@ -47,16 +51,16 @@ export class Renderer {
   }
 }
 
-function draw(job: Job, index: number): Drawn {
+async function draw(job: Job, index: number, sounds: Sounds): Drawn {
   const { width, height, prompt, seed, lengthMs } = job;
   const inputs = job.pictures.map(readThumbnail);
   if (lengthMs === null) {
     const note = job.count > 1 ? `${index + 1} of ${job.count}` : "";
-    return writePng(
+    return await writePng(
       drawPicture({ width, height, prompt, seed: `${seed} ${index}`, note, inputs }),
     );
   }
-  return makeClip({
+  return await makeClip({
     width,
     height,
     durationMs: lengthMs,
@@ -64,6 +68,6 @@ function draw(job: Job, index: number): Drawn {
     seed,
     backdrop: inputs[0] ?? null,
     speaks: job.type === "avatar",
-    sound: null,
+    sound: job.sound === null ? null : await sounds.trackOf(job.sound, lengthMs),
   });
 }
