@@ -64,16 +64,23 @@ export async function findAccount(sql: Queries, id: string): Promise<Account> {
   return shown(row);
 }
 
-export async function listAccounts(sql: Queries, page: Page): Promise<Listed<Account>> {
+/** Accounts in the order they were made; with `search`, those whose id, name or address holds it. */
+export async function listAccounts(
+  sql: Queries,
+  page: Page & { search?: string | undefined },
+): Promise<Listed<Account>> {
   const ascending = page.order === "asc";
   const after = page.after === undefined
     ? sql`true`
     : ascending
     ? sql`id > ${page.after}`
     : sql`id < ${page.after}`;
+  const found = page.search === undefined || page.search === ""
+    ? sql`true`
+    : sql`strpos(lower(concat_ws(' ', id, name, email)), lower(${page.search})) > 0`;
   // Ids sort by creation, and one row more than asked tells whether there is a next page.
   const rows = await sql<Row[]>`
-    select * from account where ${after}
+    select * from account where ${after} and ${found}
      order by id ${ascending ? sql`asc` : sql`desc`} limit ${page.limit + 1}`;
   return { data: rows.slice(0, page.limit).map(shown), hasMore: rows.length > page.limit };
 }

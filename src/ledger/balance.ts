@@ -89,3 +89,16 @@ async function readBalance(sql: Queries, account: string): Promise<Row> {
   if (row === undefined) throw unknownAccount(account);
   return row;
 }
+
+/** What accounts can spend, for lists of them. Quotas are not in it. */
+export async function availableBalances(
+  sql: Queries,
+  accounts: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ account_id: string; available: string }[]>`
+    select account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
+                                else remaining - frozen end) as available
+      from pot where account_id = any (${accounts as string[]}) and is_open and unit = 'money'
+     group by account_id`;
+  return new Map(rows.map(({ account_id, available }) => [account_id, trimDecimal(available)]));
+}

@@ -206,3 +206,119 @@ Deno.test(
     assert.equal(hidden.status, 404);
   },
 );
+
+Deno.test("billing shows every movement, its receipt, and the same as CSV", STRICT, async () => {
+  await using gateway = await openConsole({ cash: "12.5" });
+  const { person } = gateway;
+  const made = await person.post("/console/models/sim-chat/run", { prompt: "Hello" });
+  await made.body?.cancel();
+  const page = await person.read("/console/billing");
+  assert.ok(page.includes("+$12.50") && page.includes("Call of sim-chat"));
+  const id = /receipts\/(req_[0-9a-z]+)/.exec(page)![1]!;
+  const receipt = await person.read(`/console/billing/receipts/${id}`);
+  assert.ok(receipt.includes("of cash") && receipt.includes("output tokens"));
+  const csv = await (await person.get("/console/billing/statement.csv")).text();
+  assert.equal(csv.trimEnd().split("\r\n").length, 3);
+  assert.ok(csv.includes(id));
+  const later = await (await person.get("/console/billing/statement.csv?from=2126-01-01")).text();
+  assert.equal(later.trimEnd().split("\r\n").length, 1);
+  const wrong = await person.get("/console/billing?from=yesterday");
+  await wrong.body?.cancel();
+  assert.equal(wrong.status, 400);
+
+  const other = await gateway.register("other@example.org");
+  const foreign = await other.get(`/console/billing/receipts/${id}`);
+  await foreign.body?.cancel();
+  assert.equal(foreign.status, 404);
+});
+
+Deno.test("an operator books credit once per reference, and sets the plan", STRICT, async () => {
+  await using gateway = await openConsole({ cash: "0" });
+  const { person } = gateway;
+  await person.makeOperator();
+  const customer = await gateway.register("bob@example.org");
+  const path = `/console/operator/accounts/${customer.account}`;
+  const book = (amount: string, reference = "invoice 7") =>
+    person.post(`${path}/credits`, { kind: "cash", amount, reference, expires_at: "" });
+  for (const amount of ["10.00", "10.00"]) {
+    const res = await book(amount);
+    await res.body?.cancel();
+    assert.equal(res.status, 303);
+  }
+  for (const amount of ["11.00", "-1", "1e3", "ten"]) {
+    const res = await book(amount);
+    await res.body?.cancel();
+    assert.equal(res.status, 400, amount);
+  }
+  const unnamed = await book("1", " ");
+  await unnamed.body?.cancel();
+  assert.equal(unnamed.status, 400);
+  const plan = await person.post(`${path}/plan`, { plan: "pro", ends_at: "2126-01-31" });
+  await plan.body?.cancel();
+  assert.equal(plan.status, 303);
+  const { available_balance, plan: now } = await (await customer.get("/console/api/balance"))
+    .json();
+  assert.deepEqual([available_balance, now.name], ["10.00", "pro"]);
+  const shown = await person.read(path);
+  assert.ok(shown.includes("$10.00") && shown.includes("bob@example.org"));
+  const found = await person.read("/console/operator/accounts?q=BOB%40");
+  assert.ok(found.includes(customer.account) && !found.includes(person.account));
+
+  const refused = await customer.post(`${path}/credits`, {
+    kind: "cash",
+    amount: "1000",
+    reference: "mine",
+  });
+  await refused.body?.cancel();
+  assert.equal(refused.status, 404);
+  await gateway.verify();
+});
+
+Deno.test("an operator sees what came in and what upstreams charge for it", STRICT, async () => {
+  const shipped = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
+  const declaration = shipped.replace(
+    "- provider: simulator\n        model: chat\n",
+    '- provider: simulator\n        model: chat\n        cost: { price: "0.000001", unit: call }\n',
+  );
+  assert.notEqual(declaration, shipped);
+  await using gateway = await openConsole({ declaration });
+  const { person } = gateway;
+  await person.makeOperator();
+  for (let call = 0; call < 3; call++) {
+    const made = await person.post("/console/models/sim-chat/run", { prompt: "Hello" });
+    await made.body?.cancel();
+  }
+  const { sql } = gateway.gateway.database;
+  const rows = await sql`select upstream, cost from hold`;
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    Array(3).fill({ upstream: "simulator/chat", cost: "0.000001000000" }),
+  );
+  const page = await person.read("/console/operator/margins");
+  assert.ok(page.includes("sim-chat") && page.includes("$0.000003"), page);
+  const own = await person.read("/console");
+  assert.ok(!own.includes("simulator/chat"));
+});
+
+Deno.test("an operator reloads the declaration and reads every fault", STRICT, async () => {
+  await using gateway = await openConsole();
+  const { person } = gateway;
+  await person.makeOperator();
+  const before = gateway.gateway.keeper.current.version;
+  const text = await Deno.readTextFile(gateway.declarationFile);
+  await Deno.writeTextFile(gateway.declarationFile, text.replace("type: chat\n", "type: chatt\n"));
+  const reload = () => person.post("/console/operator/declaration/reload", {});
+  await (await reload()).body?.cancel();
+  const faulty = await person.read("/console/operator/declaration");
+  assert.ok(faulty.includes("stays in force") && faulty.includes("models[0].type"));
+  assert.equal(gateway.gateway.keeper.current.version, before);
+
+  await Deno.writeTextFile(
+    gateway.declarationFile,
+    text.replace('price: "0.04", unit: image', 'price: "0.05", unit: image'),
+  );
+  await (await reload()).body?.cancel();
+  const good = await person.read("/console/operator/declaration");
+  assert.ok(good.includes("+25.0 %"), good);
+  assert.notEqual(gateway.gateway.keeper.current.version, before);
+});

@@ -1,10 +1,12 @@
 import type { SiteRouter } from "../context.ts";
-import { mustBeOperator } from "../visitor.ts";
+import { billingPage, statementCsv } from "./billing.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { createKeyPage, keysPage, revokeKeyPage } from "./keys.tsx";
 import { modelPage } from "./model.tsx";
 import { modelsPage } from "./models.tsx";
 import { overview } from "./overview.tsx";
+import { mountOperator } from "./operator/mount.tsx";
+import { receiptPage } from "./receipt.tsx";
 import { callApi, quoteModel, runModel } from "./run_model.tsx";
 
 /** The console: every page is behind sign-in already. */
@@ -19,5 +21,8 @@ export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
   site.post("/console/models/:id/quote", quoteModel(deps));
   site.all("/console/api/*", callApi(deps));
 
-  site.use("/console/operator/*", mustBeOperator);
+  site.get("/console/billing", billingPage(deps));
+  site.get("/console/billing/statement.csv", statementCsv(deps));
+  site.get("/console/billing/receipts/:id", receiptPage(deps));
+  mountOperator(site, deps);
 }

@@ -62,14 +62,14 @@ export function overview({ database }: ConsoleDeps) {
 export function BalanceFigures({ balance }: { balance: Balance }) {
   const { currency, quotas } = balance;
   const parts: [name: string, value: string, note: string][] = [
-    ["Cash", money(balance.cash_balance, currency), "including what is on hold"],
+    ["Cash", money(balance.cash_balance, currency), "with what is on hold"],
     ["Gift credit", money(balance.gift_balance, currency), "used before cash"],
     ["On hold", money(balance.frozen_balance, currency), "for what runs now"],
   ];
   const kinds: [string, number, string][] = [
-    ["Text", quotas.text, "tokens"],
-    ["Pictures", quotas.image, "left"],
-    ["Video", quotas.video, "seconds"],
+    ["Text", quotas.text, "tokens left"],
+    ["Picture", quotas.image, "pictures left"],
+    ["Video", quotas.video, "seconds left"],
   ];
   const granted = kinds.filter(([, left]) => left > 0);
   return (
@@ -150,7 +150,7 @@ function Charts(
 }
 
 /** On the axis a small amount needs its digits. */
-function axisMoney(value: string, currency: string): string {
+export function axisMoney(value: string, currency: string): string {
   return /^0\.0*[1-9]/.test(value) ? money(value, currency) : moneyShort(value, currency);
 }
 

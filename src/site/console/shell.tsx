@@ -45,7 +45,7 @@ export function sendConsole(
   );
   return sendPage(
     c,
-    { ...page, at: "console" },
+    { ...page, at: "console", scripts: ["console", ...page.scripts ?? []] },
     <div class="with-side">
       <nav class="side" aria-label="Console">
         {OWN.map(link)}

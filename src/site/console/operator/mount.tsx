@@ -1,0 +1,23 @@
+import type { SiteRouter } from "../../context.ts";
+import { mustBeOperator } from "../../visitor.ts";
+import type { ConsoleDeps } from "../deps.ts";
+import { accountPage, creditAccount, planAccount, revokeAccountKey } from "./account.tsx";
+import { ACCOUNTS, accountsPage, createAccountPage } from "./accounts.tsx";
+import { declarationPage, reloadDeclaration } from "./declaration.tsx";
+import { marginsPage } from "./margins.tsx";
+import { providersPage } from "./providers.tsx";
+
+/** What concerns everybody: for people who are marked as operators. To others it does not exist. */
+export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
+  site.use("/console/operator/*", mustBeOperator);
+  site.get(ACCOUNTS, accountsPage(deps));
+  site.post(ACCOUNTS, createAccountPage(deps));
+  site.get(`${ACCOUNTS}/:id`, accountPage(deps));
+  site.post(`${ACCOUNTS}/:id/credits`, creditAccount(deps));
+  site.post(`${ACCOUNTS}/:id/plan`, planAccount(deps));
+  site.post(`${ACCOUNTS}/:id/keys/:key/revoke`, revokeAccountKey(deps));
+  site.get("/console/operator/margins", marginsPage(deps));
+  site.get("/console/operator/declaration", declarationPage(deps));
+  site.post("/console/operator/declaration/reload", reloadDeclaration(deps));
+  site.get("/console/operator/providers", providersPage(deps));
+}
