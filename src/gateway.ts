@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ADAPTERS } from "../providers/registry.ts";
+import { EVERY_ADAPTER } from "../providers/own.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { findAdminToken } from "./admin_token.ts";
 import { findHome } from "./home.ts";
@@ -140,7 +140,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   );
   const admission = new Admission({
-    adapters: ADAPTERS,
+    adapters: EVERY_ADAPTER,
     onAttempt({ provider, model, kind, error }) {
       metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
       // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.

@@ -67,7 +67,7 @@ export function readProvider(file: string, source: string): ProviderDeclaration 
       document.errors.map(({ pos, message }) => fault(pos[0], [], message)),
     );
   }
-  const value = document.toJS() as unknown;
+  const value = valueOf(file, document, fault);
   const validate = validator();
   const found = validate(value) ? [] : withoutEchoes(validate.errors!).map((error) => {
     const path = steps(error.instancePath);
@@ -78,6 +78,19 @@ export function readProvider(file: string, source: string): ProviderDeclaration 
   }
   if (found.length > 0) throw new BadProvider(file, found);
   return value as ProviderDeclaration;
+}
+
+function valueOf(
+  file: string,
+  document: Document,
+  fault: (offset: number, path: readonly string[], message: string) => ProviderFault,
+): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // Aliases that lead nowhere, or to more than anybody would write.
+    throw new BadProvider(file, [fault(0, [], (error as Error).message)]);
+  }
 }
 
 function describe({ message, params }: ErrorObject): string {
@@ -96,7 +109,14 @@ function steps(pointer: string): string[] {
 /** That no alternative fits is said better by what is wrong with the one that was meant. */
 function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const own = errors.filter(({ keyword }) => keyword !== "oneOf" && keyword !== "const");
-  return own.length > 0 ? own : errors;
+  if (own.length === 0) return errors;
+  const isOtherKind = (error: ErrorObject) =>
+    error.keyword === "type" && /\/oneOf\/\d+\/type$/.test(error.schemaPath);
+  const meant = own.filter((error) => !isOtherKind(error));
+  return own.filter((error) =>
+    !isOtherKind(error) ||
+    !meant.some(({ instancePath }) => instancePath.startsWith(error.instancePath))
+  );
 }
 
 /** Where the culprit stands; for a missing key, the block that misses it. */

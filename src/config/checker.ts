@@ -10,11 +10,21 @@ export interface Known {
   adapters: ReadonlyMap<string, { types: readonly ModelType[] }>;
   /** Adapters that have no address of their own: a provider must declare one. */
   addressNeeded?: ReadonlySet<string>;
+  /**
+   * Opens an adapter that a declaration brings along, from its file's text; asked for under a name that
+   * holds the file's version. Left out: declarations bring none.
+   */
+  openAdapter?(name: string, source: string): OpenedAdapter;
   /** Operations that have a handler. */
   operations: ReadonlySet<string>;
   /** Names of the request schemas a generation route may use. */
   requests: ReadonlySet<string>;
 }
+
+export type OpenedAdapter =
+  | { readonly types: readonly ModelType[]; readonly hasAddress: boolean }
+  /** Each as `line:column where: what`. */
+  | { readonly faults: readonly string[] };
 
 /** Names that a reference may use; null when the section that holds them cannot be read. */
 export type Names = { has(name: string): boolean; keys(): Iterable<string> } | null;

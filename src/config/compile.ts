@@ -10,6 +10,7 @@ import { BadDeclaration, type Fault, inOrder } from "./faults.ts";
 import { freeze } from "./freeze.ts";
 import { type Environment, load } from "./load.ts";
 import { noticeOf } from "./notice.ts";
+import { type OwnAdapters, readOwnAdapters } from "./own_adapters.ts";
 import type { AccountPlan, Bucket, Plan, Provider, Rates, Route } from "./plan.ts";
 import { requestOf, STANDARD_ROUTES } from "./standard_routes.ts";
 import { validate } from "./validate.ts";
@@ -33,13 +34,13 @@ export function compile(options: CompileOptions): Compiled {
   const loaded = load(options.file, options.source, options.environment);
   if (loaded.value === undefined) return { plan: null, faults: inOrder(loaded.faults) };
   const { declaration, faults: shape } = validate(loaded);
-  const before = [...loaded.faults, ...shape];
-  const faults = inOrder([...before, ...crossCheck(loaded, options.known, before, options.now)]);
+  const own = readOwnAdapters(loaded, options.known);
+  const before = [...loaded.faults, ...shape, ...own.faults];
+  const faults = inOrder([...before, ...crossCheck(loaded, own.known, before, options.now)]);
   if (declaration === null || faults.some((fault) => fault.severity === "error")) {
     return { plan: null, faults };
   }
-  const version = versionOf(loaded.written);
-  return { plan: freeze(assemble(declaration, version, options.known)), faults };
+  return { plan: freeze(assemble(declaration, versionOf(loaded.written, own), own)), faults };
 }
 
 /** The same for callers that cannot go on without a plan. */
@@ -50,9 +51,9 @@ export function compileOrThrow(options: CompileOptions): { plan: Plan; warnings:
 }
 
 /** Comments and key order do not make a new version; nor do the environment's secrets. */
-function versionOf(written: unknown): string {
+function versionOf(written: unknown, own: OwnAdapters): string {
   const sorted = JSON.stringify(
-    written,
+    own.names.length === 0 ? written : [written, own.names],
     (_key, value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
@@ -61,14 +62,14 @@ function versionOf(written: unknown): string {
   return createHash("sha256").update(sorted).digest("hex").slice(0, 12);
 }
 
-function assemble(file: declared.Declaration, version: string, known: Known): Plan {
+function assemble(file: declared.Declaration, version: string, own: OwnAdapters): Plan {
   const rates = ratesOf(file.limits?.default, {
     requestsPerMinute: 600,
     tokensPerMinute: 1_000_000,
     runningTasks: 20,
   });
   const providers = new Map(
-    Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider)]),
+    Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider, own)]),
   );
   const declaredModels = new Map(file.models.map((model) => [model.id, model]));
   const models = file.models.map((model) => compileModel(model, providers, declaredModels));
@@ -78,6 +79,7 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
   const absentOf = (model: declared.Model) => absent(model, offered);
   return {
     version,
+    files: own.files,
     service: {
       name: file.service?.name ?? "Tollgate",
       baseUrl: file.service?.base_url ?? null,
@@ -120,7 +122,7 @@ function assemble(file: declared.Declaration, version: string, known: Known): Pl
       .filter(({ absent }) => absent.length > 0)
       .map(({ model, absent }) => ({ model, reason: `switched off: ${absent.join(", ")}` })),
     books: compileBooks(file.prices),
-    routes: (file.routes ?? standardRoutes(known)).map(routeOf),
+    routes: (file.routes ?? standardRoutes(own.known)).map(routeOf),
     webhooks: {
       retrySeconds: file.webhooks?.retry_seconds ??
         [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400],
@@ -183,10 +185,10 @@ function planOf(id: string, plan: declared.Plan, rates: Rates): AccountPlan {
   };
 }
 
-function providerOf(id: string, provider: declared.Provider): Provider {
+function providerOf(id: string, provider: declared.Provider, own: OwnAdapters): Provider {
   return {
     id,
-    adapter: provider.adapter,
+    adapter: own.nameOf(provider.adapter),
     baseUrl: provider.base_url ?? null,
     apiKey: provider.api_key ?? null,
     headers: provider.headers ?? {},

@@ -306,7 +306,7 @@ export interface Rates1 {
  */
 export interface Provider {
   /**
-   * How the service is spoken to: the built-in `simulator`, or one of the shipped adapters.
+   * How the service is spoken to: the built-in `simulator`, one of the shipped adapters, or a file of your own that describes the service, such as `./service.yaml`, looked for beside this one.
    */
   adapter: string;
   /**

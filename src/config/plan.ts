@@ -4,6 +4,8 @@ import type { BillingType, ModelStatus, ModelType } from "./fits.ts";
 export interface Plan {
   /** Names what is in force: the first 12 digits of the declaration's SHA-256. */
   readonly version: string;
+  /** Files besides the declaration that it was made from. */
+  readonly files: readonly string[];
   readonly service: {
     readonly name: string;
     readonly baseUrl: string | null;

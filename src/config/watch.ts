@@ -6,12 +6,10 @@ const QUIET_MS = 150;
 /** Where Kubernetes keeps a mounted file: it replaces this link, and the file itself stays the same. */
 const MOUNTED = "..data";
 
-/** Reloads when the file changes or SIGHUP arrives, until disposed. */
+/** Reloads when the file, or one that it names, changes, or SIGHUP arrives, until disposed. */
 export function watchDeclaration(file: string, keeper: PlanKeeper): Disposable {
   const path = resolve(file);
-  const names = [basename(path), MOUNTED];
-  // The folder, not the file: saving often replaces the file, and a watch on it would follow the old one.
-  const watcher = Deno.watchFs(dirname(path), { recursive: false });
+  const watchers = new Map<string, Deno.FsWatcher>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const soon = () => {
@@ -20,19 +18,31 @@ export function watchDeclaration(file: string, keeper: PlanKeeper): Disposable {
     if (isOver) return;
     timer = setTimeout(() => void keeper.reload("file"), QUIET_MS);
   };
-  (async () => {
-    for await (const event of watcher) {
-      const isOurs = event.paths.some((changed) => names.includes(basename(changed)));
-      if (isOurs && event.kind !== "access") soon();
-    }
-  })();
+  const isOurs = (changed: string) =>
+    basename(changed) === MOUNTED ||
+    [path, ...keeper.current.files].some((ours) => basename(ours) === basename(changed));
+  // The folder, not the file: saving often replaces the file, and a watch on it would follow the old one.
+  const watchFolderOf = (ours: string) => {
+    const folder = dirname(ours);
+    if (isOver || watchers.has(folder)) return;
+    const watcher = Deno.watchFs(folder, { recursive: false });
+    watchers.set(folder, watcher);
+    void (async () => {
+      for await (const { kind, paths } of watcher) {
+        if (kind !== "access" && paths.some(isOurs)) soon();
+      }
+    })();
+  };
+  watchFolderOf(path);
+  for (const named of keeper.current.files) watchFolderOf(named);
+  keeper.onChange(({ files }) => files.forEach(watchFolderOf));
   const onSignal = () => void keeper.reload("signal");
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGHUP", onSignal);
   return {
     [Symbol.dispose]() {
       isOver = true;
       clearTimeout(timer);
-      watcher.close();
+      for (const watcher of watchers.values()) watcher.close();
       if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGHUP", onSignal);
     },
   };

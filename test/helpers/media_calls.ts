@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../providers/registry.ts";
+import { EVERY_ADAPTER } from "../../providers/own.ts";
 import { KNOWN } from "../../src/known.ts";
 import { compileOrThrow } from "../../src/config/compile.ts";
 import type { Plan } from "../../src/config/plan.ts";
@@ -78,7 +78,7 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
   assert.ok(model !== undefined);
   const attempts: (string | null)[] = [];
   const admission = new Admission({
-    adapters: ADAPTERS,
+    adapters: EVERY_ADAPTER,
     onAttempt: ({ kind }) => void attempts.push(kind),
   });
   const outbound = new Outbound();
