@@ -214,6 +214,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     webhooks,
     tasks,
     leaving: (c) => AbortSignal.any([c.req.raw.signal, front.leaving]),
+    sessions: site.deps.sessions,
+    passwords: site.deps.passwords,
   };
   const serve = (plan: Plan) =>
     front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));

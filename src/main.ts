@@ -47,6 +47,7 @@ async function banner(gateway: Gateway, settings: Settings): Promise<string> {
     `  admin token  ${
       settings.adminToken === undefined ? `${settings.dataDir}/admin-token` : "from ADMIN_TOKEN"
     }`,
+    `  console      ${gateway.keeper.current.site.url ?? gateway.address}/console`,
     `  API document ${gateway.address}/openapi.json`,
   ];
   if (key !== null) {

@@ -7,6 +7,7 @@ import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
 import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { migrate } from "./migrate.ts";
+import { personOperator, personPassword } from "./people.ts";
 import { plan } from "./plan.ts";
 import { reload } from "./reload.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
@@ -23,6 +24,8 @@ const COMMANDS: readonly [name: string, command: Command][] = [
   ["account plan", accountPlan],
   ["key create", keyCreate],
   ["key revoke", keyRevoke],
+  ["person operator", personOperator],
+  ["person password", personPassword],
   ["ledger verify", ledgerVerify],
   ["task list", taskList],
   ["task show", taskShow],

@@ -22,6 +22,7 @@ import newAccount from "../../schemas/requests/admin_accounts.schema.json" with 
 import newCredit from "../../schemas/requests/admin_credits.schema.json" with { type: "json" };
 import newKey from "../../schemas/requests/admin_keys.schema.json" with { type: "json" };
 import newPlan from "../../schemas/requests/admin_plan.schema.json" with { type: "json" };
+import personChange from "../../schemas/requests/admin_people.schema.json" with { type: "json" };
 import quoteRequest from "../../schemas/requests/quotes.schema.json" with { type: "json" };
 
 const CALLS = { ...OPERATION_CALLS, ...WEBHOOK_CALLS };
@@ -151,7 +152,15 @@ function schemas(): Json {
       has_more: { type: "boolean" },
     },
   });
-  const requests = [newAccount, newKey, newCredit, newPlan, quoteRequest, chatRequest];
+  const requests = [
+    newAccount,
+    newKey,
+    newCredit,
+    newPlan,
+    personChange,
+    quoteRequest,
+    chatRequest,
+  ];
   const bodies = [...requests, ...GENERATIONS, ...WEBHOOK_BODIES]
     .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {

@@ -49,6 +49,7 @@ export class Visitor {
       if (age === "0") this.cookies.delete(name!);
       else this.cookies.set(name!, value!);
     }
-    return response;
+    // Read whole: a test that only looks at the status leaves nothing open.
+    return new Response(await response.text() || null, response);
   }
 }

@@ -13,6 +13,7 @@ import type { Endpoint, Env } from "../exchange.ts";
 import { bearer } from "../guard.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./accounts.ts";
+import { type PeopleDeps, resetPassword, retrievePerson, updatePerson } from "./people.ts";
 import { listProviders } from "./providers.ts";
 import { reloadConfig, retrieveConfig } from "./config.ts";
 import { createCredit, retrieveStatement, updatePlan, verifyLedger } from "./money.ts";
@@ -25,7 +26,7 @@ import {
   retrieveDelivery,
 } from "./webhooks.ts";
 
-export interface AdminDeps {
+export interface AdminDeps extends PeopleDeps {
   database: Database;
   changes: Changes;
   keeper: PlanKeeper;
@@ -49,6 +50,9 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["POST", "/admin/v1/accounts/:id/credits", createCredit(deps)],
     ["PUT", "/admin/v1/accounts/:id/plan", updatePlan(deps)],
     ["GET", "/admin/v1/accounts/:id/statement", retrieveStatement(deps)],
+    ["GET", "/admin/v1/people/:email", retrievePerson(deps)],
+    ["PUT", "/admin/v1/people/:email", updatePerson(deps)],
+    ["POST", "/admin/v1/people/:email/password", resetPassword(deps)],
     ["GET", "/admin/v1/ledger/verify", verifyLedger(deps)],
     ["GET", "/admin/v1/config", retrieveConfig(deps)],
     ["POST", "/admin/v1/config/reload", reloadConfig(deps)],
