@@ -11,6 +11,7 @@ import { personOperator, personPassword } from "./people.ts";
 import { plan } from "./plan.ts";
 import { reload } from "./reload.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
+import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
 const COMMANDS: readonly [name: string, command: Command][] = [
   ["check", check],
@@ -30,6 +31,8 @@ const COMMANDS: readonly [name: string, command: Command][] = [
   ["task list", taskList],
   ["task show", taskShow],
   ["task replay", taskReplay],
+  ["webhook redeliver", webhookRedeliver],
+  ["webhook verify", webhookVerify],
 ];
 
 /** Runs one command; the result is the exit code. */

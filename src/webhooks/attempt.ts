@@ -123,6 +123,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 export function readRetryAfter(header: string | null, now: number = Date.now()): number | null {
   if (header === null) return null;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
-  const date = Date.parse(header);
+  // V8 reads dates out of almost anything.
+  const date = /^\s*[A-Za-z]{3,9},/.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
 }
