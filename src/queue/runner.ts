@@ -23,8 +23,15 @@ class Lane {
   readonly running = new Set<string>();
   /** Rung while they ran: somebody changed something they may not have seen. */
   readonly rungAgain = new Set<string>();
+  /** Who waits for the end of a step. */
+  readonly onEnd = new Map<string, () => void>();
 
   constructor(readonly kind: string, readonly worker: Worker) {}
+
+  end(id: string): void {
+    this.onEnd.get(id)?.();
+    this.onEnd.delete(id);
+  }
 }
 
 /**
@@ -60,6 +67,14 @@ export class Runner implements AsyncDisposable {
     lane.waiting.add(id);
     this.#fill(lane);
     return true;
+  }
+
+  /** Takes a message and waits for the end of its step; not when it was dropped or runs already. */
+  perform(message: Message): Promise<void> {
+    const lane = this.#lanes.get(message.kind);
+    const isRunning = lane?.running.has(message.id) ?? true;
+    if (!this.offer(message) || isRunning || lane!.onEnd.has(message.id)) return Promise.resolve();
+    return new Promise((resolve) => lane!.onEnd.set(message.id, resolve));
   }
 
   /** Whether a message would be worked on at once. */
@@ -105,6 +120,7 @@ export class Runner implements AsyncDisposable {
       }
     }
     lane.running.delete(id);
+    lane.end(id);
     this.options.onStep?.(
       lane.kind,
       performance.now() - startedAt,
@@ -158,7 +174,10 @@ export class Runner implements AsyncDisposable {
     clearTimeout(this.#sweeper);
     await this.#sweeping;
     clearTimeout(this.#sweeper);
-    for (const lane of this.#lanes.values()) lane.waiting.clear();
+    for (const lane of this.#lanes.values()) {
+      for (const id of lane.waiting) lane.end(id);
+      lane.waiting.clear();
+    }
     if (this.#isQuiet()) return;
     const quiet = new Promise<void>((resolve) => this.#idle = resolve);
     const timer = setTimeout(() => this.#stop.abort(), STEP_PATIENCE_MS);

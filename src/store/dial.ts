@@ -52,7 +52,9 @@ export async function dial(target: Target, timeoutMs: number): Promise<Duplex> {
  */
 async function dialUnix(path: string): Promise<Duplex> {
   try {
-    return Duplex.fromWeb(await Deno.connect({ transport: "unix", path }));
+    const connected = await Deno.connect({ transport: "unix", path });
+    // Node's types of web streams differ from the web's in what is optional.
+    return Duplex.fromWeb(connected as unknown as Parameters<typeof Duplex.fromWeb>[0]);
   } catch (cause) {
     throw new ConnectionError((cause as { code?: string }).code ?? "ECONNREFUSED", String(cause), {
       cause,

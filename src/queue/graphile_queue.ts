@@ -1,0 +1,193 @@
+import { Logger, runMigrations, runTaskList, type WorkerPool } from "graphile-worker";
+// @ts-types="@types/pg"
+import type { Pool } from "pg";
+import type postgres from "postgres";
+import type { Queries } from "../store/database.ts";
+import { isStorageDown } from "../store/storage_error.ts";
+import { openPgPool } from "./pg_pool.ts";
+import type { Message, Queue, Worker } from "./queue.ts";
+import { Runner, type RunnerOptions } from "./runner.ts";
+
+export interface GraphileQueueOptions {
+  sql: postgres.Sql;
+  databaseUrl: string;
+  onStep?: RunnerOptions["onStep"];
+  log: RunnerOptions["log"];
+}
+
+/** Jobs of the future are noticed by looking this often; what is due sooner waits in this process. */
+const POLL_MS = 2_000;
+/** Of its own connections; one more for each kind of work, which listens. */
+const CONNECTIONS = 3;
+const RESTART_MS = 1_000;
+const ENLISTED_MAX = 10_000;
+const LOCK = 7_014_255_484;
+
+/**
+ * Bells as jobs of graphile-worker in Postgres, for any number of nodes: a job is written in the transaction
+ * that makes the work, NOTIFY wakes whoever has a free slot, and jobs of one row collapse to one. What a
+ * node that died had taken is found by the sweeper, as with every driver.
+ */
+export class GraphileQueue implements Queue {
+  readonly isInPostgres = true;
+  readonly #options: GraphileQueueOptions;
+  /** Written with their work already: they need no second bell. */
+  readonly #enlisted = new Set<string>();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #pools = new Map<string, WorkerPool>();
+  #later = new Map<string, { message: Message; delayMs: number }>();
+  #adding: Promise<void> | null = null;
+  #pool: Pool | null = null;
+  #runner: Runner | null = null;
+  #isClosed = false;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: GraphileQueueOptions) {
+    this.#options = options;
+  }
+
+  async enlist(sql: Queries, message: Message, delayMs = 0): Promise<void> {
+    await addJobs(sql, [{ message, delayMs }]);
+    if (this.#enlisted.size >= ENLISTED_MAX) this.#enlisted.clear();
+    if (delayMs <= 0) this.#enlisted.add(keyOf(message));
+  }
+
+  ring(message: Message, delayMs = 0): void {
+    if (this.#isClosed) return;
+    const key = keyOf(message);
+    if (delayMs <= 0 && this.#enlisted.delete(key)) return;
+    if (delayMs > 0 && delayMs <= POLL_MS && this.#runner !== null) {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.#runner?.offer(message);
+      }, delayMs);
+      this.#timers.add(timer);
+      return;
+    }
+    this.#later.set(key, { message, delayMs: Math.max(0, delayMs) });
+    this.#adding ??= this.#add();
+  }
+
+  start(workers: ReadonlyMap<string, Worker>): void {
+    const { onStep, log } = this.#options;
+    this.#runner = new Runner({
+      workers,
+      again: (message, delayMs) => this.ring(message, delayMs),
+      log,
+      ...(onStep === undefined ? {} : { onStep }),
+    });
+    this.#pool = openPgPool(this.#options.databaseUrl, CONNECTIONS + workers.size);
+    for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner, this.#pool);
+  }
+
+  depth(): ReturnType<Runner["depth"]> {
+    return this.#runner?.depth() ?? [];
+  }
+
+  ailment(): Promise<string | null> {
+    return Promise.resolve(this.#runner?.ailment() ?? null);
+  }
+
+  /** One statement at a time; what is rung meanwhile goes into the next one together. */
+  async #add(): Promise<void> {
+    await Promise.resolve();
+    while (this.#later.size > 0) {
+      const jobs = [...this.#later.values()];
+      this.#later = new Map();
+      try {
+        await addJobs(this.#options.sql, jobs);
+      } catch (error) {
+        // Rows know when they are due; the sweeper comes to them.
+        if (!isStorageDown(error)) this.#options.log("error", "cannot add jobs", { error });
+      }
+    }
+    this.#adding = null;
+  }
+
+  /** Each kind has workers of its own: slow receivers of events keep no task waiting. */
+  #listen(kind: string, slots: number, runner: Runner, pool: Pool): void {
+    const workers = runTaskList(
+      {
+        concurrency: slots,
+        noHandleSignals: true,
+        pollInterval: POLL_MS,
+        logger: new Logger(() => (level, message) => {
+          if (level === "error" || level === "warning") {
+            this.#options.log("warn", "the queue's worker complains", { kind, message });
+          }
+        }),
+        preset: {
+          worker: {
+            localQueue: { size: slots, ttl: 2 * POLL_MS },
+            completeJobBatchDelay: 0,
+            failJobBatchDelay: 0,
+            gracefulShutdownAbortTimeout: 20_000,
+          },
+        },
+      },
+      { [kind]: (payload) => runner.perform({ kind, id: (payload as { id: string }).id }) },
+      pool,
+    );
+    this.#pools.set(kind, workers);
+    const restart = () => {
+      if (this.#isClosed || this.#pools.get(kind) !== workers) return;
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.#listen(kind, slots, runner, pool);
+      }, RESTART_MS);
+      this.#timers.add(timer);
+    };
+    workers.promise.then(restart, restart);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    const shutdowns = pools.map((pool) => Promise.resolve(pool.gracefulShutdown()).catch(() => {}));
+    await this.#runner?.[Symbol.asyncDispose]();
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    await this.#adding;
+    await Promise.all(shutdowns);
+    await this.#pool?.end();
+  }
+}
+
+function keyOf({ kind, id }: Message): string {
+  return `${kind}:${id}`;
+}
+
+interface Job {
+  message: Message;
+  delayMs: number;
+}
+
+async function addJobs(sql: Queries, jobs: readonly Job[]): Promise<void> {
+  // In the order of the keys: nobody waits in a circle.
+  const sorted = jobs.toSorted((a, b) => keyOf(a.message) < keyOf(b.message) ? -1 : 1);
+  await sql`
+    select from graphile_worker.add_jobs(array(
+      select (kind, json_build_object('id', id), null, now() + make_interval(secs => delay / 1000),
+              null, kind || ':' || id, null, null)::graphile_worker.job_spec
+        from unnest(${sorted.map(({ message }) => message.kind)}::text[],
+                    ${sorted.map(({ message }) => message.id)}::text[],
+                    ${sorted.map(({ delayMs }) => delayMs)}::float8[])
+          with ordinality as job(kind, id, delay, n) order by n))`;
+}
+
+/** Makes or updates the tables of graphile-worker. Ten nodes may call this at once. */
+export async function migrateQueue(sql: postgres.Sql, databaseUrl: string): Promise<void> {
+  const pool = openPgPool(databaseUrl, 1);
+  try {
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${LOCK})`;
+      await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
+    });
+  } finally {
+    await pool.end();
+  }
+}
