@@ -14,6 +14,8 @@ const Environment = z.object({
   DATABASE_WAIT_SECONDS: optional(z.coerce.number().min(0).max(3600)),
   ADMIN_TOKEN: optional(z.string().min(16, "must have 16 characters or more")),
   SECRETS_KEY: optional(z.string().min(32, "must have 32 characters or more")),
+  WORKERS: optional(z.coerce.number().int().min(1).max(256)),
+  DENO_DEPLOY: optional(z.string()),
   LOG_LEVEL: optional(z.enum(["debug", "info", "warn", "error"])),
   LOG_FORMAT: optional(z.enum(["json", "text"])),
 });
@@ -28,6 +30,10 @@ export interface Settings {
   adminToken: string | undefined;
   /** Seals secrets that must be used and so cannot be hashed. */
   secretsKey: string | undefined;
+  /** Processes that share the port; 1 unless asked for. */
+  workers: number;
+  /** On Deno Deploy: no disk, instances that come and go. */
+  onDeploy: boolean;
   logLevel: "debug" | "info" | "warn" | "error";
   logFormat: "json" | "text";
 }
@@ -40,15 +46,19 @@ export function readSettings(environment: Record<string, string | undefined>): S
     throw new SettingsError(`The environment is not usable. ${reasons.join("; ")}`);
   }
   const env = read.data;
+  const onDeploy = ["1", "true"].includes(env.DENO_DEPLOY ?? "");
   return {
-    host: env.HOST ?? "127.0.0.1",
-    port: env.PORT ?? 8787,
+    // Deploy has its own ideas of where to listen, and only its proxy can reach it.
+    host: env.HOST ?? (onDeploy ? "0.0.0.0" : "127.0.0.1"),
+    port: env.PORT ?? (onDeploy ? 8000 : 8787),
     configFile: env.GATEWAY_CONFIG ?? "gateway.yaml",
     dataDir: env.DATA_DIR ?? "data",
     databaseUrl: env.DATABASE_URL,
     databaseWaitSeconds: env.DATABASE_WAIT_SECONDS ?? 60,
     adminToken: env.ADMIN_TOKEN,
     secretsKey: env.SECRETS_KEY,
+    workers: env.WORKERS ?? 1,
+    onDeploy,
     logLevel: env.LOG_LEVEL ?? "info",
     logFormat: env.LOG_FORMAT ?? (Deno.stderr.isTerminal() ? "text" : "json"),
   };

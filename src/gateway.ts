@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { EVERY_ADAPTER } from "../providers/own.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -7,17 +6,18 @@ import { PlanKeeper } from "./config/keeper.ts";
 import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
+import { checkFeasible } from "./feasible.ts";
 import { type ChatDeps } from "./chat/complete_chat.ts";
 import { openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
 import { KNOWN } from "./known.ts";
+import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
 import { Outbound } from "./outbound/safe_fetch.ts";
-import { KvQueue } from "./queue/kv_queue.ts";
 import type { Queue } from "./queue/queue.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
@@ -70,6 +70,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     known: KNOWN,
     log: (level, message, fields) => log[level](message, fields),
   });
+  checkFeasible(options, keeper.current);
   const metrics = openMetrics({
     version: () => keeper.current.version,
     inFlight: () => front.inFlight,
@@ -108,10 +109,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { applied } = await migrate(database.sql);
   if (applied.length > 0) log.info("database migrated", { applied });
   const adminToken = await findAdminToken(options.adminToken, options.dataDir);
+  const home = findHome(options.dataDir);
   const nodes = changes = opened.use(
     await openChanges(database, {
       declaration: () => keeper.current.version,
-      home: findHome(options.dataDir),
+      home,
       queue: keeper.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
     }),
@@ -171,10 +173,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     count: () => countTasks(sql).catch(() => null),
     depth: () => queue?.depth() ?? [],
   });
-  queue = await KvQueue.open({
-    path: join(options.dataDir, "queue.sqlite3"),
+  queue = await openQueue({
+    ...options,
+    kind: keeper.current.storage.queue,
+    database,
+    changes,
+    home,
     onStep: (kind, ms, outcome) => taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
-    log: (level, message, fields) => log[level](message, fields),
   });
   const { worker: deliveries, webhooks } = opened.use(
     openWebhooks(

@@ -14,6 +14,11 @@ export const migrate: Command = {
       log: (message) => console.error(message),
     });
     const { applied } = await applyMigrations(database.sql);
+    // Also where the queue is a file: then the day it moves to Postgres needs no rights to make tables.
+    if (databaseUrl !== undefined) {
+      const { migrateQueue } = await import("../queue/graphile_queue.ts");
+      await migrateQueue(database.sql, databaseUrl);
+    }
     terminal.print(
       { database: database.describe, applied },
       applied.length === 0

@@ -44,7 +44,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
   const declarationFile = join(folder, "gateway.yaml");
   await Deno.writeTextFile(
     declarationFile,
-    options.declaration ?? await Deno.readTextFile(DECLARATION),
+    onQueue(store, options.declaration ?? await Deno.readTextFile(DECLARATION)),
   );
 
   let logged = "";
@@ -61,6 +61,8 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       secretsKey: undefined,
       logLevel: "debug",
       logFormat: "json",
+      workers: 1,
+      onDeploy: false,
       log,
       environment: options.environment ?? {},
     }),
@@ -93,6 +95,17 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       }),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
+}
+
+/** With `TEST_QUEUE=postgres` every gateway on a server has its queue there, unless it declares one. */
+function onQueue({ databaseUrl }: FreshDatabase, declaration: string): string {
+  const asked = Deno.env.get("TEST_QUEUE");
+  if (asked !== "postgres" || databaseUrl === undefined || /^ +queue:/m.test(declaration)) {
+    return declaration;
+  }
+  return /^storage:/m.test(declaration)
+    ? declaration.replace(/^storage:\s*\n/m, "storage:\n  queue: postgres\n")
+    : `${declaration}\nstorage: { queue: postgres }\n`;
 }
 
 /** The error of an answer, checked to have the one shape every error has. */
