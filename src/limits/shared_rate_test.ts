@@ -4,6 +4,8 @@ import type { Database } from "../store/database.ts";
 import { lend } from "./lend.ts";
 import { SharedRateLimiter } from "./shared_rate.ts";
 
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+
 interface Ground extends AsyncDisposable {
   store: FreshDatabase;
   database: Database;
@@ -26,7 +28,7 @@ async function openGround(): Promise<Ground> {
 
 const minute = (rate: number, ms: number) => rate * ms / 60_000;
 
-Deno.test("a node alone gives a key its minute at once, and not one request more", async () => {
+Deno.test("a node alone gives a key its minute at once, and not one request more", STRICT, async () => {
   await using ground = await openGround();
   const node = ground.node();
   const started = performance.now();
@@ -46,7 +48,7 @@ Deno.test("a node alone gives a key its minute at once, and not one request more
   assert.equal((await node.take("another", 5, 1, performance.now())).allowed, true);
 });
 
-Deno.test("three nodes hammered at once pass no more than one would, and what they hold", async () => {
+Deno.test("three nodes hammered at once pass no more than one would, and what they hold", STRICT, async () => {
   await using ground = await openGround();
   const nodes = [ground.node(3), ground.node(3), ground.node(3)];
   const rate = 1_200;
@@ -72,7 +74,7 @@ Deno.test("three nodes hammered at once pass no more than one would, and what th
   assert.ok(refused > 0);
 });
 
-Deno.test("a busy key hardly asks the database", async () => {
+Deno.test("a busy key hardly asks the database", STRICT, async () => {
   await using ground = await openGround();
   const node = ground.node();
   let waits = 0;
@@ -84,7 +86,7 @@ Deno.test("a busy key hardly asks the database", async () => {
   assert.ok(waits <= 4, `${waits} of 1,000 waited`);
 });
 
-Deno.test("what one node used or gave back, another knows", async () => {
+Deno.test("what one node used or gave back, another knows", STRICT, async () => {
   await using ground = await openGround();
   const [first, second] = [ground.node(2), ground.node(2)];
   const now = () => performance.now();
@@ -110,7 +112,7 @@ Deno.test("what one node used or gave back, another knows", async () => {
   assert.ok(fourth.retryAfterSeconds > 60, "more than a minute is owed");
 });
 
-Deno.test("what a node that ends had borrowed goes back", async () => {
+Deno.test("what a node that ends had borrowed goes back", STRICT, async () => {
   await using ground = await openGround();
   {
     await using node = ground.node();
@@ -120,7 +122,7 @@ Deno.test("what a node that ends had borrowed goes back", async () => {
   assert.ok(loan!.level <= 30 + 1e-3, `${loan!.level} ms, three requests are 30`);
 });
 
-Deno.test("without the database a node goes on with its share, and tells what it let pass", async () => {
+Deno.test("without the database a node goes on with its share, and tells what it let pass", STRICT, async () => {
   await using ground = await openGround();
   const node = ground.node(3);
   assert.equal((await node.take("key", 90, 1, performance.now())).allowed, true);
@@ -141,7 +143,7 @@ Deno.test("without the database a node goes on with its share, and tells what it
   }
 });
 
-Deno.test("nodes that ask for many keys in different orders do not lock each other out", async () => {
+Deno.test("nodes that ask for many keys in different orders do not lock each other out", STRICT, async () => {
   await using ground = await openGround();
   const keys = Array.from({ length: 50 }, (_, i) => `key${i}`);
   const ask = (key: string) => ({ key, settle: 0, need: 1, want: 1 });

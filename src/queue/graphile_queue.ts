@@ -121,7 +121,8 @@ export class GraphileQueue implements Queue {
             localQueue: { size: slots, ttl: 2 * POLL_MS },
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
-            gracefulShutdownAbortTimeout: 20_000,
+            // Steps hear of the end from the runner, not from here; and this timer is never cleared.
+            gracefulShutdownAbortTimeout: 1,
           },
         },
       },

@@ -76,10 +76,12 @@ async function add({ database: { sql } }: Ground, { queue }: Node, id: string): 
   queue.ring({ kind: "work", id });
 }
 
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+
 const jobs = async ({ database: { sql } }: Ground) =>
   (await sql`select from graphile_worker.jobs`).length;
 
-Deno.test("work wakes a node when its transaction commits, and never when it is rolled back", async () => {
+Deno.test("work wakes a node when its transaction commits, and never when it is rolled back", STRICT, async () => {
   await using ground = await openGround();
   const node = ground.open();
   await add(ground, node, "kept");
@@ -92,7 +94,7 @@ Deno.test("work wakes a node when its transaction commits, and never when it is 
   assert.deepEqual(node.steps, ["kept"]);
 });
 
-Deno.test("bells of one row collapse to one job, and one that rings during a step is heard", async () => {
+Deno.test("bells of one row collapse to one job, and one that rings during a step is heard", STRICT, async () => {
   await using ground = await openGround();
   const started = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
@@ -117,7 +119,7 @@ Deno.test("bells of one row collapse to one job, and one that rings during a ste
   assert.ok(node.steps.filter((id) => id === "first").length >= 2, String(node.steps));
 });
 
-Deno.test("a step that asks for another look gets it, soon or later", async () => {
+Deno.test("a step that asks for another look gets it, soon or later", STRICT, async () => {
   await using ground = await openGround();
   let looks = 0;
   const node = ground.open({
@@ -128,7 +130,7 @@ Deno.test("a step that asks for another look gets it, soon or later", async () =
   assert.equal(looks, 4);
 });
 
-Deno.test("three nodes share the work, each row is done, and who drains leaves nothing behind", async () => {
+Deno.test("three nodes share the work, each row is done, and who drains leaves nothing behind", STRICT, async () => {
   await using ground = await openGround();
   const done = new Map<string, number>();
   const step = async (id: string): Promise<Next> => {
@@ -150,7 +152,7 @@ Deno.test("three nodes share the work, each row is done, and who drains leaves n
   for (const { steps } of nodes) assert.ok(steps.length > 0, "every node had its part");
 });
 
-Deno.test("ten nodes may make the queue's tables at once", async () => {
+Deno.test("ten nodes may make the queue's tables at once", STRICT, async () => {
   await using store = await freshDatabase();
   await using database = await store.open();
   await Promise.all(

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { until } from "../helpers/chat_gateway.ts";
 import { openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+
 const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
 
 async function notice(node: TestGateway): Promise<string | undefined> {
@@ -11,26 +13,31 @@ async function notice(node: TestGateway): Promise<string | undefined> {
   return checks.config.notice;
 }
 
-Deno.test("a node with an older declaration than its peers says so, until it has the new one", async () => {
-  const older = await Deno.readTextFile(DECLARATION);
-  const changed = older.replace(/requests_per_minute: (\d+)/, "requests_per_minute: 1$1");
-  await using first = await openGateway({ declaration: older });
-  await using second = await openGateway({ declaration: changed, beside: first });
-  await until("the first node notices", async () => await notice(first) !== undefined, 20);
-  assert.match(first.logged(), /this node runs an older declaration than its peers/);
-  assert.equal(await notice(second), undefined);
-  const { nodes } = await (await first.admin("GET", "/config")).json();
-  assert.deepEqual(
-    nodes.map(({ is_this, is_newer }: Record<string, boolean>) => [is_this, is_newer]),
-    [[true, false], [false, true]],
-  );
+Deno.test(
+  "a node with an older declaration than its peers says so, until it has the new one",
+  STRICT,
+  async () => {
+    const older = await Deno.readTextFile(DECLARATION);
+    const changed = older.replace(/requests_per_minute: (\d+)/, "requests_per_minute: 1$1");
+    await using first = await openGateway({ declaration: older });
+    await using second = await openGateway({ declaration: changed, beside: first });
+    await until("the first node notices", async () => await notice(first) !== undefined, 20);
+    assert.match(first.logged(), /this node runs an older declaration than its peers/);
+    assert.equal(await notice(second), undefined);
+    const { nodes } = await (await first.admin("GET", "/config")).json();
+    assert.deepEqual(
+      nodes.map(({ is_this, is_newer }: Record<string, boolean>) => [is_this, is_newer]),
+      [[true, false], [false, true]],
+    );
 
-  // Started later with the old file: what counts is the file, not who started when.
-  await using third = await openGateway({ declaration: older, beside: first });
-  await until("a late node notices", async () => await notice(third) !== undefined, 20);
-  for (const node of [first, third]) {
-    await Deno.writeTextFile(node.declarationFile, changed);
-    assert.equal((await node.admin("POST", "/config/reload")).status, 200);
-    await until("it has caught up", async () => await notice(node) === undefined, 20);
-  }
-});
+    // Started later with the old file: what counts is the file, not who started when.
+    await using third = await openGateway({ declaration: older, beside: first });
+    await until("a late node notices", async () => await notice(third) !== undefined, 20);
+    for (const node of [first, third]) {
+      await Deno.writeTextFile(node.declarationFile, changed);
+      const reloaded = await node.admin("POST", "/config/reload");
+      assert.equal(reloaded.status, 200, await reloaded.text());
+      await until("it has caught up", async () => await notice(node) === undefined, 20);
+    }
+  },
+);
