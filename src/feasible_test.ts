@@ -21,7 +21,8 @@ Deno.test("a queue in Postgres is refused on the embedded database, with both wa
         storage({ queue: "postgres" }),
       ),
     (error) =>
-      error instanceof SettingsError && /Set DATABASE_URL, or declare storage.queue: kv/.test(error.message),
+      error instanceof SettingsError &&
+      /Set DATABASE_URL, or declare storage.queue: kv/.test(error.message),
   );
 });
 
@@ -37,7 +38,15 @@ Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
     }
     return "";
   })();
-  for (const said of ["DATABASE_URL", "storage.queue: postgres", "storage.sessions: postgres", "storage.files: s3", "ADMIN_TOKEN"]) {
+  for (
+    const said of [
+      "DATABASE_URL",
+      "storage.queue: postgres",
+      "storage.sessions: postgres",
+      "storage.files: s3",
+      "ADMIN_TOKEN",
+    ]
+  ) {
     assert.ok(refused.includes(said), `${said} in ${refused}`);
   }
   checkFeasible(

@@ -31,7 +31,11 @@ export async function openQueue(given: Given): Promise<Queue> {
     // Loaded only where it is used: it brings a second driver.
     const { GraphileQueue, migrateQueue } = await import("./queue/graphile_queue.ts");
     await migrateQueue(given.database.sql, given.databaseUrl!);
-    return new GraphileQueue({ sql: given.database.sql, databaseUrl: given.databaseUrl!, ...telling });
+    return new GraphileQueue({
+      sql: given.database.sql,
+      databaseUrl: given.databaseUrl!,
+      ...telling,
+    });
   }
   await beAlone(given);
   return await KvQueue.open({ path: join(given.dataDir, "queue.sqlite3"), ...telling });

@@ -28,51 +28,59 @@ async function openGround(): Promise<Ground> {
 
 const minute = (rate: number, ms: number) => rate * ms / 60_000;
 
-Deno.test("a node alone gives a key its minute at once, and not one request more", STRICT, async () => {
-  await using ground = await openGround();
-  const node = ground.node();
-  const started = performance.now();
-  for (let left = 4; left >= 0; left--) {
-    const taken = await node.take("key", 5, 1, performance.now());
-    assert.equal(taken.allowed, true);
-    assert.equal(taken.remaining, left);
-  }
-  const refused = await node.take("key", 5, 1, performance.now());
-  // On a machine so busy that this took twelve seconds, one has come back.
-  if (performance.now() - started < 12_000) {
-    assert.equal(refused.allowed, false);
-    assert.equal(refused.remaining, 0);
-    assert.ok(refused.retryAfterSeconds >= 1 && refused.retryAfterSeconds <= 12);
-    assert.ok(refused.resetSeconds > 48 - 1 && refused.resetSeconds <= 60);
-  }
-  assert.equal((await node.take("another", 5, 1, performance.now())).allowed, true);
-});
+Deno.test(
+  "a node alone gives a key its minute at once, and not one request more",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const node = ground.node();
+    const started = performance.now();
+    for (let left = 4; left >= 0; left--) {
+      const taken = await node.take("key", 5, 1, performance.now());
+      assert.equal(taken.allowed, true);
+      assert.equal(taken.remaining, left);
+    }
+    const refused = await node.take("key", 5, 1, performance.now());
+    // On a machine so busy that this took twelve seconds, one has come back.
+    if (performance.now() - started < 12_000) {
+      assert.equal(refused.allowed, false);
+      assert.equal(refused.remaining, 0);
+      assert.ok(refused.retryAfterSeconds >= 1 && refused.retryAfterSeconds <= 12);
+      assert.ok(refused.resetSeconds > 48 - 1 && refused.resetSeconds <= 60);
+    }
+    assert.equal((await node.take("another", 5, 1, performance.now())).allowed, true);
+  },
+);
 
-Deno.test("three nodes hammered at once pass no more than one would, and what they hold", STRICT, async () => {
-  await using ground = await openGround();
-  const nodes = [ground.node(3), ground.node(3), ground.node(3)];
-  const rate = 1_200;
-  const started = performance.now();
-  let passed = 0;
-  let refused = 0;
-  await Promise.all(nodes.flatMap((node) =>
-    Array.from({ length: 8 }, async () => {
-      while (performance.now() - started < 3_000) {
-        const { allowed } = await node.take("key", rate, 1, performance.now());
-        if (allowed) passed++;
-        else {
-          refused++;
-          await new Promise((resume) => setTimeout(resume, 1));
+Deno.test(
+  "three nodes hammered at once pass no more than one would, and what they hold",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const nodes = [ground.node(3), ground.node(3), ground.node(3)];
+    const rate = 1_200;
+    const started = performance.now();
+    let passed = 0;
+    let refused = 0;
+    await Promise.all(nodes.flatMap((node) =>
+      Array.from({ length: 8 }, async () => {
+        while (performance.now() - started < 3_000) {
+          const { allowed } = await node.take("key", rate, 1, performance.now());
+          if (allowed) passed++;
+          else {
+            refused++;
+            await new Promise((resume) => setTimeout(resume, 1));
+          }
         }
-      }
-    })
-  ));
-  const most = rate + minute(rate, performance.now() - started);
-  const held = nodes.length * rate / 60;
-  assert.ok(passed <= most + held, `${passed} of ${most} + ${held}`);
-  assert.ok(passed >= most - held - 10, `${passed} of ${most}: nothing is wasted`);
-  assert.ok(refused > 0);
-});
+      })
+    ));
+    const most = rate + minute(rate, performance.now() - started);
+    const held = nodes.length * rate / 60;
+    assert.ok(passed <= most + held, `${passed} of ${most} + ${held}`);
+    assert.ok(passed >= most - held - 10, `${passed} of ${most}: nothing is wasted`);
+    assert.ok(refused > 0);
+  },
+);
 
 Deno.test("a busy key hardly asks the database", STRICT, async () => {
   await using ground = await openGround();
@@ -122,36 +130,44 @@ Deno.test("what a node that ends had borrowed goes back", STRICT, async () => {
   assert.ok(loan!.level <= 30 + 1e-3, `${loan!.level} ms, three requests are 30`);
 });
 
-Deno.test("without the database a node goes on with its share, and tells what it let pass", STRICT, async () => {
-  await using ground = await openGround();
-  const node = ground.node(3);
-  assert.equal((await node.take("key", 90, 1, performance.now())).allowed, true);
-  await ground.database.sql`alter function rate_lend rename to rate_lent`;
-  let passed = 0;
-  for (let i = 0; i < 200; i++) {
-    if ((await node.take("key", 90, 1, performance.now())).allowed) passed++;
-  }
-  assert.ok(passed >= 25 && passed <= 40, `${passed} passed, a third of 90 is 30`);
-  await ground.database.sql`alter function rate_lent rename to rate_lend`;
-  // Back within a second or two: then the bucket knows what was used meanwhile.
-  for (let waited = 0;; waited += 100) {
-    await new Promise((resume) => setTimeout(resume, 100));
-    await node.take("key", 90, 1, performance.now());
-    const [loan] = await lend(ground.database.sql, [{ key: "key", settle: 0, need: 0, want: 0 }]);
-    if (loan!.level > 15_000) break;
-    assert.ok(waited < 20_000, `the bucket stands at ${loan!.level}`);
-  }
-});
+Deno.test(
+  "without the database a node goes on with its share, and tells what it let pass",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const node = ground.node(3);
+    assert.equal((await node.take("key", 90, 1, performance.now())).allowed, true);
+    await ground.database.sql`alter function rate_lend rename to rate_lent`;
+    let passed = 0;
+    for (let i = 0; i < 200; i++) {
+      if ((await node.take("key", 90, 1, performance.now())).allowed) passed++;
+    }
+    assert.ok(passed >= 25 && passed <= 40, `${passed} passed, a third of 90 is 30`);
+    await ground.database.sql`alter function rate_lent rename to rate_lend`;
+    // Back within a second or two: then the bucket knows what was used meanwhile.
+    for (let waited = 0;; waited += 100) {
+      await new Promise((resume) => setTimeout(resume, 100));
+      await node.take("key", 90, 1, performance.now());
+      const [loan] = await lend(ground.database.sql, [{ key: "key", settle: 0, need: 0, want: 0 }]);
+      if (loan!.level > 15_000) break;
+      assert.ok(waited < 20_000, `the bucket stands at ${loan!.level}`);
+    }
+  },
+);
 
-Deno.test("nodes that ask for many keys in different orders do not lock each other out", STRICT, async () => {
-  await using ground = await openGround();
-  const keys = Array.from({ length: 50 }, (_, i) => `key${i}`);
-  const ask = (key: string) => ({ key, settle: 0, need: 1, want: 1 });
-  await Promise.all(Array.from({ length: 40 }, (_, i) =>
-    lend(
-      ground.database.sql,
-      (i % 2 === 0 ? keys : keys.toReversed()).map(ask),
-    )));
-  const [loan] = await lend(ground.database.sql, [{ key: "key7", settle: 0, need: 0, want: 0 }]);
-  assert.ok(loan!.level <= 40);
-});
+Deno.test(
+  "nodes that ask for many keys in different orders do not lock each other out",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const keys = Array.from({ length: 50 }, (_, i) => `key${i}`);
+    const ask = (key: string) => ({ key, settle: 0, need: 1, want: 1 });
+    await Promise.all(Array.from({ length: 40 }, (_, i) =>
+      lend(
+        ground.database.sql,
+        (i % 2 === 0 ? keys : keys.toReversed()).map(ask),
+      )));
+    const [loan] = await lend(ground.database.sql, [{ key: "key7", settle: 0, need: 0, want: 0 }]);
+    assert.ok(loan!.level <= 40);
+  },
+);

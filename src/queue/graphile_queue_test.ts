@@ -81,43 +81,51 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const jobs = async ({ database: { sql } }: Ground) =>
   (await sql`select from graphile_worker.jobs`).length;
 
-Deno.test("work wakes a node when its transaction commits, and never when it is rolled back", STRICT, async () => {
-  await using ground = await openGround();
-  const node = ground.open();
-  await add(ground, node, "kept");
-  await assert.rejects(ground.database.sql.begin(async (tx) => {
-    await node.queue.enlist(tx, { kind: "work", id: "lost" });
-    throw new Error("rolled back");
-  }));
-  await until("the step has run", async () => (await ground.due()).length === 0, 20);
-  await until("the job is gone", async () => await jobs(ground) === 0, 20);
-  assert.deepEqual(node.steps, ["kept"]);
-});
+Deno.test(
+  "work wakes a node when its transaction commits, and never when it is rolled back",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const node = ground.open();
+    await add(ground, node, "kept");
+    await assert.rejects(ground.database.sql.begin(async (tx) => {
+      await node.queue.enlist(tx, { kind: "work", id: "lost" });
+      throw new Error("rolled back");
+    }));
+    await until("the step has run", async () => (await ground.due()).length === 0, 20);
+    await until("the job is gone", async () => await jobs(ground) === 0, 20);
+    assert.deepEqual(node.steps, ["kept"]);
+  },
+);
 
-Deno.test("bells of one row collapse to one job, and one that rings during a step is heard", STRICT, async () => {
-  await using ground = await openGround();
-  const started = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  const node = ground.open({
-    slots: 1,
-    async step(id) {
-      if (id === "first") {
-        started.resolve();
-        await go.promise;
-      }
-      return "done";
-    },
-  });
-  await add(ground, node, "first");
-  await started.promise;
-  for (let i = 0; i < 5; i++) node.queue.ring({ kind: "work", id: "second" });
-  node.queue.ring({ kind: "work", id: "first" });
-  await until("the job of the second is there", async () => await jobs(ground) >= 2, 20);
-  go.resolve();
-  await until("nothing is left", async () => await jobs(ground) === 0, 20);
-  assert.deepEqual(node.steps.filter((id) => id === "second"), ["second"]);
-  assert.ok(node.steps.filter((id) => id === "first").length >= 2, String(node.steps));
-});
+Deno.test(
+  "bells of one row collapse to one job, and one that rings during a step is heard",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const node = ground.open({
+      slots: 1,
+      async step(id) {
+        if (id === "first") {
+          started.resolve();
+          await go.promise;
+        }
+        return "done";
+      },
+    });
+    await add(ground, node, "first");
+    await started.promise;
+    for (let i = 0; i < 5; i++) node.queue.ring({ kind: "work", id: "second" });
+    node.queue.ring({ kind: "work", id: "first" });
+    await until("the job of the second is there", async () => await jobs(ground) >= 2, 20);
+    go.resolve();
+    await until("nothing is left", async () => await jobs(ground) === 0, 20);
+    assert.deepEqual(node.steps.filter((id) => id === "second"), ["second"]);
+    assert.ok(node.steps.filter((id) => id === "first").length >= 2, String(node.steps));
+  },
+);
 
 Deno.test("a step that asks for another look gets it, soon or later", STRICT, async () => {
   await using ground = await openGround();
@@ -130,27 +138,33 @@ Deno.test("a step that asks for another look gets it, soon or later", STRICT, as
   assert.equal(looks, 4);
 });
 
-Deno.test("three nodes share the work, each row is done, and who drains leaves nothing behind", STRICT, async () => {
-  await using ground = await openGround();
-  const done = new Map<string, number>();
-  const step = async (id: string): Promise<Next> => {
-    await new Promise((resume) => setTimeout(resume, 5));
-    done.set(id, (done.get(id) ?? 0) + 1);
-    return "done";
-  };
-  const nodes = [ground.open({ step }), ground.open({ step }), ground.open({ step })];
-  await ground.database.sql.begin(async (tx) => {
-    await tx`insert into work (id) select 'w' || n from generate_series(1, 300) n`;
-    for (let n = 1; n <= 300; n++) await nodes[0]!.queue.enlist(tx, { kind: "work", id: `w${n}` });
-  });
-  await until("a third is done", () => done.size > 100, 30);
-  await nodes[2]![Symbol.asyncDispose]();
-  await until("all is done", async () => (await ground.due()).length === 0, 60);
-  await until("no job is left", async () => await jobs(ground) === 0, 30);
-  assert.equal(done.size, 300);
-  assert.ok([...done.values()].every((times) => times === 1), "each row once");
-  for (const { steps } of nodes) assert.ok(steps.length > 0, "every node had its part");
-});
+Deno.test(
+  "three nodes share the work, each row is done, and who drains leaves nothing behind",
+  STRICT,
+  async () => {
+    await using ground = await openGround();
+    const done = new Map<string, number>();
+    const step = async (id: string): Promise<Next> => {
+      await new Promise((resume) => setTimeout(resume, 5));
+      done.set(id, (done.get(id) ?? 0) + 1);
+      return "done";
+    };
+    const nodes = [ground.open({ step }), ground.open({ step }), ground.open({ step })];
+    await ground.database.sql.begin(async (tx) => {
+      await tx`insert into work (id) select 'w' || n from generate_series(1, 300) n`;
+      for (let n = 1; n <= 300; n++) {
+        await nodes[0]!.queue.enlist(tx, { kind: "work", id: `w${n}` });
+      }
+    });
+    await until("a third is done", () => done.size > 100, 30);
+    await nodes[2]![Symbol.asyncDispose]();
+    await until("all is done", async () => (await ground.due()).length === 0, 60);
+    await until("no job is left", async () => await jobs(ground) === 0, 30);
+    assert.equal(done.size, 300);
+    assert.ok([...done.values()].every((times) => times === 1), "each row once");
+    for (const { steps } of nodes) assert.ok(steps.length > 0, "every node had its part");
+  },
+);
 
 Deno.test("ten nodes may make the queue's tables at once", STRICT, async () => {
   await using store = await freshDatabase();
