@@ -1,5 +1,5 @@
 import type { Target } from "../../src/upstream/adapter.ts";
-import type { MediaRequest } from "../../src/upstream/media_adapter.ts";
+import type { MediaInput, MediaRequest } from "../../src/upstream/media_adapter.ts";
 import { record } from "../dialect/json.ts";
 import { join, lowerCase } from "../dialect/write.ts";
 import type { ProviderGround, RequestDeclaration } from "./declaration.ts";
@@ -132,10 +132,15 @@ function formOf(fields: Readonly<Record<string, unknown>>): FormData {
     for (const one of Array.isArray(value) ? value : [value]) {
       const input = inputOf(one);
       if (input === null) form.append(name, String(one));
-      else form.append(name, new Blob([bytesOf(input)], { type: input.mimeType }), input.filename);
+      else form.append(name, new Blob([bytesOf(input)], { type: input.mimeType }), fileName(input));
     }
   }
   return form;
+}
+
+/** Some services judge a file by its ending. */
+function fileName({ filename, mimeType }: MediaInput): string {
+  return filename.includes(".") ? filename : `${filename}.${mimeType.replace(/^.*\//, "")}`;
 }
 
 /** What the operator adds wins, block by block. */

@@ -10,6 +10,8 @@ export const ADMIN_TOKEN = "test-admin-token-0123456789";
 export interface TestGatewayOptions {
   /** The declaration; left out, the one in test/helpers/declaration.yaml. */
   declaration?: string;
+  /** Files beside the declaration, by name. */
+  files?: Record<string, string>;
   environment?: Record<string, string>;
   account?: NewAccount;
   /** A second node on the same database. */
@@ -46,6 +48,9 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
     declarationFile,
     onQueue(store, options.declaration ?? await Deno.readTextFile(DECLARATION)),
   );
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    await Deno.writeTextFile(join(folder, name), text);
+  }
 
   let logged = "";
   const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
