@@ -8,7 +8,7 @@ import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
 import { checkFeasible } from "./feasible.ts";
 import { type ChatDeps } from "./chat/complete_chat.ts";
-import { openFiles } from "./files/open_files.ts";
+import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
@@ -51,6 +51,7 @@ export interface Gateway extends AsyncDisposable {
   readonly changes: Changes;
   readonly keeper: PlanKeeper;
   readonly adminToken: string;
+  readonly files: OpenFiles;
   /** Stops taking requests; `asyncDispose` follows. */
   drain(): void;
 }
@@ -239,6 +240,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     changes,
     keeper,
     adminToken,
+    files,
     drain: () => front.drain(),
     async [Symbol.asyncDispose]() {
       // The server and the queue first: everything else must be there until the last answer is out.

@@ -25,7 +25,7 @@ export interface StoredFile {
   readonly expiresAt: Date;
 }
 
-/** Bytes as they come. */
+/** Bytes as they come. A piece is good until the next one is asked for. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
 /** The first and last byte wanted, both inclusive and within the file. */

@@ -24,7 +24,8 @@ export class Intake {
     for (let bytes = 0; bytes < SNIFF_BYTES;) {
       const { done, value } = await this.#source.next();
       if (done) break;
-      this.#waiting.push(value);
+      // Its own copy: the source uses its memory again for the next piece.
+      this.#waiting.push(value.slice());
       bytes += value.length;
     }
     return joined(this.#waiting);
@@ -42,7 +43,6 @@ export class Intake {
         if (this.bytes > bytesMax) throw refuse();
         this.#hash.update(next);
         if (this.#headBytes < HEAD_BYTES) {
-          // Its own copy: whoever made the chunk may use its memory again.
           this.#head.push(next.slice(0, HEAD_BYTES - this.#headBytes));
           this.#headBytes += next.length;
         }

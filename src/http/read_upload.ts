@@ -1,9 +1,7 @@
-import { pipeline } from "node:stream/promises";
-import type { Readable } from "node:stream";
-import { Busboy, type BusboyInstance } from "@fastify/busboy";
 import { Refusal } from "../base/refusal.ts";
+import { type FormPart, readForm } from "./multipart.ts";
 
-/** A form of multipart/form-data with one file in it, on its way in. */
+/** A form with one file in it, on its way in. */
 export interface Upload {
   filename: string;
   /**
@@ -13,162 +11,98 @@ export interface Upload {
   body: AsyncIterable<Uint8Array>;
 }
 
-const LIMITS = { fieldSize: 1024, fields: 10, parts: 12, headerPairs: 20, headerSize: 8 * 1024 };
-/** Longer than any network pauses, shorter than somebody who holds a place for nothing. */
-const SILENCE_MS = 60_000;
 /** The form around the file. */
 const FORM_BYTES_MAX = 64 * 1024;
+const FIELD_BYTES_MAX = 1024;
 
-/**
- * Reads `file` and `purpose` from a form and hands the file on while it is still coming. Nothing is held
- * but the piece that is under way.
- */
+/** Reads `file` and `purpose` from a form, and hands the file on while it is still coming. */
 export async function readUpload<T>(
   request: Request,
   bytesMax: number,
   take: (upload: Upload) => Promise<T>,
 ): Promise<T> {
   const type = request.headers.get("content-type") ?? "";
-  if (!/^multipart\/form-data\s*;/i.test(type.trim()) || request.body === null) {
+  if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type)) {
     throw new Refusal(
       "unsupported_media_type",
       "The body must be a form with a file: send Content-Type: multipart/form-data.",
     );
   }
+  if (request.body === null) throw missing("file");
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax + FORM_BYTES_MAX) {
-    throw new Refusal("payload_too_large", `No file may have more than ${bytesMax} bytes.`, {
-      param: "file",
-    });
+    const message = `The form is too large: no file may have more than ${bytesMax} bytes.`;
+    throw new Refusal("payload_too_large", message, { param: "file" });
   }
-  return await new Form(type, request.body).read(take);
+  await using parts = readForm(request.body, type);
+  const fields = new Fields();
+  const file = await nextFile(parts, fields);
+  if (file === null) throw missing("file");
+  return await take({ filename: file.filename ?? "", body: toTheEnd(file, parts, fields) });
 }
 
-class Form {
-  readonly #parser: BusboyInstance;
-  readonly #ending = new AbortController();
-  readonly #file = Promise.withResolvers<{ stream: Readable; filename: string } | null>();
-  #purpose: string | undefined;
-  #fault: Refusal | null = null;
-
-  constructor(type: string, private readonly source: ReadableStream<Uint8Array>) {
-    this.#parser = parserOf(type);
-    this.#parser.on("file", (_name, stream, filename) => {
-      // An error on a stream that nobody listens to would end the process.
-      stream.on("error", () => {});
-      this.#file.resolve({ stream, filename: unescaped(filename ?? "") });
-    });
-    this.#parser.on("field", (name, value, _nameCut, isCut) => this.#note(name, value, isCut));
-    this.#parser.on("filesLimit", () => this.#refuse("invalid_value", "Send one file.", "file"));
-    const tooMany = () => this.#refuse("invalid_value", "The form has too many parts.");
-    this.#parser.on("fieldsLimit", tooMany);
-    this.#parser.on("partsLimit", tooMany);
+async function nextFile(
+  parts: AsyncGenerator<FormPart, void>,
+  fields: Fields,
+): Promise<FormPart | null> {
+  while (true) {
+    const { done, value: part } = await parts.next();
+    if (done) return null;
+    if (part.name === "file") return part;
+    await fields.take(part);
   }
+}
 
-  async read<T>(take: (upload: Upload) => Promise<T>): Promise<T> {
-    const reading = this.#pump();
-    // Looked at below, on every way out.
-    reading.catch(() => {});
-    try {
-      const file = await Promise.race([this.#file.promise, reading.then(() => null)]);
-      if (file === null) {
-        throw new Refusal("missing_field", 'The form has no file: send a part named "file".', {
-          param: "file",
-        });
-      }
-      return await take({ filename: file.filename, body: this.#body(file.stream, reading) });
-    } catch (error) {
-      // What broke because we stopped is an echo of why we stopped.
-      throw this.#fault ?? error;
-    } finally {
-      this.#ending.abort();
-      await reading.catch(() => {});
-    }
-  }
+async function* toTheEnd(
+  file: FormPart,
+  parts: AsyncGenerator<FormPart, void>,
+  fields: Fields,
+): AsyncGenerator<Uint8Array> {
+  yield* file.content;
+  for await (const part of parts) await fields.take(part);
+  fields.check();
+}
 
-  async *#body(stream: Readable, reading: Promise<void>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of stream) yield chunk;
-    } catch (error) {
-      await reading;
-      throw error;
-    }
-    await reading;
-  }
+class Fields {
+  #hasPurpose = false;
 
-  /** Moves the request into the parser and checks what came of it. */
-  async #pump(): Promise<void> {
-    try {
-      await pipeline(patiently(this.source), this.#parser, { signal: this.#ending.signal });
-    } catch (error) {
-      throw this.#fault ?? (error instanceof Refusal ? error : broken(error));
-    }
-    if (this.#fault !== null) throw this.#fault;
-    if (this.#purpose === undefined) {
-      throw new Refusal("missing_field", 'The form has no purpose: send purpose "generation".', {
-        param: "purpose",
-      });
-    }
-  }
-
-  #note(name: string | undefined, value: string, isCut: boolean): void {
+  async take(part: FormPart): Promise<void> {
+    const { name } = part;
+    if (name === "file") throw invalid("Send one file.", "file");
     if (name !== "purpose") {
-      this.#refuse("unknown_field", `There is no field ${JSON.stringify(shortened(name))}.`, name);
-    } else if (this.#purpose !== undefined) {
-      this.#refuse("invalid_value", "Send purpose once.", "purpose");
-    } else if (isCut || value !== "generation") {
-      this.#refuse("invalid_value", 'purpose must be "generation".', "purpose");
-    } else this.#purpose = value;
-  }
-
-  #refuse(code: "invalid_value" | "unknown_field", message: string, param?: string): void {
-    this.#fault ??= new Refusal(code, message, { param: shortened(param) });
-    this.#ending.abort();
-  }
-}
-
-function parserOf(type: string): BusboyInstance {
-  try {
-    return new Busboy({
-      headers: { "content-type": type },
-      limits: { ...LIMITS, files: 1 },
-      isPartAFile: (name) => name === "file",
-    });
-  } catch (error) {
-    throw broken(error);
-  }
-}
-
-/** Browsers write a quote in a name this way, and nothing else. */
-function unescaped(filename: string): string {
-  return filename.replaceAll("%22", '"');
-}
-
-function broken(cause: unknown): Refusal {
-  const message =
-    "The form cannot be read: it is cut off, or not as multipart/form-data is written.";
-  return new Refusal("invalid_value", message, { cause });
-}
-
-function shortened(name: string | undefined): string | undefined {
-  return name?.slice(0, 64);
-}
-
-/** The body as it comes, for as long as it comes. */
-async function* patiently(source: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = source.getReader();
-  try {
-    while (true) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(broken(new Error("nothing came"))), SILENCE_MS);
-      });
-      const { done, value } = await Promise.race([reader.read(), silence]).finally(() =>
-        clearTimeout(timer)
-      );
-      if (done) return;
-      yield value;
+      const param = name.slice(0, 64);
+      const message = `There is no field ${JSON.stringify(param)}: send file and purpose.`;
+      throw new Refusal("unknown_field", message, { param });
     }
-  } finally {
-    await reader.cancel().catch(() => {});
+    if (this.#hasPurpose) throw invalid("Send purpose once.", "purpose");
+    if (await textOf(part) !== "generation") {
+      throw invalid('purpose must be "generation".', "purpose");
+    }
+    this.#hasPurpose = true;
   }
+
+  check(): void {
+    if (!this.#hasPurpose) throw missing("purpose");
+  }
+}
+
+/** A field's text; null when it is longer than any that is taken. */
+async function textOf({ content }: FormPart): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of content) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length > FIELD_BYTES_MAX) return null;
+  }
+  return text + decoder.decode();
+}
+
+function invalid(message: string, param: string): Refusal {
+  return new Refusal("invalid_value", message, { param });
+}
+
+function missing(param: "file" | "purpose"): Refusal {
+  const message = param === "file"
+    ? 'The form has no file: send a part named "file".'
+    : 'The form has no purpose: send purpose "generation".';
+  return new Refusal("missing_field", message, { param });
 }
