@@ -17,17 +17,32 @@ export interface RelayOptions {
 }
 
 const SILENCE_MS = 15_000;
+/**
+ * The least time between two writes of one stream. A model's words come further apart than this and are
+ * not held up; a burst of them leaves in few pieces, and writing is what costs most.
+ */
+const GATHER_MS = 3;
+/** How much is read ahead of a client that does not take it. */
+const AHEAD_MAX = 65_536;
 const encoder = new TextEncoder();
 
 /**
- * Hands an answer on as it comes. What arrives together leaves together, nothing is read before the
- * client has taken what was there, and a stream that fails ends with an error and without [DONE].
+ * Hands an answer on as it comes: the first words at once, what arrives together together. A client that
+ * takes nothing stops the reading; a stream that fails ends with an error and without [DONE].
  */
 export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
   const { first, rest, writer } = options;
-  let lastSent = performance.now();
+  let waiting = write(first);
+  let lastSent = -Infinity;
   let heartbeat: ReturnType<typeof setInterval> | undefined;
+  /** The upstream has said its last word; then, what follows from it is done. */
+  let isEnding = false;
   let isOver = false;
+  let hasLeft = false;
+  let isStopped = false;
+  /** Told when there is something to send, and when it was taken. */
+  let filled: (() => void) | null = null;
+  let emptied: (() => void) | null = null;
 
   function write(chunks: readonly ChatChunk[]): string {
     let text = "";
@@ -37,51 +52,69 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
     }
     return text;
   }
-  /** The next text to send; null when that was all. */
-  async function next(): Promise<string | null> {
+  /** The next text to send; empty for a sign of life. */
+  async function next(): Promise<string> {
+    let chunks;
     try {
-      const chunks = await rest.next();
-      if (chunks !== null) return write(chunks);
-      isOver = true;
-      return await options.onEnd() + DONE;
+      chunks = await rest.next();
+      if (chunks !== null && !isEnding) return write(chunks);
     } catch (error) {
-      isOver = true;
-      return await options.onFailure(error);
+      if (!isEnding) return await end(options.onFailure(error));
     }
+    return isEnding ? "" : await end(options.onEnd().then((text) => text + DONE));
   }
-  async function drain(): Promise<void> {
-    while (!isOver) await next();
+  function end(last: Promise<string>): Promise<string> {
+    isEnding = true;
+    return last;
+  }
+  async function readOn(): Promise<void> {
+    while (!isOver && !isStopped) {
+      const text = await next();
+      isOver = isEnding;
+      if (hasLeft) continue;
+      waiting += text;
+      if (waiting !== "" || isOver) filled?.();
+      if (waiting.length > AHEAD_MAX && !isOver) {
+        await new Promise<void>((resolve) => emptied = resolve);
+      }
+    }
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(encoder.encode(write(first)));
       heartbeat = setInterval(() => {
         if (performance.now() - lastSent < SILENCE_MS || (controller.desiredSize ?? 0) < 0) return;
         controller.enqueue(encoder.encode(HEARTBEAT));
         lastSent = performance.now();
       }, SILENCE_MS / 3);
+      void readOn();
     },
     async pull(controller) {
-      // A sign of life without content is no reason to come back empty-handed.
-      while (true) {
-        const text = await next();
-        if (text !== null && text !== "") {
-          controller.enqueue(encoder.encode(text));
-          lastSent = performance.now();
-        }
-        if (isOver) {
-          clearInterval(heartbeat);
-          controller.close();
-          return;
-        }
-        if (text !== "") return;
-      }
+      if (waiting === "" && !isOver) await new Promise<void>((resolve) => filled = resolve);
+      filled = null;
+      const early = GATHER_MS - (performance.now() - lastSent);
+      if (early > 0 && !isOver) await new Promise((resolve) => setTimeout(resolve, early));
+      if (hasLeft) return;
+      // Settled before the last words are out: whoever has read them finds the receipt.
+      const isLast = isOver;
+      if (waiting !== "") controller.enqueue(encoder.encode(waiting));
+      waiting = "";
+      lastSent = performance.now();
+      emptied?.();
+      if (!isLast) return;
+      clearInterval(heartbeat);
+      controller.close();
     },
     cancel() {
       clearInterval(heartbeat);
-      if (isOver) return;
-      if (options.onLeave()) void drain();
-      else rest.cancel();
+      hasLeft = true;
+      waiting = "";
+      filled?.();
+      if (isEnding) return;
+      emptied?.();
+      if (options.onLeave()) return;
+      isEnding = true;
+      isStopped = true;
+      rest.cancel();
     },
   }, { highWaterMark: 0 });
 }
