@@ -32,6 +32,8 @@ const LAYERS: Readonly<Record<string, number>> = {
 /** Neighbours of one layer that may be imported all the same, with the reason. */
 const ALLOWED_SIDEWAYS = new Set([
   "ledger -> pricing", // what is booked is what a price says
+  "dramas -> tasks", // a drama is a task made of tasks
+  "dramas -> chat", // its texts are metered as chat is
 ]);
 
 /** What provider adapters may see of src/: the contract they fulfil, and the ground it stands on. */

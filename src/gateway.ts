@@ -12,6 +12,7 @@ import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
+import { dramaStories } from "./dramas/stories.ts";
 import { KNOWN } from "./known.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
@@ -198,7 +199,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     admission,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,
-  });
+  }, dramaStories(upstreams));
   opened.use(queue);
   const site = opened.use(
     await openSite(

@@ -11,17 +11,18 @@ export interface Identity {
   readonly bodyHash: string;
 }
 
-/** Reads an `Idempotency-Key`; null where the client sent none. */
-export function identify(key: string | null, path: string, body: unknown): Identity | null {
+/** Reads an `Idempotency-Key`, or what stands for one; null where the client sent none. */
+export function identify(
+  key: string | null,
+  path: string,
+  body: unknown,
+  param = "Idempotency-Key",
+): Identity | null {
   if (key === null) return null;
   if (!KEY.test(key)) {
-    throw new Refusal(
-      "invalid_value",
-      "Idempotency-Key must be 1 to 255 visible ASCII characters.",
-      {
-        param: "Idempotency-Key",
-      },
-    );
+    throw new Refusal("invalid_value", `${param} must be 1 to 255 visible ASCII characters.`, {
+      param,
+    });
   }
   return { key, path, bodyHash: hashBody(body) };
 }

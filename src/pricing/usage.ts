@@ -17,9 +17,19 @@ export interface Usage {
   seconds?: number | string;
   /** Counted by the gateway, because the upstream did not say. */
   estimated?: boolean;
+  /** What it is made up of, where several models took part; the amounts add up to what was settled. */
+  items?: readonly UsageItem[];
 }
 
-export type Quantity = Exclude<keyof Usage, "seconds" | "estimated">;
+export interface UsageItem {
+  stage: string;
+  shot?: number;
+  model: string;
+  usage: Usage;
+  amount: string;
+}
+
+export type Quantity = Exclude<keyof Usage, "seconds" | "estimated" | "items">;
 
 /** What quotas count: tokens of text, pictures, seconds of video. */
 export type Kind = "text" | "image" | "video";

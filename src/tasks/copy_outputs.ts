@@ -77,7 +77,8 @@ function kindOf({ type }: ClaimedTask): MediaKind {
   return type === "image" ? "image" : type === "speech" ? "audio" : "video";
 }
 
-function outputOf(index: number, file: StoredFile): StoredOutput {
+/** A stored file as a result of a task. */
+export function outputOf(index: number, file: StoredFile): StoredOutput {
   return {
     index,
     type: file.kind,

@@ -21,13 +21,14 @@ export async function claim(sql: Queries, id: string): Promise<ClaimedTask | nul
     update task t
        set fence = t.fence + 1, lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
            wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
-      from hold h
-     where t.id = ${id} and h.id = t.request_id
+      from task s left join hold h on h.id = s.request_id
+     where t.id = ${id} and s.id = t.id
        and t.wake_at <= now() + ${EARLY_MS} * interval '1 millisecond'
        and (t.lease_until is null or t.lease_until <= now())
     returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
       t.callback_url, t.outputs, t.stage, t.stages, t.phase, t.provider, t.upstream_model, t.upstream_id,
       t.tried, t.result, t.cancel_asked_at, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.fence,
+      t.parent_id, t.nudges,
       t.deadline_at <= now() as is_overdue,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
       h.price, h.kind`;

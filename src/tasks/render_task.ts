@@ -1,6 +1,6 @@
 import type { Files } from "../files/files.ts";
 import { showReceipt } from "../ledger/receipt.ts";
-import { receiptOf, type StoredOutput, type TaskRow } from "./task.ts";
+import { receiptOf, type TaskOutput, type TaskRow } from "./task.ts";
 
 export interface RenderOptions {
   files: Pick<Files, "signedUrl">;
@@ -20,7 +20,7 @@ export function renderTask(row: TaskRow, options: RenderOptions) {
     model: row.model,
     status: row.status,
     progress: row.progress,
-    ...(isChain ? { stage: row.stage, stages: row.stages } : {}),
+    ...(isChain ? { stage: row.stage, stages: renderStages(row.stages, options) } : {}),
     output: row.status === "succeeded" ? renderOutputs(row.outputs, options) : [],
     usage: { total_units: Number(row.units) },
     error: row.error_code === null
@@ -40,15 +40,27 @@ export function renderTask(row: TaskRow, options: RenderOptions) {
 export type RenderedTask = ReturnType<typeof renderTask>;
 
 export function renderOutputs(
-  outputs: readonly StoredOutput[],
+  outputs: readonly TaskOutput[],
   { files, now }: Pick<RenderOptions, "files" | "now">,
 ) {
-  return outputs.toSorted((a, b) => a.index - b.index).map((
-    { index: _, type, file_id, ...facts },
-  ) => {
+  return outputs.toSorted((a, b) => a.index - b.index).map(({ index: _, ...output }) => {
+    if ("content" in output) return output;
+    const { type, file_id, ...facts } = output;
     const { url, expiresAt } = files.signedUrl(file_id, now);
     return { type, url, file_id, ...facts, expires_at: expiresAt.toISOString() };
   });
+}
+
+interface Stage {
+  outputs: readonly TaskOutput[];
+}
+
+/** The stages of a chain, with addresses for what they have given so far. */
+function renderStages(stages: unknown, options: RenderOptions) {
+  return (stages as readonly Stage[]).map(({ outputs, ...stage }) => ({
+    ...stage,
+    output: renderOutputs(outputs, options),
+  }));
 }
 
 /** While it lives, when it ends by itself; when it has succeeded, when its results are removed. */

@@ -53,6 +53,15 @@ export interface StoredOutput {
   readonly duration?: number;
 }
 
+/** A result that is words: of a chain's stages. */
+export interface WrittenOutput {
+  readonly index: number;
+  readonly type: string;
+  readonly content: unknown;
+}
+
+export type TaskOutput = StoredOutput | WrittenOutput;
+
 /** A task and its hold, as far as clients may see them. */
 export interface TaskRow {
   readonly id: string;
@@ -68,7 +77,7 @@ export interface TaskRow {
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
   readonly deadline_at: Date;
-  readonly outputs: readonly StoredOutput[];
+  readonly outputs: readonly TaskOutput[];
   readonly units: string;
   readonly error_code: string | null;
   readonly error_message: string | null;
@@ -116,7 +125,11 @@ export interface ClaimedTask {
   readonly outputs: readonly StoredOutput[];
   readonly stage: string | null;
   readonly stages: unknown;
-  readonly phase: "submit" | "submitting" | "accepted" | "copying";
+  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "chained";
+  /** Of a part: the task it belongs to. */
+  readonly parent_id: string | null;
+  /** Of a chain: how often a part of it has ended. */
+  readonly nudges: number;
   readonly provider: string | null;
   readonly upstream_model: string | null;
   readonly upstream_id: string | null;
@@ -132,6 +145,7 @@ export interface ClaimedTask {
   readonly is_overdue: boolean;
   /** Seconds since it was sent to its upstream. */
   readonly sent_seconds: number | null;
-  readonly price: PriceSnapshot;
+  /** Null for a part: it is paid for with what it belongs to. */
+  readonly price: PriceSnapshot | null;
   readonly kind: Kind | null;
 }

@@ -9,6 +9,7 @@ import { pollTask, succeed } from "./poll_task.ts";
 import { modelGone, spotOf } from "./spot.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedTask } from "./task.ts";
+import { cancelParts } from "./task_parts.ts";
 
 /** One step of a task of a type that is not one job at one upstream. */
 export type Story = (deps: TaskDeps, task: ClaimedTask, signal: AbortSignal) => Promise<Next>;
@@ -45,6 +46,8 @@ async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSign
       return await recoverSubmission(deps, task, signal);
     case "accepted":
       return await pollTask(deps, task, signal);
+    case "chained":
+      throw new Error(`A ${task.type} is no chain`);
     case "copying": {
       const spot = spotOf(deps.plan(), task);
       if (spot === null) return await failTask(deps, task, modelGone());
@@ -60,6 +63,7 @@ async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): P
     status: "expired",
     error: { code: "upstream_timeout", message: "The task was not finished in time." },
   });
+  if (isEnded && task.phase === "chained") await cancelParts(deps, task.id);
   const spot = spotOf(deps.plan(), task);
   if (isEnded && spot !== null && task.upstream_id !== null) {
     await deps.media.cancel(spot, task.upstream_id, signal).catch(() => null);

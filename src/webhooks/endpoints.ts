@@ -199,3 +199,11 @@ function shown(row: Row): WebhookEndpoint {
     created: Math.floor(row.created_at.getTime() / 1000),
   };
 }
+
+/** Whether anybody would be told of this account's events. */
+export async function hasEndpoint(sql: Queries, account: string): Promise<boolean> {
+  const rows = await sql`
+    select from webhook_endpoint
+     where account_id = ${account} and deleted_at is null and disabled_at is null limit 1`;
+  return rows.length > 0;
+}

@@ -4,6 +4,7 @@ import { bodySchema } from "../body_schema.ts";
 import avatars from "../../../schemas/requests/avatars_generations.schema.json" with {
   type: "json",
 };
+import dramas from "../../../schemas/requests/dramas_generations.schema.json" with { type: "json" };
 import images from "../../../schemas/requests/images_generations.schema.json" with { type: "json" };
 import speech from "../../../schemas/requests/audio_speech.schema.json" with { type: "json" };
 import videos from "../../../schemas/requests/videos_generations.schema.json" with { type: "json" };
@@ -26,6 +27,7 @@ export const GENERATION_REQUESTS: ReadonlyMap<string, GenerationRequest> = new M
   ["images_generations", request(images)],
   ["videos_generations", request(videos)],
   ["avatars_generations", request(avatars)],
+  ["dramas_generations", request(dramas)],
 ]);
 
 export const SPEECH_REQUEST: GenerationRequest = request(speech);

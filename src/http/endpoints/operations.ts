@@ -12,6 +12,7 @@ import {
   retrieveFile,
   uploadFile,
 } from "./files.ts";
+import { createDrama } from "./create_drama.ts";
 import { createGeneration } from "./create_generation.ts";
 import { listModels } from "./list_models.ts";
 import { listPrices } from "./list_prices.ts";
@@ -70,7 +71,11 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
   ["webhook_endpoints", webhookEndpoints],
   ["webhook_deliveries", webhookDeliveries],
   ["speech", (deps, route) => one("POST", createSpeech(deps, route))],
-  ["generation", (deps, route) => one("POST", createGeneration(deps, route))],
+  [
+    "generation",
+    (deps, route) =>
+      one("POST", (route.type === "drama" ? createDrama : createGeneration)(deps, route)),
+  ],
   ["tasks", (deps) => [
     { method: "GET", path: "", endpoint: listTasksEndpoint(deps) },
     { method: "GET", path: "/:task_id", endpoint: retrieveTask(deps) },

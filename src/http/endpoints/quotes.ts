@@ -1,7 +1,10 @@
 import { formatDecimal, roundUp } from "../../base/money.ts";
 import { Refusal } from "../../base/refusal.ts";
 import type { Model, Plan, Route } from "../../config/plan.ts";
+import { quoteRequest as quoteDramaRequest } from "../../dramas/accept_drama.ts";
+import type { DramaBody } from "../../dramas/check_drama.ts";
 import { covers } from "../../ledger/balance.ts";
+import type { Quote } from "../../pricing/quote.ts";
 import { snapshotOf } from "../../pricing/snapshot.ts";
 import type { Usage } from "../../pricing/usage.ts";
 import { worstCase } from "../../pricing/worst_case.ts";
@@ -32,8 +35,7 @@ export function createQuote(deps: TaskEndpointDeps & { database: Database }): En
     }
     const model = modelOf(c, body.model, route);
     const account = accountOf(c);
-    const most = await mostOf(deps, c, route, model, body);
-    const quoted = quoteFor(plan, account, model, most);
+    const { most, quoted } = await quotedFor(deps, c, route, model, body);
     const scale = plan.service.currencyScale;
     return sendJson(JSON.stringify({
       object: "quote",
@@ -49,6 +51,24 @@ export function createQuote(deps: TaskEndpointDeps & { database: Database }): En
 }
 
 /** Refused as the endpoint itself would refuse it. */
+async function quotedFor(
+  deps: TaskEndpointDeps,
+  c: HttpContext,
+  route: Route,
+  model: Model,
+  body: Record<string, unknown>,
+): Promise<{ most: Usage; quoted: Quote }> {
+  const call = { plan: c.env.plan, account: accountOf(c) };
+  if (model.type === "drama") {
+    const request = GENERATION_REQUESTS.get(route.request!)!;
+    const drama = request.check(body) as unknown as DramaBody;
+    const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
+    return { most: worstCase(model, body), quoted: quote };
+  }
+  const most = await mostOf(deps, c, route, model, body);
+  return { most, quoted: quoteFor(call.plan, call.account, model, most) };
+}
+
 async function mostOf(
   { tasks }: TaskEndpointDeps,
   c: HttpContext,

@@ -84,6 +84,7 @@ async function sendSound(
         { retryAfterSeconds: 1 },
       );
   }
+  if ("content" in output) throw new Error(`The result of ${task.id} is no sound`);
   const file = await deps.tasks.files.find(task.account_id, output.file_id);
   if (file === null) {
     throw new Refusal("file_not_found", "The sound of this request is past its time.", {

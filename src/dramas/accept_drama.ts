@@ -1,0 +1,63 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Model } from "../config/plan.ts";
+import type { GenerationCall } from "../tasks/accept_generation.ts";
+import type { Quote } from "../pricing/quote.ts";
+import type { CreatedTask } from "../tasks/create_task.ts";
+import type { TaskDeps } from "../tasks/deps.ts";
+import { hasEndpoint } from "../webhooks/endpoints.ts";
+import { checkDrama, type DramaBody } from "./check_drama.ts";
+import { type DramaJob, type StageState, stagesUntil } from "./drama.ts";
+import { pricesOf, quoteDrama } from "./price_drama.ts";
+
+/** Accepts a drama: checked, priced for the worst case of its chain, held for and written down. */
+export async function acceptDrama(
+  deps: TaskDeps,
+  call: GenerationCall,
+  model: Model,
+  body: DramaBody,
+): Promise<CreatedTask> {
+  const { job, quote } = await quoteRequest(deps, call, model, body);
+  const { sql } = deps.database;
+  const isLong = job.until === "video";
+  if (isLong && call.callbackUrl === null && !await hasEndpoint(sql, call.account.id)) {
+    throw new Refusal(
+      "webhook_required",
+      "A drama takes long: send callback_url, or set up a webhook endpoint first.",
+      { param: "callback_url" },
+    );
+  }
+  return await deps.creation.create({
+    account: call.account.id,
+    requestId: call.requestId,
+    clientRequestId: call.clientRequestId,
+    identity: call.identity,
+    type: model.type,
+    model: model.id,
+    job,
+    quote,
+    declaration: call.plan.version,
+    callbackUrl: call.callbackUrl,
+    stages: stagesUntil(job.until).map((stage): StageState => ({
+      stage,
+      status: "waiting",
+      progress: 0,
+      outputs: [],
+    })),
+    queueSeconds: call.plan.requests.queueSecondsMax,
+    deadlineSeconds: model.deadlineSeconds,
+    livingMax: call.livingMax,
+  });
+}
+
+/** What a drama would do and cost at the most; books nothing. */
+export async function quoteRequest(
+  deps: Pick<TaskDeps, "files" | "database">,
+  { plan, account }: Pick<GenerationCall, "plan" | "account">,
+  model: Model,
+  body: DramaBody,
+): Promise<{ job: DramaJob; quote: Quote }> {
+  const checked = await checkDrama(deps, account.id, model, body);
+  const { own, parts } = pricesOf(plan, account, model, checked.until);
+  const job: DramaJob = { ...checked, prices: parts };
+  return { job, quote: quoteDrama(plan, model, own, job) };
+}

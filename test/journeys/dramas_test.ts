@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { decimal, formatDecimal } from "../../src/base/money.ts";
+import type { Json } from "../helpers/chat_gateway.ts";
+import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
+import { png, wav } from "../helpers/media.ts";
+
+const DECLARATION = Deno.readTextFileSync(
+  new URL("../helpers/drama_declaration.yaml", import.meta.url),
+);
+const PATH = "/v1/dramas/generations";
+const CALLBACK = "http://127.0.0.1:9/hook";
+
+const open = (cash = "100") => openMediaGateway({ declaration: DECLARATION, cash });
+const request = (more: Record<string, unknown> = {}) => ({
+  model: "play",
+  title: "Tides",
+  script: "Mara waits at the sea for Jon.",
+  characters: [{ name: "Mara" }, { name: "Jon" }],
+  business_id: crypto.randomUUID(),
+  callback_url: CALLBACK,
+  ...more,
+});
+
+async function refused(gateway: MediaGateway, body: unknown): Promise<Json> {
+  const before = await gateway.count("task");
+  const res = await gateway.post(PATH, body);
+  const { error } = await res.json();
+  assert.equal(await gateway.count("task"), before);
+  return { status: res.status, code: error.code, param: error.param };
+}
+
+/** What the receipt lists adds up to what the ledger took, to the last digit. */
+function assertAddsUp(task: Json): void {
+  const sum = task.charge.usage.items.reduce(
+    (sum: bigint, { amount }: Json) => sum + decimal(amount),
+    0n,
+  );
+  assert.equal(formatDecimal(sum), task.charge.settled);
+}
+
+Deno.test("POST /v1/dramas/generations makes script, roles, storyboard and one video, and lists what each cost", async () => {
+  await using gateway = await open();
+  const reference = await gateway.upload("mara.png", png());
+  const task = await gateway.submit(
+    PATH,
+    request({ characters: [{ name: "Mara", reference_file_id: reference }, { name: "Jon" }] }),
+  );
+  assert.equal(task.type, "drama");
+  assert.deepEqual(task.stages.map(({ stage, status }: Json) => [stage, status]), [
+    ["script", "waiting"],
+    ["roles", "waiting"],
+    ["storyboard", "waiting"],
+    ["video", "waiting"],
+  ]);
+  const done = await gateway.ended(task.id, 90);
+  assert.equal(done.status, "succeeded", JSON.stringify(done));
+  assert.equal(done.progress, 100);
+  const [script, roles, storyboard, video] = done.stages;
+  assert.ok(done.stages.every(({ status }: Json) => status === "succeeded"));
+  assert.equal(script.output[0].content.scenes.length, 3);
+  const names = roles.output[0].content.characters.map(({ name }: Json) => name);
+  assert.ok(names.includes("Mara") && names.includes("Jon"));
+  assert.deepEqual(
+    storyboard.output.map(({ shot, width, height }: Json) => [shot, width, height]),
+    [
+      [1, 64, 112],
+      [2, 64, 112],
+      [3, 64, 112],
+    ],
+  );
+  assert.equal(video.output.filter(({ type }: Json) => type === "video").length, 3);
+
+  assert.equal(done.output.length, 1);
+  const [final] = done.output;
+  assert.equal(final.mime_type, "video/mp4");
+  assert.ok(final.duration >= 3, String(final.duration));
+  assert.ok(final.height > final.width);
+  assert.equal((await (await fetch(final.url)).bytes()).length, final.bytes);
+
+  const { items } = done.charge.usage;
+  const listed = items.map(({ stage, shot }: Json) =>
+    shot === undefined ? stage : `${stage}/${shot}`
+  );
+  for (const wanted of ["script", "roles", "storyboard/1", "storyboard/3", "video/2", "drama"]) {
+    assert.ok(listed.includes(wanted), wanted);
+  }
+  assertAddsUp(done);
+  assert.equal(done.usage.total_units, 3);
+  const receipt = await (await gateway.get(`/v1/usage/${done.request_id}`)).json();
+  assert.deepEqual(receipt.usage.items, items);
+  const { frozen } = await gateway.balance();
+  assert.equal(frozen, "0.00");
+  await gateway.verify();
+});
+
+Deno.test("a drama goes as far as its stage, and from_task goes on without making or paying twice", async () => {
+  await using gateway = await open();
+  const first = await gateway.submit(PATH, request({ stage: "script", callback_url: undefined }));
+  const script = await gateway.ended(first.id);
+  assert.equal(script.status, "succeeded", JSON.stringify(script));
+  assert.equal(script.output[0].type, "script");
+  assert.deepEqual(script.charge.usage.items.map(({ stage }: Json) => stage), ["script", "drama"]);
+  assertAddsUp(script);
+
+  const next = { model: "play", from_task: script.id, business_id: "next" };
+  const second = await gateway.submit(PATH, { ...next, stage: "storyboard" });
+  const storyboard = await gateway.ended(second.id);
+  assert.equal(storyboard.status, "succeeded", JSON.stringify(storyboard));
+  assert.deepEqual(storyboard.stages[0].output, script.stages[0].output);
+  assert.equal(storyboard.output.length, 3);
+  assert.deepEqual(
+    storyboard.charge.usage.items.map(({ stage }: Json) => stage),
+    ["roles", "storyboard", "storyboard", "storyboard", "drama"],
+  );
+  const third = await gateway.submit(PATH, {
+    model: "play",
+    from_task: storyboard.id,
+    business_id: "last",
+    callback_url: CALLBACK,
+  });
+  const video = await gateway.ended(third.id, 60);
+  assert.equal(video.status, "succeeded", JSON.stringify(video));
+  assert.ok(
+    video.charge.usage.items.every(({ stage }: Json) => ["video", "drama"].includes(stage)),
+  );
+  assertAddsUp(video);
+  await gateway.verify();
+});
+
+Deno.test("a shot that fails is tried again; then the drama fails, what is there is listed and only that is paid", async () => {
+  await using gateway = await open();
+  const task = await gateway.submit(PATH, request({ model: "unfilmed" }));
+  const done = await gateway.ended(task.id, 60);
+  assert.equal(done.status, "failed", JSON.stringify(done));
+  assert.match(done.error.message, /^Shot \d failed \(video\)/);
+  assert.deepEqual(done.stages.map(({ status }: Json) => status), [
+    ...["succeeded", "succeeded", "succeeded", "failed"],
+  ]);
+  assert.equal(done.stages[2].output.length, 3);
+  assert.ok(!JSON.stringify(done.charge.usage.items).includes("no-film"));
+  assertAddsUp(done);
+  assert.notEqual(done.charge.settled, "0.00");
+  // It can be taken up where it broke, with a model that works.
+  const rest = await gateway.submit(PATH, {
+    model: "play",
+    from_task: done.id,
+    business_id: "rest",
+    callback_url: CALLBACK,
+  });
+  const mended = await gateway.ended(rest.id, 60);
+  assert.equal(mended.status, "succeeded", JSON.stringify(mended));
+  assert.ok(
+    mended.charge.usage.items.every(({ stage }: Json) => ["video", "drama"].includes(stage)),
+  );
+  await gateway.verify();
+});
+
+Deno.test("a model that does not answer in form three times fails the drama and costs nothing", async () => {
+  await using gateway = await open();
+  const task = await gateway.submit(PATH, request({ model: "babbled", stage: "script" }));
+  const done = await gateway.ended(task.id, 60);
+  assert.equal(done.status, "failed");
+  assert.match(done.error.message, /script stage failed/);
+  assert.equal(done.charge.settled, "0.00");
+  assert.deepEqual(await gateway.balance(), { available: "100.00", frozen: "0.00" });
+  await gateway.verify();
+});
+
+Deno.test("the same business id makes one drama, and another body is refused", async () => {
+  await using gateway = await open();
+  const body = request({ stage: "script" });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => gateway.post(PATH, body)));
+  const ids = await Promise.all(answers.map(async (res) => (await res.json()).id));
+  assert.equal(new Set(ids).size, 1);
+  assert.equal(
+    answers.filter((res) => res.headers.get("idempotent-replayed") === "true").length,
+    9,
+  );
+  assert.equal(
+    (await refused(gateway, { ...body, title: "Other" })).code,
+    "idempotency_key_reused",
+  );
+  await gateway.ended(ids[0]);
+});
+
+Deno.test("POST /v1/dramas/generations refuses what cannot become a drama, and stores nothing", async () => {
+  await using gateway = await open();
+  const sound = await gateway.upload("a.wav", wav());
+  const cases: [body: Record<string, unknown>, status: number, code: string, param: string][] = [
+    [{ business_id: undefined }, 400, "business_id_required", "business_id"],
+    [{ business_id: "with space" }, 400, "invalid_value", "business_id"],
+    [{ callback_url: undefined }, 400, "webhook_required", "callback_url"],
+    [{ callback_url: undefined, stage: "video" }, 400, "webhook_required", "callback_url"],
+    [{ callback_url: "ftp://x" }, 400, "unsafe_url", "callback_url"],
+    [{ script: "" }, 400, "invalid_value", "script"],
+    [{ script: "   " }, 400, "invalid_value", "script"],
+    [{ script: undefined }, 400, "missing_field", "script"],
+    [{ title: undefined }, 400, "missing_field", "title"],
+    [{ script: "ü".repeat(50_001) }, 400, "prompt_too_long", "script"],
+    [{ characters: [] }, 400, "invalid_value", "characters"],
+    [
+      { characters: Array.from({ length: 21 }, (_, n) => ({ name: `n${n}` })) },
+      400,
+      "invalid_value",
+      "characters",
+    ],
+    [{ characters: [{ name: "A" }, { name: " a" }] }, 400, "invalid_value", "characters.1.name"],
+    [
+      { characters: [{ name: "A", reference_file_id: "file_none" }] },
+      400,
+      "file_not_found",
+      "characters.0.reference_file_id",
+    ],
+    [
+      { characters: [{ name: "A", reference_file_id: sound }] },
+      400,
+      "invalid_value",
+      "characters.0.reference_file_id",
+    ],
+    [{ aspect_ratio: "1:1" }, 400, "aspect_ratio_not_allowed", "aspect_ratio"],
+    [{ stage: "music" }, 400, "invalid_value", "stage"],
+    [{ model: "babbled", stage: "roles" }, 400, "capability_not_supported", "stage"],
+    [{ model: "film" }, 400, "capability_not_supported", "model"],
+    [{ model: "nothing" }, 404, "model_unavailable", "model"],
+    [{ from_task: "task_none" }, 400, "task_not_found", "from_task"],
+    [{ mood: "sad" }, 400, "unknown_field", "mood"],
+  ];
+  for (const [more, status, code, param] of cases) {
+    assert.deepEqual(await refused(gateway, request(more)), { status, code, param }, code);
+  }
+  const long = await gateway.submit(
+    PATH,
+    request({ script: "ü".repeat(50_000), stage: "script", callback_url: undefined }),
+  );
+  assert.equal((await gateway.ended(long.id, 60)).status, "succeeded");
+});
+
+Deno.test("another account's reference and task are as good as not there", async () => {
+  await using gateway = await open();
+  const other = await gateway.admin("POST", "/accounts", { name: "other" });
+  const { id } = await other.json();
+  const { key } = await (await gateway.admin("POST", `/accounts/${id}/keys`, { name: "k" })).json();
+  const reference = await gateway.upload("a.png", png());
+  const mine = await gateway.submit(PATH, request({ stage: "script" }));
+  await gateway.ended(mine.id);
+  const theirs = { authorization: `Bearer ${key}` };
+  for (
+    const [more, code] of [
+      [{ characters: [{ name: "A", reference_file_id: reference }] }, "file_not_found"],
+      [{ from_task: mine.id }, "task_not_found"],
+    ] as const
+  ) {
+    const res = await gateway.post(PATH, request({ stage: "script", ...more }), theirs);
+    assert.equal(res.status, 400);
+    assert.equal((await res.json()).error.code, code);
+  }
+});
+
+Deno.test("POST /v1/dramas/generations answers 402 and stores nothing when the worst case is not covered", async () => {
+  await using gateway = await open("0.50");
+  const quote = await (await gateway.post("/v1/quotes", { path: PATH, body: request() })).json();
+  assert.equal(quote.covered, false);
+  assert.ok(Number(quote.amount) > 0.5);
+  const res = await gateway.post(PATH, request());
+  assert.equal(res.status, 402);
+  assert.equal(await gateway.count("task"), 0);
+  const script = await gateway.submit(PATH, request({ stage: "script" }));
+  await gateway.ended(script.id);
+});
+
+Deno.test("a cancelled drama keeps what is there and pays for it", async () => {
+  await using gateway = await openMediaGateway({
+    declaration: DECLARATION.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=2"'),
+  });
+  const task = await gateway.submit(PATH, request());
+  let seen = task;
+  for (let n = 0; n < 600 && seen.stage !== "storyboard"; n++) {
+    await new Promise((resume) => setTimeout(resume, 50));
+    seen = await gateway.task(task.id);
+  }
+  assert.equal(seen.stage, "storyboard");
+  const res = await gateway.post(`/v1/tasks/${task.id}/cancel`, {});
+  assert.equal(res.status, 202);
+  const done = await gateway.ended(task.id, 60);
+  assert.equal(done.status, "cancelled");
+  assert.equal(done.stages[0].status, "succeeded");
+  assertAddsUp(done);
+  const listed = done.charge.usage.items.map(({ stage }: Json) => stage);
+  assert.ok(listed.includes("script") && listed.includes("roles"));
+  assert.equal((await gateway.balance()).frozen, "0.00");
+  await gateway.verify();
+});
