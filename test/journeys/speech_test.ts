@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { openMediaGateway } from "../helpers/media_gateway.ts";
+import { errorOf } from "../helpers/open_gateway.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+
+const TEXT = "Twenty characters ok";
+
+Deno.test(
+  "POST /v1/audio/speech answers the sound itself, and it is paid for",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    for (
+      const [format, type, start] of [
+        [undefined, "audio/mpeg", null],
+        ["mp3", "audio/mpeg", null],
+        ["wav", "audio/wav", "RIFF"],
+        ["pcm", "audio/pcm", null],
+      ] as const
+    ) {
+      const res = await gateway.post("/v1/audio/speech", {
+        model: "voice",
+        input: TEXT,
+        voice: "alma",
+        ...(format === undefined ? {} : { response_format: format }),
+      });
+      assert.equal(res.status, 200, await res.clone().text());
+      assert.equal(res.headers.get("content-type"), type);
+      const bytes = await res.bytes();
+      assert.ok(bytes.length > 1000);
+      if (start !== null) assert.equal(new TextDecoder().decode(bytes.slice(0, 4)), start);
+      const receipt = await (await gateway.get(`/v1/usage/${res.headers.get("x-request-id")}`))
+        .json();
+      assert.equal(receipt.settled, "0.01");
+      assert.equal(receipt.usage.characters, 20);
+    }
+    assert.deepEqual(await gateway.balance(), { available: "0.96", frozen: "0.00" });
+    assert.equal(await gateway.count("task"), 0);
+    await gateway.verify();
+  },
+);
+
+Deno.test("speech by the second is paid by how long the sound lasts", STRICT, async () => {
+  await using gateway = await openMediaGateway();
+  const res = await gateway.post("/v1/audio/speech", {
+    model: "timed-voice",
+    input: TEXT,
+    voice: "alma",
+    response_format: "pcm",
+  });
+  const seconds = (await res.bytes()).length / 48_000;
+  const receipt = await (await gateway.get(`/v1/usage/${res.headers.get("x-request-id")}`)).json();
+  assert.ok(Math.abs(Number(receipt.usage.seconds) - seconds) < 0.01, receipt.usage.seconds);
+  assert.ok(Number(receipt.settled) < Number(receipt.held));
+  const first = await gateway.post("/v1/audio/speech", {
+    model: "timed-voice",
+    input: TEXT,
+    voice: "alma",
+  });
+  assert.equal(first.headers.get("content-type"), "audio/wav", "the model's first format");
+  await first.body?.cancel();
+});
+
+Deno.test("400, 402 and 503 of /v1/audio/speech; a failure takes nothing", STRICT, async () => {
+  await using gateway = await openMediaGateway({ cash: "0.02" });
+  const good = { model: "voice", input: TEXT, voice: "alma" };
+  for (
+    const [change, code, param] of [
+      [{ voice: "nobody" }, "invalid_value", "voice"],
+      [{ voice: undefined }, "missing_field", "voice"],
+      [{ input: "" }, "invalid_value", "input"],
+      [{ input: "x".repeat(101) }, "prompt_too_long", "input"],
+      [{ response_format: "ogg" }, "invalid_value", "response_format"],
+      [{ speed: 0.2 }, "invalid_value", "speed"],
+      [{ speed: 4.1 }, "invalid_value", "speed"],
+      [{ model: "timed-voice", response_format: "mp3" }, "invalid_value", "response_format"],
+      [{ model: "picture" }, "capability_not_supported", "model"],
+      [{ instructions: "softly" }, "unknown_field", "instructions"],
+    ] as const
+  ) {
+    const res = await gateway.post("/v1/audio/speech", { ...good, ...change });
+    assert.equal(res.status, 400, JSON.stringify(change));
+    const error = await errorOf(res);
+    assert.deepEqual([error.code, error.param], [code, param], JSON.stringify(change));
+  }
+  const poor = await gateway.post("/v1/audio/speech", { ...good, input: "x".repeat(100) });
+  assert.equal(poor.status, 402);
+  await poor.body?.cancel();
+  const broken = await gateway.post("/v1/audio/speech", {
+    ...good,
+    input: "[[simulate: status=500]]",
+  });
+  assert.equal(broken.status, 503);
+  assert.equal((await errorOf(broken)).code, "upstream_failed");
+  assert.ok(broken.headers.get("retry-after"));
+  assert.deepEqual(await gateway.balance(), { available: "0.02", frozen: "0.00" });
+  await gateway.verify();
+});
+
+Deno.test("Prefer: respond-async makes speech a task", STRICT, async () => {
+  await using gateway = await openMediaGateway();
+  const task = await gateway.submit(
+    "/v1/audio/speech",
+    { model: "voice", input: TEXT, voice: "alma", response_format: "wav" },
+    { prefer: "respond-async" },
+  );
+  assert.equal(task.type, "speech");
+  const done = await gateway.ended(task.id);
+  assert.equal(done.status, "succeeded", JSON.stringify(done));
+  assert.equal(done.output[0].type, "audio");
+  assert.deepEqual(done.usage, { total_units: 20 });
+  assert.equal(done.charge.settled, "0.01");
+  const pcm = await gateway.submit(
+    "/v1/audio/speech",
+    { model: "voice", input: TEXT, voice: "alma", response_format: "pcm" },
+    { prefer: "respond-async, wait=30" },
+  );
+  assert.equal(pcm.status, "succeeded", JSON.stringify(pcm));
+  await gateway.verify();
+});
+
+Deno.test(
+  "speech with an Idempotency-Key is made and paid for once, and sounds the same again",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    const ask = () =>
+      gateway.post(
+        "/v1/audio/speech",
+        { model: "voice", input: TEXT, voice: "alma", response_format: "wav" },
+        { "idempotency-key": "once" },
+      );
+    const answers = await Promise.all([ask(), ask(), ask()]);
+    const sounds = await Promise.all(answers.map(async (res) => {
+      assert.equal(res.status, 200, await res.clone().text());
+      return await res.bytes();
+    }));
+    assert.deepEqual(sounds[0], sounds[1]);
+    assert.deepEqual(sounds[0], sounds[2]);
+    assert.equal(answers.filter((res) => res.headers.get("idempotent-replayed")).length, 2);
+    assert.deepEqual(await gateway.balance(), { available: "0.99", frozen: "0.00" });
+  },
+);
