@@ -38,7 +38,7 @@ export interface Seen {
 const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_KEPT = 4_096;
 /** The answer's head decides; what follows is for the log, and not waited for longer than this. */
-const RESPONSE_MS_MAX = 2_000;
+const RESPONSE_MS_MAX = 1_000;
 
 /** Sends an event once. Never throws: whatever goes wrong is what was seen. */
 export async function attempt(

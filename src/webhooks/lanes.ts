@@ -6,6 +6,8 @@ export interface Lane {
   readonly name: string;
   /** Attempts under way. */
   sending: number;
+  /** Attempts it may have under way: grows as they are answered. */
+  slots: number;
   /** Claimed, and waiting for a slot. */
   readonly waiting: Claimed[];
   /** There may be more in the database than was claimed. */
@@ -15,7 +17,9 @@ export interface Lane {
 
 /** Attempts at once in one lane … */
 export const LANE_SLOTS = 16;
-/** … and in all lanes of this process. An attempt that hangs costs a socket and little else. */
+/** … before its receiver has answered, so that it takes very many dead ones to fill the process … */
+const LANE_SLOTS_FIRST = 2;
+/** … and in all lanes of this process. */
 const SLOTS = 512;
 /** Claims must not wait until their lease is over. */
 export const WAIT_MS_MAX = 20_000;
@@ -48,7 +52,14 @@ export class Lanes {
   lane(name: string): Lane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = { name, sending: 0, waiting: [], mayHaveMore: false, isClaiming: false };
+      lane = {
+        name,
+        sending: 0,
+        slots: LANE_SLOTS_FIRST,
+        waiting: [],
+        mayHaveMore: false,
+        isClaiming: false,
+      };
       this.#lanes.set(name, lane);
     }
     return lane;
@@ -77,7 +88,7 @@ export class Lanes {
       } else if (this.now() - lane.waiting[0]!.claimedAt > WAIT_MS_MAX) {
         lane.mayHaveMore = true;
         yield { kind: "back", delivery: lane.waiting.shift()!, waitMs: 0 };
-      } else if (lane.sending >= LANE_SLOTS) {
+      } else if (lane.sending >= lane.slots) {
         return;
       } else if (this.#sending >= SLOTS) {
         this.#hungry.add(lane);
@@ -101,8 +112,10 @@ export class Lanes {
     else if (reached) {
       this.#breaker.succeeded(lane.name);
       this.#rests.delete(lane.name);
+      lane.slots = Math.min(lane.slots + 1, LANE_SLOTS);
     } else if (this.#restMs(lane.name) === 0) {
       // Those that were under way when it began to rest fail for the same reason: they count once.
+      lane.slots = Math.max(1, lane.slots >> 1);
       this.#breaker.failed(lane.name);
       const { state, restUntil } = this.#breaker.healthOf(lane.name);
       if (state === "open") this.#rests.set(lane.name, restUntil);
