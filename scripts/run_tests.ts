@@ -1,8 +1,9 @@
 /**
  * `deno task test [--embedded] [files, folders or options of deno test]`
  *
- * Runs every test on a real Postgres, and the part that touches storage again on the embedded
- * database. With arguments, only those tests: on Postgres, or with `--embedded` on the embedded one.
+ * Runs every test on a real Postgres, the part that works through a queue again with the queue in Postgres,
+ * and the part that touches storage again on the embedded database. With arguments, only those tests: on
+ * Postgres, or with `--embedded` on the embedded one; `TEST_QUEUE=postgres` puts their queue there.
  *
  * Not called test.ts: `deno test` would take it for a test, and it would start itself.
  */
@@ -15,6 +16,12 @@ import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
 /** What must behave the same on both databases. */
 const EMBEDDED_PART = ["test/journeys/**/*_test.{ts,tsx}", "src/store/*_test.ts"];
+
+/** What must behave the same with both queues. */
+const QUEUE_PART = [
+  "test/journeys/{images,videos,avatars,speech,dramas,tasks,idempotency,webhooks,files}*_test.ts",
+  "test/faults/task*_test.ts",
+];
 
 const ROOT = join(import.meta.dirname!, "..");
 const SUMMARY = /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed/m;
@@ -42,7 +49,8 @@ async function testAll(args: string[]): Promise<Outcome> {
   const total: Outcome = { passed: 0, failed: 0 };
   if (!embedded) add(total, await testOnServer(chosen));
   if (embedded || chosen.length === 0) {
-    add(total, await testEmbedded(chosen.length > 0 ? chosen : await embeddedPart()));
+    const part = chosen.length > 0 ? chosen : await filesOf(EMBEDDED_PART);
+    add(total, await testEmbedded(part));
   }
   return total;
 }
@@ -54,7 +62,13 @@ async function testOnServer(chosen: string[]): Promise<Outcome> {
     started = given === undefined ? await startPostgres() : undefined;
     const server = given ?? started!.url;
     const template = await makeServerTemplate(server);
-    return await run(chosen, { TEST_DATABASE_URL: server, TEST_TEMPLATE: template });
+    const env = { TEST_DATABASE_URL: server, TEST_TEMPLATE: template };
+    const total = await run(chosen, env);
+    if (chosen.length === 0 && !stopping.signal.aborted) {
+      console.log("\nAgain, with the queue in Postgres:");
+      add(total, await run(await filesOf(QUEUE_PART), { ...env, TEST_QUEUE: "postgres" }));
+    }
+    return total;
   } finally {
     await started?.stop();
   }
@@ -67,9 +81,9 @@ async function testEmbedded(chosen: string[]): Promise<Outcome> {
   return await run(chosen, { TEST_STORE: "embedded" });
 }
 
-async function embeddedPart(): Promise<string[]> {
+async function filesOf(patterns: string[]): Promise<string[]> {
   const files: string[] = [];
-  for (const pattern of EMBEDDED_PART) {
+  for (const pattern of patterns) {
     for await (const file of glob(pattern, { cwd: ROOT })) files.push(file);
   }
   return files.sort();

@@ -1,7 +1,7 @@
 import type { Plan } from "./config/plan.ts";
 import { type Settings, SettingsError } from "./environment.ts";
 
-type Given = Pick<Settings, "databaseUrl" | "adminToken" | "onDeploy">;
+type Given = Pick<Settings, "databaseUrl" | "adminToken" | "onDeploy" | "workers">;
 
 /** Refuses at once, and all together, what is declared but cannot work where this process runs. */
 export function checkFeasible(settings: Given, { storage }: Pick<Plan, "storage">): void {
@@ -12,9 +12,22 @@ export function checkFeasible(settings: Given, { storage }: Pick<Plan, "storage"
         "Set DATABASE_URL, or declare storage.queue: kv.",
     );
   }
+  if (settings.workers > 1) reasons.push(...whyNotSeveral(settings, storage));
   if (reasons.length > 0) {
     throw new SettingsError(["This cannot work here:", ...reasons].join("\n- "));
   }
+}
+
+/** Several threads are several nodes that share a machine. */
+function whyNotSeveral(settings: Given, storage: Plan["storage"]): string[] {
+  const reasons: string[] = [];
+  if (settings.databaseUrl === undefined) {
+    reasons.push(
+      "WORKERS needs a Postgres server: the embedded database serves one. Set DATABASE_URL.",
+    );
+  }
+  if (storage.queue === "kv") reasons.push("WORKERS needs storage.queue: postgres.");
+  return reasons;
 }
 
 /** An instance on Deno Deploy comes and goes, keeps no files, and has no queue of its own. */

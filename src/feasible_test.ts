@@ -7,7 +7,7 @@ const storage = (given: Partial<Plan["storage"]>) =>
   ({ storage: { queue: "kv", sessions: "kv", files: "local", ...given } }) as Pick<Plan, "storage">;
 
 Deno.test("on one machine the defaults work, with and without a server", () => {
-  const given = { adminToken: undefined, onDeploy: false };
+  const given = { adminToken: undefined, onDeploy: false, workers: 1 };
   checkFeasible({ ...given, databaseUrl: undefined }, storage({}));
   checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({}));
   checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
@@ -17,7 +17,7 @@ Deno.test("a queue in Postgres is refused on the embedded database, with both wa
   assert.throws(
     () =>
       checkFeasible(
-        { adminToken: undefined, onDeploy: false, databaseUrl: undefined },
+        { adminToken: undefined, onDeploy: false, workers: 1, databaseUrl: undefined },
         storage({ queue: "postgres" }),
       ),
     (error) =>
@@ -30,7 +30,7 @@ Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
   const refused = (() => {
     try {
       checkFeasible(
-        { adminToken: undefined, onDeploy: true, databaseUrl: undefined },
+        { adminToken: undefined, onDeploy: true, workers: 1, databaseUrl: undefined },
         storage({}),
       );
     } catch (error) {
@@ -50,7 +50,16 @@ Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
     assert.ok(refused.includes(said), `${said} in ${refused}`);
   }
   checkFeasible(
-    { adminToken: "0123456789abcdef", onDeploy: true, databaseUrl: "postgres://x/y" },
+    { adminToken: "0123456789abcdef", onDeploy: true, workers: 1, databaseUrl: "postgres://x/y" },
     storage({ queue: "postgres", sessions: "postgres", files: "s3" }),
   );
+});
+
+Deno.test("several workers need a server and a queue that is there for all of them", () => {
+  const given = { adminToken: undefined, onDeploy: false, workers: 2 };
+  assert.throws(
+    () => checkFeasible({ ...given, databaseUrl: undefined }, storage({})),
+    /WORKERS needs a Postgres server[^]*WORKERS needs storage.queue: postgres/,
+  );
+  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
 });

@@ -55,6 +55,8 @@ export interface Gateway extends AsyncDisposable {
   readonly files: OpenFiles;
   /** Stops taking requests; `asyncDispose` follows. */
   drain(): void;
+  /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
+  catchUp(patienceMs: number): Promise<void>;
 }
 
 const DRAIN_MS = 20_000;
@@ -93,6 +95,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const server = Deno.serve({
     hostname: options.host,
     port: options.port,
+    reusePort: options.workers > 1,
     onListen() {},
     handler: front.handle,
   });
@@ -232,7 +235,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   keeper.onChange(serve);
   serve(keeper.current);
   queue.start(new Map([[DELIVERY, deliveries], [TASK, steps]]));
-  opened.use(watchDeclaration(options.configFile, keeper));
+  // What is deployed does not change under a running instance.
+  if (!options.onDeploy) opened.use(watchDeclaration(options.configFile, keeper));
 
   const parts = opened.move();
   return {
@@ -243,6 +247,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     files,
     drain: () => front.drain(),
+    catchUp: (patienceMs) => queue!.catchUp(patienceMs),
     async [Symbol.asyncDispose]() {
       // The server and the queue first: everything else must be there until the last answer is out.
       await Promise.all([stop(), queue![Symbol.asyncDispose]()]);

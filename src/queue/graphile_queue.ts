@@ -80,6 +80,10 @@ export class GraphileQueue implements Queue {
     for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner, this.#pool);
   }
 
+  async catchUp(patienceMs: number): Promise<void> {
+    await this.#runner?.catchUp(patienceMs);
+  }
+
   depth(): ReturnType<Runner["depth"]> {
     return this.#runner?.depth() ?? [];
   }

@@ -63,6 +63,10 @@ export class KvQueue implements Queue {
     this.#listen();
   }
 
+  async catchUp(patienceMs: number): Promise<void> {
+    await this.#runner?.catchUp(patienceMs);
+  }
+
   depth(): ReturnType<Runner["depth"]> {
     return this.#runner?.depth() ?? [];
   }

@@ -32,6 +32,8 @@ export interface Queue extends AsyncDisposable {
   ring(message: Message, delayMs?: number): void;
   /** Starts the one listener and the sweeper. Disposing waits for the steps that run. */
   start(workers: ReadonlyMap<string, Worker>): void;
+  /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
+  catchUp(patienceMs: number): Promise<void>;
   /** What waits and runs in this process, for metrics. */
   depth(): readonly { kind: string; waiting: number; running: number }[];
   /** Why it cannot work now; null when it can. */

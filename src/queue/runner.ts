@@ -15,6 +15,7 @@ const SWEEP_MS = 5_000;
 /** More than this waits in Postgres just as well. */
 const WAITING_MAX = 10_000;
 const STEP_PATIENCE_MS = 17_000;
+const LOOK_MS = 250;
 const SWEEP_STALE_MS = 30_000;
 
 /** The steps of one kind that wait and run in this process. */
@@ -141,7 +142,22 @@ export class Runner implements AsyncDisposable {
   }
 
   async #sweep(): Promise<void> {
-    let isMore = false;
+    const isMore = await this.#look() === "more";
+    if (!this.#isClosed) this.#plan(isMore ? SWEEP_MS / 20 : SWEEP_MS);
+  }
+
+  async catchUp(patienceMs: number): Promise<void> {
+    const until = performance.now() + patienceMs;
+    while (!this.#isClosed && performance.now() < until) {
+      const found = await this.#look();
+      if (found === "nothing" && this.#isQuiet()) return;
+      await new Promise((resume) => setTimeout(resume, LOOK_MS));
+    }
+  }
+
+  /** Takes a page of what is due. */
+  async #look(): Promise<"nothing" | "some" | "more"> {
+    let [isMore, isSome] = [false, false];
     try {
       for (const lane of this.#lanes.values()) {
         // One page of what fits beside that which waits already.
@@ -151,6 +167,7 @@ export class Runner implements AsyncDisposable {
         for (const id of ids) {
           if (!lane.running.has(id)) this.offer({ kind: lane.kind, id });
         }
+        isSome ||= ids.length > 0;
         isMore ||= ids.length >= page;
       }
       this.#sweptAt = performance.now();
@@ -161,7 +178,7 @@ export class Runner implements AsyncDisposable {
         this.options.log("error", "cannot look for due work", { error });
       }
     }
-    if (!this.#isClosed) this.#plan(isMore ? SWEEP_MS / 20 : SWEEP_MS);
+    return isMore ? "more" : isSome ? "some" : "nothing";
   }
 
   #isQuiet(): boolean {

@@ -18,10 +18,12 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-export function startProcess(env: Record<string, string>): GatewayProcess {
+const MAIN = ["run", "-A", "--no-check", "src/main.ts"];
+
+export function startProcess(env: Record<string, string>, args: string[] = MAIN): GatewayProcess {
   const port = env.PORT ?? String(freePort());
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "src/main.ts"],
+    args,
     cwd: ROOT,
     env: { PORT: port, LOG_FORMAT: "json", ...env },
     stdin: "null",

@@ -1,0 +1,34 @@
+/**
+ * Entry point on Deno Deploy: `DATABASE_URL` and `ADMIN_TOKEN` from the environment, queue and sessions in
+ * Postgres, files in a bucket, nothing on disk.
+ */
+import { readSettings } from "./environment.ts";
+import { explain } from "./explain.ts";
+import { type Gateway, openGateway } from "./gateway.ts";
+import { openLog } from "./telemetry/log.ts";
+
+/** Shorter than the minute to the next call. */
+const CATCH_UP_MS = 50_000;
+
+const opening = Promise.withResolvers<Gateway>();
+opening.promise.catch(() => {}); // told below
+
+// An instance that nobody calls is put to sleep, and its timers with it: the platform's clock wakes one for
+// what is due. Before anything is awaited, since the schedule is read off the module's first steps.
+if (typeof Deno.cron === "function") {
+  Deno.cron("do what is due", "* * * * *", async () => {
+    await (await opening.promise).catchUp(CATCH_UP_MS);
+  });
+}
+
+try {
+  const environment = Deno.env.toObject();
+  const settings = readSettings({ ...environment, DENO_DEPLOY: environment.DENO_DEPLOY ?? "1" });
+  const log = openLog({ level: settings.logLevel, format: settings.logFormat });
+  opening.resolve(await openGateway({ ...settings, log, environment }));
+  log.info("started", { declaration: settings.configFile });
+  log.flush();
+} catch (error) {
+  console.error(explain(error));
+  Deno.exit(1);
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { until } from "../helpers/chat_gateway.ts";
+import { freshDatabase } from "../helpers/fresh_database.ts";
+import { startProcess } from "../helpers/gateway_process.ts";
+
+const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
+const ADMIN_TOKEN = "test-admin-token-0123456789";
+
+async function declare(dataDir: string, more: string): Promise<string> {
+  const file = join(dataDir, "gateway.yaml");
+  await Deno.writeTextFile(file, `${await Deno.readTextFile(DECLARATION)}\n${more}\n`);
+  return file;
+}
+
+Deno.test("WORKERS=2 serves one port with two nodes, and SIGTERM ends both with exit code 0", async () => {
+  await using store = await freshDatabase();
+  await using gateway = startProcess({
+    WORKERS: "2",
+    DATA_DIR: store.dataDir,
+    DATABASE_URL: store.databaseUrl!,
+    ADMIN_TOKEN,
+    GATEWAY_CONFIG: await declare(store.dataDir, "storage: { queue: postgres }"),
+  });
+  await gateway.says(/listens on/, 60);
+  const nodes = new Set<string>();
+  await until("both threads have answered", async () => {
+    using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+    const res = await fetch(`${gateway.address}/admin/v1/config`, {
+      client,
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    assert.equal(res.status, 200);
+    const config = await res.json();
+    nodes.add(config.nodes.find(({ is_this }: { is_this: boolean }) => is_this).id);
+    return nodes.size === 2 && config.nodes.length === 2;
+  }, 30);
+  gateway.signal("SIGTERM");
+  assert.equal((await gateway.ended).code, 0, gateway.stderr());
+});
+
+Deno.test("WORKERS=2 is refused with a sentence where one process is all there can be", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "tollgate-process-" });
+  await using gateway = startProcess({ WORKERS: "2", DATA_DIR: dataDir });
+  assert.equal((await gateway.ended).code, 1);
+  await gateway.says(/WORKERS needs a Postgres server[\s\S]*storage\.queue: postgres/);
+  assert.doesNotMatch(gateway.stderr(), /\.ts:\d+/, "a sentence, not a stack");
+  await gateway[Symbol.asyncDispose]();
+  await Deno.remove(dataDir, { recursive: true });
+});
