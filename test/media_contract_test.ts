@@ -4,6 +4,7 @@
  * `canary` stands in them wherever a provider says something about itself.
  */
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { ADAPTERS } from "../providers/registry.ts";
 import { UpstreamFailure } from "../src/upstream/failure.ts";
 import type { MediaJob, Seen, UpstreamOutput } from "../src/upstream/media_adapter.ts";
@@ -201,5 +202,51 @@ Deno.test("adapters make what the registry says they make", () => {
       ...Object.keys(adapter.media ?? {}),
     ];
     assert.deepEqual([...adapter.types].toSorted(), made.toSorted(), name);
+  }
+});
+
+Deno.test("whatever JSON a provider sends is a state or a failure, and tells nothing of it", async () => {
+  const words = fc.constantFrom(
+    "canary",
+    "id",
+    "status",
+    "SUCCEEDED",
+    "failed",
+    "https://canary.test/x",
+  );
+  const json = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      words,
+      fc.integer(),
+      fc.double(),
+      fc.constant(null),
+      fc.boolean(),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(
+        fc.constantFrom("id", "status", "data", "output", "error", "progress", "video", "code"),
+        tie("value"),
+        { maxKeys: 4 },
+      ),
+    ),
+  })).value;
+  const target = { model: "m", baseUrl: "https://a.test", apiKey: "sk-canary", headers: {} };
+  const states = ["queued", "running", "succeeded", "failed", "cancelled", "result"];
+  for (const [name, { media = {} }] of ADAPTERS) {
+    if (name === "simulator") continue;
+    for (const adapter of Object.values(media)) {
+      await fc.assert(
+        fc.asyncProperty(json, fc.integer({ min: 300, max: 599 }), async (body, status) => {
+          hidesProvider(adapter.fault(status, body));
+          const reply = { status: 200, mimeType: "application/json", headers: new Headers(), body };
+          const seen = await Promise.resolve(adapter.readPolled?.(reply, target, "1"))
+            .catch(() => null);
+          if (seen === null || seen === undefined) return;
+          assert.ok(states.includes(seen.state));
+          hidesProvider(withoutAddresses(seen));
+        }),
+        { numRuns: 60 },
+      );
+    }
   }
 });

@@ -193,3 +193,14 @@ Deno.test("every shipped provider.yaml fits its schema", () => {
     if (adapter.types.includes("chat")) assert.ok(adapter.chat, name);
   }
 });
+
+Deno.test("what the operator adds to a chat's body is in it, and wins", () => {
+  const target = { model: "m", baseUrl: "https://a.test", apiKey: null, headers: {} };
+  const extraBody = { temperature: 0.1, seed_of_ours: { deep: 1 } };
+  const request = { model: "x", messages: [{ role: "user", content: "hi" }], temperature: 1 };
+  for (const [name, { chat }] of ADAPTERS) {
+    if (chat === undefined) continue;
+    const body = JSON.parse(chat.write(request, { ...target, extraBody }).body!);
+    assert.deepEqual([body.temperature, body.seed_of_ours], [0.1, { deep: 1 }], name);
+  }
+});

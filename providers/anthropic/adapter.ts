@@ -22,7 +22,7 @@ export const adapter: Adapter = {
         ...(target.apiKey === null ? {} : { "x-api-key": target.apiKey }),
         ...lowerCase(target.headers),
       },
-      body: JSON.stringify(messagesBody(request, target)),
+      body: JSON.stringify({ ...messagesBody(request, target), ...target.extraBody }),
     }),
     read: readMessage,
     reader: () => new MessageReader(),

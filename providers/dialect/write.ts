@@ -49,6 +49,7 @@ export function requestWriter(declared: WriteDeclaration): RequestWriter {
     for (const [name, bounds] of keep) holdWithin(body, name, bounds);
     for (const [from, to] of rename) moveField(body, from, to);
     if (rewrite !== null) body.messages = request.messages.map(rewrite);
+    if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
     } else if (!streamed || !askUsage) delete body.stream_options;

@@ -19,7 +19,7 @@ export const adapter: Adapter = {
         ...(target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey }),
         ...lowerCase(target.headers),
       },
-      body: JSON.stringify(contentBody(request, target)),
+      body: JSON.stringify({ ...contentBody(request, target), ...target.extraBody }),
     }),
     read: readContent,
     reader: () => new ContentReader(),

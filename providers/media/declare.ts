@@ -39,7 +39,7 @@ export function mediaAdapters(provider: MediaProvider): Media {
 export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration): MediaAdapter {
   const maps: Maps = declared.maps ?? {};
   const faults = declareFaults(provider.errors, (param) => param, CLIENT_FIELDS);
-  const judge = (error: Readonly<Record<string, unknown>>): Fault => faults.judge(0, error);
+  const judge = (error: Readonly<Record<string, unknown>>) => plainly(faults.judge(0, error));
   const reading = compileReading({ declared, maps, judge });
   const request = (written: RequestDeclaration, method: "GET" | "POST") =>
     compileRequest(written, provider, maps, method);
@@ -89,7 +89,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
       if (id === null) throw new TypeError("the reply names no job");
       return { id };
     },
-    fault: faults.read,
+    fault: (status, body) => plainly(faults.read(status, body)),
     keyHeaders: (target) => authOf(provider, target),
     isFinal: (step, status) => failedOn[step].has(status),
   };
@@ -135,6 +135,11 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
     adapter.readCallback = async (body) => idOf(await namedAt(body));
   }
   return adapter;
+}
+
+/** Names the client's field alone: what follows it is the provider's own wording. */
+function plainly({ kind, param }: Fault): Fault {
+  return param === undefined ? { kind } : { kind, param: param.replace(/[^a-z_].*$/, "") };
 }
 
 interface Preparation {

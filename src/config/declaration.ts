@@ -527,7 +527,7 @@ export interface Upstream {
   timeout_seconds?: number;
   cost?: Cost;
   /**
-   * Fields that are added to the body of every generation request, for what one of the provider's models wants beyond the rest, such as { quality: high }. Blocks are merged, and these win.
+   * Fields that are added to the body of every request, for what one of the provider's models wants beyond the rest, such as { quality: high }. They win over what the client asked for.
    */
   extra_body?: {};
 }

@@ -107,7 +107,7 @@ export interface Upstream {
   readonly weight: number;
   readonly timeoutSeconds: number;
   readonly cost: { readonly unit: string; readonly [key: string]: string } | null;
-  /** Added to the body of every generation request. */
+  /** Added to the body of every request. */
   readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 

@@ -35,7 +35,7 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
   /** The model's declared output limit, for a provider that must be told one. */
   readonly maxOutputTokens?: number;
-  /** What the operator adds to the body of every submission, for a model that wants more. */
+  /** What the operator adds to the body of every request, for a model that wants more. */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { type Fault, NotSent, type Target, type Transport } from "./adapter.ts";
+import { Deadline } from "./deadline.ts";
 import { retryAfter, type Sent, UpstreamFailure } from "./failure.ts";
 import type { MediaReply, MediaRequest } from "./media_adapter.ts";
 
@@ -23,18 +24,16 @@ export async function exchange(
   judge: (status: number, body: unknown) => Fault,
   request: MediaRequest,
 ): Promise<MediaReply> {
-  const late = AbortSignal.timeout(talk.timeoutMs);
-  const signal = AbortSignal.any([talk.signal, late]);
-  const explain = (cause: unknown) => explained(cause, late, talk.timeoutMs);
-  const response = await send(talk, request, signal).catch((cause) => {
-    throw explain(cause);
+  using deadline = new Deadline(talk.timeoutMs, talk.signal);
+  const response = await send(talk, request, deadline.signal).catch((cause) => {
+    throw explained(cause, deadline);
   });
   if (!response.ok) {
     const bytes = await readCapped(response, ERROR_BYTES_MAX).catch(() => new Uint8Array());
     throw refused(response, parsed(new TextDecoder().decode(bytes)), judge);
   }
   const bytes = await readCapped(response, REPLY_BYTES_MAX).catch((cause) => {
-    throw explain(cause);
+    throw explained(cause, deadline);
   });
   const mimeType = mimeTypeOf(response) ?? "application/octet-stream";
   const { status, headers } = response;
@@ -85,10 +84,10 @@ function refused(
 }
 
 /** Why no answer came, and whether the request can have arrived. */
-export function explained(cause: unknown, late: AbortSignal, timeoutMs: number): UpstreamFailure {
+export function explained(cause: unknown, { isLate, ms }: Deadline): UpstreamFailure {
   if (cause instanceof UpstreamFailure) return cause;
-  if (late.aborted) {
-    return new UpstreamFailure("timeout", `no whole answer within ${timeoutMs} ms`, {
+  if (isLate) {
+    return new UpstreamFailure("timeout", `no whole answer within ${ms} ms`, {
       cause,
       sent: "maybe",
     });

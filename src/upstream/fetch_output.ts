@@ -1,3 +1,4 @@
+import { Deadline } from "./deadline.ts";
 import { type Exchange, explained, mimeTypeOf, send } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
@@ -43,24 +44,46 @@ export async function fetchOutput(
   if ("bytes" in output) {
     return { body: new Blob([output.bytes]).stream(), mimeType: output.mimeType };
   }
-  const late = AbortSignal.timeout(FETCH_MS_MAX);
-  const fetching = isOwn(output.url, options)
-    ? fetchOwn(output, options, AbortSignal.any([options.signal, late]))
-    : fetchForeign(output, options);
-  const fetched = await fetching.catch((cause: unknown) => {
-    throw explained(cause, late, FETCH_MS_MAX);
-  });
-  if (fetched.status !== 200 || fetched.body === null) {
-    await fetched.body?.cancel();
-    throw new UpstreamFailure("failed", `the output answered ${fetched.status}`, {
-      status: fetched.status,
-      sent: "refused",
-    });
+  // Handed on to whoever reads: the deadline holds until the last byte.
+  const deadline = new Deadline(FETCH_MS_MAX, options.signal);
+  try {
+    const fetched = await (isOwn(output.url, options)
+      ? fetchOwn(output, options, deadline.signal)
+      : fetchForeign(output, options, deadline.signal));
+    if (fetched.status !== 200 || fetched.body === null) {
+      await fetched.body?.cancel();
+      throw new UpstreamFailure("failed", `the output answered ${fetched.status}`, {
+        status: fetched.status,
+        sent: "refused",
+      });
+    }
+    return {
+      body: ReadableStream.from(piecesOf(fetched.body, deadline)),
+      mimeType: output.mimeType ?? mimeTypeOf(fetched),
+    };
+  } catch (cause) {
+    deadline[Symbol.dispose]();
+    throw explained(cause, deadline);
   }
-  return {
-    body: fetched.body.pipeThrough(capped(OUTPUT_BYTES_MAX)),
-    mimeType: output.mimeType ?? mimeTypeOf(fetched),
-  };
+}
+
+async function* piecesOf(
+  body: ReadableStream<Uint8Array>,
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array> {
+  using _ = deadline;
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      length += piece.length;
+      if (length > OUTPUT_BYTES_MAX) {
+        throw new UpstreamFailure("unreadable", "the output is too large", { sent: "refused" });
+      }
+      yield piece;
+    }
+  } catch (cause) {
+    throw explained(cause, deadline);
+  }
 }
 
 type Fetched = Pick<Response, "status" | "headers" | "body">;
@@ -77,10 +100,10 @@ async function fetchOwn(
 
 async function fetchForeign(
   { url, headers }: Addressed,
-  options: FetchOutputOptions,
+  { fetchSafely, allowPrivate }: FetchOutputOptions,
+  signal: AbortSignal,
 ): Promise<Fetched> {
-  const { signal, allowPrivate } = options;
-  return await options.fetchSafely(
+  return await fetchSafely(
     { url, headers: { ...headers }, timeoutMs: FETCH_MS_MAX, bytesMax: OUTPUT_BYTES_MAX, signal },
     { allowPrivate, charactersMax: URL_CHARACTERS_MAX },
   );
@@ -88,15 +111,4 @@ async function fetchForeign(
 
 function isOwn(url: string, { target, transport }: FetchOutputOptions): boolean {
   return transport !== undefined || new URL(url).origin === new URL(target.baseUrl).origin;
-}
-
-function capped(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
-  let length = 0;
-  return new TransformStream({
-    transform(piece, controller) {
-      length += piece.length;
-      if (length > bytesMax) controller.error(new Error("the output is too large"));
-      else controller.enqueue(piece);
-    },
-  });
 }
