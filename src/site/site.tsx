@@ -4,6 +4,7 @@ import type { Plan } from "../config/plan.ts";
 import { sendAsset } from "./assets.ts";
 import { mountConsole } from "./console/mount.tsx";
 import type { SiteContext, SiteDeps, SiteEnv, SiteExchange } from "./context.ts";
+import { mountDocs } from "./docs/mount.ts";
 import { refuseForgery } from "./forgery.ts";
 import { FAVICON } from "./logo.tsx";
 import { mountAccount } from "./pages/account.tsx";
@@ -55,6 +56,7 @@ export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
   mountSignInElsewhere(site, deps);
   mountConnect(site, deps);
   mountAccount(site, deps);
+  mountDocs(site, deps);
   mountConsole(site, deps);
   return (request, exchange) => site.fetch(request, exchange);
 }

@@ -65,13 +65,18 @@ export function accountPage(c: SiteContext, view: AccountView): Response {
   );
 }
 
+/** Tells a password manager whose password it is. */
+function Username({ email }: { email: string }) {
+  return <input type="text" autocomplete="username" value={email} readonly hidden />;
+}
+
 function Password({ c, faults }: { c: SiteContext; faults: AccountFaults }) {
   const { person } = signedInOf(c);
   return (
     <section class="card stack" aria-labelledby="password">
       <h2 id="password">{person.hasPassword ? "Change the password" : "Set a password"}</h2>
       <Form c={c} action="/account/password">
-        <input type="hidden" autocomplete="username" value={person.email} />
+        <Username email={person.email} />
         {person.hasPassword && (
           <Field
             name="present"
@@ -190,6 +195,7 @@ function Delete({ c, faults }: { c: SiteContext; faults: AccountFaults }) {
       <details class="disclosure" open={Boolean(faults.confirm)}>
         <summary>I want to delete it</summary>
         <Form c={c} action="/account/delete">
+          <Username email={person.email} />
           <Field
             name="confirm"
             label={person.hasPassword ? "Your password" : "Your e-mail address"}

@@ -1,0 +1,171 @@
+/** The part of an OpenAPI document that the reference shows. */
+export interface OpenApi {
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, Answer>;
+  };
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  deprecated?: boolean;
+  "x-stage"?: "released" | "preview" | "planned";
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema?: Schema }> };
+  responses: Record<string, Answer>;
+}
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+interface Answer {
+  $ref?: string;
+  description?: string;
+  content?: Record<string, { schema?: Schema }>;
+}
+
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  default?: unknown;
+  examples?: unknown[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  additionalProperties?: boolean | Schema;
+}
+
+/** One call of the API, as the reference lists it. */
+export interface Call extends Operation {
+  method: string;
+  path: string;
+}
+
+export interface Group {
+  title: string;
+  calls: Call[];
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  list_models: "Models and prices",
+  retrieve_model: "Models and prices",
+  list_prices: "Models and prices",
+  retrieve_balance: "Balance and usage",
+  usage: "Balance and usage",
+  quotes: "Balance and usage",
+  chat: "Chat",
+  files: "Files",
+  generation: "Generation",
+  speech: "Generation",
+  tasks: "Tasks",
+  webhook_endpoints: "Webhooks",
+  webhook_deliveries: "Webhooks",
+  operator: "Operator",
+};
+
+/** Every call, in groups that people look under. */
+export function groupsOf(document: OpenApi): Group[] {
+  const groups = new Map<string, Call[]>();
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const tag = operation.tags[0] ?? "other";
+      const title = TITLES[tag] ?? tag.replaceAll("_", " ");
+      groups.set(title, [...groups.get(title) ?? [], { ...operation, method, path }]);
+    }
+  }
+  return [...groups].map(([title, calls]) => ({ title, calls }));
+}
+
+/** What a reference stands for; a schema that is none is itself. */
+export function resolve(document: OpenApi, schema: Schema): Schema {
+  let found = schema;
+  for (let hops = 0; found.$ref !== undefined && hops < 10; hops++) {
+    const name = found.$ref.split("/").at(-1)!;
+    const { $ref: _, ...own } = found;
+    found = { ...document.components.schemas[name], ...own };
+  }
+  return found;
+}
+
+/** A schema's kind in a few words: `integer, 1 to 10`, `array of string`, `"mp3" | "wav"`. */
+export function describeType(document: OpenApi, schema: Schema, depth = 0): string {
+  const { type, enum: values, const: constant, anyOf, oneOf, items, ...rest } = resolve(
+    document,
+    schema,
+  );
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(" | ");
+  const choices = anyOf ?? oneOf;
+  if (choices !== undefined && depth < 3) {
+    const kinds = choices.map((choice) => describeType(document, choice, depth + 1));
+    return [...new Set(kinds)].join(" or ");
+  }
+  const types = (Array.isArray(type) ? type : [type ?? "any"]).map((each) =>
+    each === "array" && items !== undefined && depth < 3
+      ? `array of ${describeType(document, items, depth + 1)}`
+      : each
+  );
+  return types.join(" or ") + boundsOf(rest);
+}
+
+function boundsOf({ minimum, maximum, maxLength, maxItems }: Schema): string {
+  if (minimum !== undefined && maximum !== undefined) return `, ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `, at least ${minimum}`;
+  if (maximum !== undefined) return `, at most ${maximum}`;
+  if (maxLength !== undefined) return `, at most ${maxLength} characters`;
+  if (maxItems !== undefined) return `, at most ${maxItems}`;
+  return "";
+}
+
+export interface Field {
+  name: string;
+  type: string;
+  required: boolean;
+  description: string | undefined;
+  fallback: string | undefined;
+  /** What is inside, for objects and lists of them. */
+  fields: Field[];
+}
+
+const DEPTH_MAX = 3;
+
+/** The fields of an object, or of what a list holds. */
+export function fieldsOf(document: OpenApi, schema: Schema, depth = 0): Field[] {
+  const whole = resolve(document, schema);
+  const inside = whole.type === "array" && whole.items !== undefined
+    ? resolve(document, whole.items)
+    : whole;
+  if (inside.properties === undefined) return [];
+  return Object.entries(inside.properties).map(([name, property]) => {
+    const own = resolve(document, property);
+    return {
+      name,
+      type: describeType(document, property),
+      required: inside.required?.includes(name) ?? false,
+      description: own.description,
+      fallback: own.default === undefined ? undefined : JSON.stringify(own.default),
+      fields: depth < DEPTH_MAX ? fieldsOf(document, property, depth + 1) : [],
+    };
+  });
+}

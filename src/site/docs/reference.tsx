@@ -1,0 +1,184 @@
+import { raw } from "hono/html";
+import type { Plan } from "../../config/plan.ts";
+import { baseUrlOf } from "../base_url.ts";
+import type { SiteContext, SiteDeps } from "../context.ts";
+import { Badge, CodeBox } from "../parts.tsx";
+import {
+  type Call,
+  describeType,
+  type Field,
+  fieldsOf,
+  type Group,
+  groupsOf,
+  type OpenApi,
+} from "./document.ts";
+import { sampleCurl } from "./sample.ts";
+import { anchorOf, sendDocs, Stage, Verb } from "./shell.tsx";
+
+interface Rendered {
+  groups: Group[];
+  html: string;
+}
+
+/** Written once per plan and address: the document only changes with the declaration. */
+const rendered = new WeakMap<Plan, Map<string, Rendered>>();
+
+/** The reference, made from the document that is served at /openapi.json. */
+export function reference({ document }: SiteDeps, audience: "client" | "operator") {
+  return function reference(c: SiteContext): Response {
+    const { plan } = c.env;
+    const base = baseUrlOf(c);
+    const pages = rendered.get(plan) ?? new Map<string, Rendered>();
+    rendered.set(plan, pages);
+    const name = `${audience} ${base}`;
+    let page = pages.get(name);
+    if (page === undefined) {
+      page = render(document(plan) as unknown as OpenApi, plan, base, audience);
+      // A Host header may say anything: only a few are remembered.
+      if (pages.size < 8) pages.set(name, page);
+    }
+    const title = audience === "client" ? "API reference" : "Operator's API";
+    return sendDocs(
+      c,
+      { title, groups: page.groups },
+      <>
+        <section>
+          <h1>{title}</h1>
+          <p class="soft">
+            {audience === "client"
+              ? (
+                <>
+                  Every call, made from{" "}
+                  <a href="/openapi.json">the OpenAPI document</a>. The base address is{" "}
+                  <code>{base}</code>; a key goes into the header{" "}
+                  <code>Authorization: Bearer</code>.
+                </>
+              )
+              : (
+                <>
+                  For whoever runs this gateway. It wants the operator's token instead of an API
+                  key; <code>deno task gateway</code> wraps all of it.
+                </>
+              )}
+          </p>
+        </section>
+        {raw(page.html)}
+      </>,
+    );
+  };
+}
+
+function render(
+  document: OpenApi,
+  plan: Plan,
+  base: string,
+  audience: "client" | "operator",
+): Rendered {
+  const groups = groupsOf(document).filter(({ title }) =>
+    (title === "Operator") === (audience === "operator")
+  );
+  const html = groups.map(({ title, calls }) =>
+    String(
+      <section aria-label={title}>
+        <h2>{title}</h2>
+        {calls.map((call) => <CallEntry document={document} plan={plan} base={base} call={call} />)}
+      </section>,
+    )
+  ).join("");
+  return { groups, html };
+}
+
+function CallEntry(
+  { document, plan, base, call }: { document: OpenApi; plan: Plan; base: string; call: Call },
+) {
+  const id = anchorOf(call);
+  const [type, body] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
+  const answers = Object.entries(call.responses).filter(([status]) => status !== "default");
+  return (
+    <article class="call stack" id={id}>
+      <div class="call-title">
+        <Verb method={call.method} />
+        <h3>{call.path}</h3>
+        <Stage stage={call["x-stage"]} />
+        {call.deprecated && <Badge kind="warn">Deprecated</Badge>}
+      </div>
+      <p>{call.summary}.</p>
+      {call.description && <p class="soft">{call.description}</p>}
+      {call.parameters && call.parameters.length > 0 && (
+        <div class="stack-s">
+          <h4>Parameters</h4>
+          <Fields
+            fields={call.parameters.map((parameter) => ({
+              name: parameter.name,
+              type: `${parameter.in} · ${describeType(document, parameter.schema)}`,
+              required: parameter.required ?? false,
+              description: parameter.description,
+              fallback: undefined,
+              fields: [],
+            }))}
+          />
+        </div>
+      )}
+      {body && (
+        <div class="stack-s">
+          <h4>
+            Body <span class="faint small">{type}</span>
+          </h4>
+          <Fields fields={fieldsOf(document, body.schema ?? {})} />
+        </div>
+      )}
+      {answers.map(([status, answer]) => {
+        const [kind, content] = Object.entries(answer.content ?? {})[0] ?? [];
+        const fields = fieldsOf(document, content?.schema ?? {});
+        return (
+          <details class="disclosure">
+            <summary>
+              Answer {status} <span class="faint small">{kind}</span>
+            </summary>
+            <div>
+              {fields.length > 0 ? <Fields fields={fields} /> : <p>{answer.description}.</p>}
+            </div>
+          </details>
+        );
+      })}
+      {call["x-stage"] !== "planned" && (
+        <CodeBox
+          id={`${id}-curl`}
+          title="curl"
+          text={sampleCurl(document, plan, base, call)}
+        />
+      )}
+    </article>
+  );
+}
+
+function Fields({ fields }: { fields: readonly Field[] }) {
+  return (
+    <table class="params">
+      <tbody>
+        {fields.map((field) => (
+          <tr>
+            <td>
+              <code>{field.name}</code> {field.required && <span class="must">required</span>}
+              <span class="type">{field.type}</span>
+            </td>
+            <td>
+              {field.description}
+              {field.fallback !== undefined && (
+                <span class="type">
+                  Left out: <code>{field.fallback}</code>
+                </span>
+              )}
+              {field.fields.length > 0 && (
+                <details>
+                  <summary class="small">Fields of {field.name}</summary>
+                  <Fields fields={field.fields} />
+                </details>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

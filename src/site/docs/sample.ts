@@ -1,0 +1,86 @@
+import type { Model, Plan } from "../../config/plan.ts";
+import { type Call, type OpenApi, resolve, type Schema } from "./document.ts";
+
+/** Sentences that make sense where one is asked for; everything else is made from the schema. */
+const TEXTS: Readonly<Record<string, string>> = {
+  prompt: "a lighthouse at dusk, waves against the rocks",
+  input: "The gate is open.",
+  voice: "alloy",
+  title: "The Gate",
+  name: "first",
+  url: "https://example.com/webhooks",
+  email: "ann@example.com",
+  reference: "invoice-17",
+  amount: "10.00",
+  plan: "pro",
+  path: "/v1/chat/completions",
+};
+
+/** A call of the API as a line for the shell. */
+export function sampleCurl(document: OpenApi, plan: Plan, base: string, call: Call): string {
+  const site = base.replace(/\/v1$/, "");
+  const secret = call.tags.includes("operator") ? "ADMIN_TOKEN" : "TOLLGATE_API_KEY";
+  const lines = [
+    `curl ${call.method === "get" ? "" : `-X ${call.method.toUpperCase()} `}"${site}${call.path}"`,
+    `-H "Authorization: Bearer $${secret}"`,
+  ];
+  const content = call.requestBody?.content ?? {};
+  if ("multipart/form-data" in content) {
+    lines.push("-F purpose=generation", "-F file=@picture.png");
+  } else if (content["application/json"] !== undefined) {
+    const body = sampleOf(
+      document,
+      content["application/json"].schema ?? {},
+      modelFor(plan, call),
+      "",
+    );
+    lines.push(
+      `-H "Content-Type: application/json"`,
+      `-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''").replaceAll("\n", "\n  ")}'`,
+    );
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** A model that a call can be made with, so that a reader can paste it. */
+function modelFor(plan: Plan, call: Call): string {
+  const kinds: readonly (readonly [RegExp, Model["type"]])[] = [
+    [/images/, "image"],
+    [/videos/, "video"],
+    [/avatars/, "avatar"],
+    [/dramas/, "drama"],
+    [/speech/, "speech"],
+  ];
+  const type = kinds.find(([pattern]) => pattern.test(call.path))?.[1] ?? "chat";
+  const models = [...plan.models.values()].filter((model) => model.visibility === "everyone");
+  return models.find((model) => model.type === type)?.id ?? "model-id";
+}
+
+/** The least that a schema takes. */
+function sampleOf(document: OpenApi, schema: Schema, model: string, name: string): unknown {
+  const whole = resolve(document, schema);
+  if (name === "model") return model;
+  if (name === "messages") return [{ role: "user", content: "Hello!" }];
+  if (name === "body") return { model, messages: [{ role: "user", content: "Hello!" }] };
+  if (whole.examples?.[0] !== undefined) return whole.examples[0];
+  if (whole.const !== undefined) return whole.const;
+  if (whole.enum !== undefined) return whole.enum[0];
+  if (whole.default !== undefined) return whole.default;
+  const [choice] = whole.anyOf ?? whole.oneOf ?? [];
+  if (whole.type === undefined && choice !== undefined) {
+    return sampleOf(document, choice, model, name);
+  }
+  const type = Array.isArray(whole.type) ? whole.type[0] : whole.type;
+  if (type === "object" || whole.properties !== undefined) {
+    const { required = [], properties = {} } = whole;
+    return Object.fromEntries(
+      required.map((each) => [each, sampleOf(document, properties[each] ?? {}, model, each)]),
+    );
+  }
+  if (type === "array") {
+    return [sampleOf(document, whole.items ?? {}, model, name.replace(/s$/, ""))];
+  }
+  if (type === "integer" || type === "number") return whole.minimum ?? 1;
+  if (type === "boolean") return true;
+  return TEXTS[name] ?? (name.endsWith("file_id") ? "file_01k…" : "…");
+}
