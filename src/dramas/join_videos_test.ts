@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import {
   ALL_FORMATS,
   BufferSource,
+  BufferTarget,
+  EncodedPacket,
   EncodedPacketSink,
+  EncodedVideoPacketSource,
   Input,
   type InputAudioTrack,
   type InputVideoTrack,
+  Mp4OutputFormat,
+  Output,
 } from "mediabunny";
+import type { Page } from "playwright-core";
 import { murmurMp3 } from "../../providers/simulator/media/mp3.ts";
 import { Canvas, type Colour } from "../../providers/simulator/media/canvas.ts";
 import { SAMPLE_RATE, speak } from "../../providers/simulator/media/speech.ts";
@@ -140,6 +146,86 @@ browserTest("shots whose decoders want different settings play as well", async (
   assert.ok(isAbout(first!, RED) && isAbout(third!, BLUE), `${first} ${third}`);
   assert.ok(Math.min(...second!) > 190 && grown![0]! > second![0]! + 5, `${second} ${grown}`);
   assert.equal(played.seconds, 3);
+});
+
+/** A clip of the browser's own encoder: another profile, compressed pictures, settings unlike ours. */
+async function browserClip(page: Page, size: readonly [number, number]): Promise<Blob> {
+  const { settings, chunks } = await page.evaluate(encodeGreen, [...size]);
+  const target = new BufferTarget();
+  const output = new Output({ format: new Mp4OutputFormat({ fastStart: false }), target });
+  const source = new EncodedVideoPacketSource("avc");
+  output.addVideoTrack(source);
+  await output.start();
+  const decoderConfig = {
+    codec: "avc1.4d001f",
+    codedWidth: size[0],
+    codedHeight: size[1],
+    description: Uint8Array.fromBase64(settings),
+  };
+  for (const [at, { type, base64 }] of chunks.entries()) {
+    const packet = new EncodedPacket(Uint8Array.fromBase64(base64), type, at / 12, 1 / 12);
+    await source.add(packet, { decoderConfig });
+  }
+  await output.finalize();
+  return new Blob([target.buffer!]);
+}
+
+/** Runs in the page. */
+async function encodeGreen([width, height]: number[]) {
+  // deno-lint-ignore no-explicit-any
+  const { OffscreenCanvas, VideoEncoder, VideoFrame } = globalThis as any;
+  const toBase64 = (bytes: Uint8Array) => {
+    let letters = "";
+    for (const byte of bytes) letters += String.fromCharCode(byte);
+    return btoa(letters);
+  };
+  const chunks: { type: "key" | "delta"; base64: string }[] = [];
+  let settings = "";
+  const encoder = new VideoEncoder({
+    // deno-lint-ignore no-explicit-any
+    output(chunk: any, about: any) {
+      const bytes = new Uint8Array(chunk.byteLength);
+      chunk.copyTo(bytes);
+      chunks.push({ type: chunk.type, base64: toBase64(bytes) });
+      const description = about.decoderConfig?.description;
+      if (description) settings = toBase64(new Uint8Array(description));
+    },
+    error: console.error,
+  });
+  encoder.configure({ codec: "avc1.4d001f", width, height, framerate: 12, avc: { format: "avc" } });
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d");
+  for (let at = 0; at < 12; at++) {
+    context.fillStyle = `rgb(20, ${170 + at * 5}, 20)`;
+    context.fillRect(0, 0, width, height);
+    const frame = new VideoFrame(canvas, { timestamp: at * 1e6 / 12, duration: 1e6 / 12 });
+    encoder.encode(frame, { keyFrame: at === 0 });
+    frame.close();
+  }
+  await encoder.flush();
+  return { settings, chunks };
+}
+
+browserTest("a shot of a stranger's encoder plays between our own", async ({ openPage }) => {
+  const page = await openPage();
+  const blank = { contentType: "text/html", body: "<body></body>" };
+  // Encoders are there for pages of a secure origin only.
+  await page.route("https://page.invalid/", (route) => route.fulfill(blank));
+  await page.goto("https://page.invalid/");
+  const joined = await joinVideos([
+    { video: await clip(RED, 1) },
+    { video: await browserClip(page, [640, 360]), line: await mp3(0.5) },
+    { video: await clip(BLUE, 1) },
+  ]);
+  const corner = [0.02, 0.04] as const;
+  const played = await playVideo(page, joined.bytes, {
+    looks: [[0.5, ...corner], [1.1, ...corner], [1.9, ...corner], [2.5, ...corner]],
+  });
+  const expected = [RED, GREEN, GREEN, BLUE];
+  played.colours.forEach((colour, at) => {
+    assert.ok(isAbout(colour, expected[at]!), `${at}: ${colour}`);
+  });
+  assert.ok(Math.abs(played.seconds - 3) < 0.03, `${played.seconds}`);
 });
 
 browserTest("lines are heard under their shots, whether MP3 or WAV", async ({ openPage }) => {

@@ -46,11 +46,11 @@ const Job = z.object({
   prompt: z.string(),
   /** What decides the colours: the same asked twice looks the same. */
   seed: z.string(),
-  width: z.number(),
-  height: z.number(),
-  count: z.number(),
+  width: z.number().int().min(1).max(4096),
+  height: z.number().int().min(1).max(4096),
+  count: z.number().int().min(1).max(10),
   /** Length of a clip; null for pictures. */
-  lengthMs: z.number().nullable(),
+  lengthMs: z.number().min(1).max(600_000).nullable(),
   /** Small copies of the pictures it was given, in base64. */
   pictures: z.array(z.string()),
   /** Which sound it speaks with. The sound itself is not here: after a restart avatars are mute. */
