@@ -206,7 +206,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   opened.use(queue);
   const site = opened.use(
     await openSite(
-      { database, changes, keeper, log, upstreams, callApi: front.callAs },
+      { database, changes, keeper, log, upstreams, tasks, webhooks, callApi: front.callAs },
       options.dataDir,
     ),
   );

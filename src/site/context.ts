@@ -10,8 +10,10 @@ import type { PlanKeeper } from "../config/keeper.ts";
 import type { Plan } from "../config/plan.ts";
 import type { Changes } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
+import type { TaskDeps } from "../tasks/deps.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** What the front tells the site about a request, and hears back for metrics and the log. */
 export interface SiteExchange {
@@ -60,6 +62,8 @@ export interface SiteDeps {
   /** Whatever was thrown, as what a visitor may read. */
   readonly toRefusal: (error: unknown) => Refusal;
   readonly upstreams: Upstreams;
+  readonly tasks: TaskDeps;
+  readonly webhooks: Webhooks;
   /** Calls the API under /v1 as somebody who is known already: the same stories, limits and prices. */
   readonly callApi: (
     caller: Caller,

@@ -1,12 +1,18 @@
 import type { SiteRouter } from "../context.ts";
 import { billingPage, statementCsv } from "./billing.tsx";
 import type { ConsoleDeps } from "./deps.ts";
+import { deliveryPage, redeliverPage } from "./delivery.tsx";
 import { createKeyPage, keysPage, revokeKeyPage } from "./keys.tsx";
 import { modelPage } from "./model.tsx";
 import { modelsPage } from "./models.tsx";
 import { overview } from "./overview.tsx";
 import { mountOperator } from "./operator/mount.tsx";
 import { receiptPage } from "./receipt.tsx";
+import { cancelTaskPage, taskPage, taskResults } from "./task.tsx";
+import { tasksPage } from "./tasks.tsx";
+import { actOnWebhook, updateWebhook, webhookPage } from "./webhook.tsx";
+import { rotateSecretPage, secretPage } from "./webhook_secret.tsx";
+import { createWebhookPage, WEBHOOKS, webhooksPage } from "./webhooks.tsx";
 import { callApi, quoteModel, runModel } from "./run_model.tsx";
 
 /** The console: every page is behind sign-in already. */
@@ -21,8 +27,28 @@ export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
   site.post("/console/models/:id/quote", quoteModel(deps));
   site.all("/console/api/*", callApi(deps));
 
+  site.get("/console/tasks", tasksPage(deps));
+  site.get("/console/tasks/:id", taskPage(deps));
+  site.get("/console/tasks/:id/results", taskResults(deps));
+  site.post("/console/tasks/:id/cancel", cancelTaskPage(deps));
+  mountWebhooks(site, deps);
   site.get("/console/billing", billingPage(deps));
   site.get("/console/billing/statement.csv", statementCsv(deps));
   site.get("/console/billing/receipts/:id", receiptPage(deps));
   mountOperator(site, deps);
+}
+
+function mountWebhooks(site: SiteRouter, deps: ConsoleDeps): void {
+  site.get(WEBHOOKS, webhooksPage(deps));
+  site.post(WEBHOOKS, createWebhookPage(deps));
+  // Before the endpoints' own, whose ids these words are not.
+  site.get(`${WEBHOOKS}/callback-secret`, secretPage(deps));
+  site.post(`${WEBHOOKS}/callback-secret/rotate`, rotateSecretPage(deps));
+  site.get(`${WEBHOOKS}/deliveries/:id`, deliveryPage(deps));
+  site.post(`${WEBHOOKS}/deliveries/:id/redeliver`, redeliverPage(deps));
+  site.get(`${WEBHOOKS}/:id`, webhookPage(deps));
+  site.post(`${WEBHOOKS}/:id`, updateWebhook(deps));
+  site.get(`${WEBHOOKS}/:id/secret`, secretPage(deps));
+  site.post(`${WEBHOOKS}/:id/secret/rotate`, rotateSecretPage(deps));
+  site.post(`${WEBHOOKS}/:id/:act`, actOnWebhook(deps));
 }

@@ -3,6 +3,7 @@ import { type Balance, balance } from "../../ledger/balance.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { listUsage } from "../../ledger/statement.ts";
 import { usageDays } from "../../ledger/usage_days.ts";
+import { listTasks } from "../../tasks/find_task.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, CodeBox } from "../parts.tsx";
 import { payerOf } from "./account.ts";
@@ -10,7 +11,9 @@ import { BarChart } from "./chart.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { firstCall } from "./first_call.ts";
 import { ago, count, countShort, moment, money, moneyShort, plural } from "./format.ts";
+import { Charged, ReceiptState } from "./receipt_words.tsx";
 import { Choice, Head, sendConsole, TableCard } from "./shell.tsx";
+import { TaskTable } from "./tasks.tsx";
 import { dayAgo, figuresOf, type UsageFigures } from "./usage_figures.ts";
 
 const SPANS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"]] as const;
@@ -24,10 +27,11 @@ export function overview({ database }: ConsoleDeps) {
     const days = SPANS.some(([value]) => value === asked) ? asked! : "30";
     const span = Number(days);
     const payer = await payerOf(c, { database });
-    const [now, rows, recent, keys] = await Promise.all([
+    const [now, rows, recent, tasks, keys] = await Promise.all([
       balance(sql, payer.id, currency),
       usageDays(sql, { account: payer.id, from: dayAgo(span - 1) }),
       listUsage(sql, { account: payer.id, limit: 8, order: "desc" }, currency),
+      listTasks(sql, { account: payer.id, limit: 5, order: "desc" }),
       listKeys(sql, payer.id),
     ]);
     const figures = figuresOf(rows, span);
@@ -53,6 +57,14 @@ export function overview({ database }: ConsoleDeps) {
         {isNew
           ? <FirstSteps c={c} hasKey={hasKey} balance={now} model={firstCall(c, payer)} />
           : <Charts figures={figures} span={span} currency={currency} />}
+        {tasks.rows.length > 0 && (
+          <TaskTable
+            title="Latest tasks"
+            head={<a href="/console/tasks">All of them</a>}
+            tasks={tasks.rows}
+            currency={currency}
+          />
+        )}
         {!isNew && <Recent receipts={recent.data} currency={currency} />}
       </>,
     );
@@ -208,31 +220,6 @@ function FirstSteps(
         </li>
       </ol>
     </section>
-  );
-}
-
-const STATES: Record<Receipt["status"], ["good" | "warn" | "bad" | "info" | undefined, string]> = {
-  settled: ["good", "paid"],
-  open: ["info", "running"],
-  released: [undefined, "released"],
-  expired: ["warn", "expired"],
-};
-
-export function ReceiptState({ status }: Pick<Receipt, "status">) {
-  const [kind, text] = STATES[status];
-  return <Badge kind={kind}>{text}</Badge>;
-}
-
-/** What was taken: of quotas, of money, or both. */
-export function Charged({ receipt, currency }: { receipt: Receipt; currency: string }) {
-  const { quota } = receipt.from;
-  const isFree = quota > 0 && /^0(\.0*)?$/.test(receipt.settled);
-  return (
-    <span>
-      {quota > 0 && <span class="faint">{count(quota)} of quota</span>}
-      {quota > 0 && !isFree && ", "}
-      {!isFree && money(receipt.settled, currency)}
-    </span>
   );
 }
 

@@ -41,6 +41,7 @@ const WRITERS: Readonly<Record<Model["type"], (fields: Fields) => Body>> = {
     episode: number(fields.episode),
     aspect_ratio: text(fields.aspect_ratio),
     stage: text(fields.stage),
+    from_task: text(fields.from_task),
     business_id: text(fields.business_id),
   }),
   speech: (fields) => ({

@@ -1,7 +1,7 @@
-import type { Child } from "hono/jsx";
 import { Field, Select } from "../parts.tsx";
 import type { ShownModel } from "./catalogue.ts";
 import type { Fields } from "./playground_body.ts";
+import { Area, Images, limitOf, Pick, Prompt, Ratio, Row, Upload } from "./playground_controls.tsx";
 
 /** What a model of this type is asked with: its own limits as choices. */
 export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
@@ -108,7 +108,7 @@ function ChatInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
 function DramaInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
   return (
     <>
-      <Field name="title" label="Title" value={fields.title} required />
+      <Field name="title" label="Title" value={fields.title} maxlength={300} />
       <Area
         name="script"
         label="What it is about"
@@ -132,6 +132,13 @@ function DramaInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
         <Ratio shown={shown} fields={fields} />
         <Field name="episode" label="Episode" type="number" min="1" value={fields.episode ?? "1"} />
       </Row>
+      <Field
+        name="from_task"
+        label="Go on from a task, if any"
+        placeholder="task_…"
+        hint="What an earlier drama has finished is neither made nor paid for again."
+        value={fields.from_task}
+      />
     </>
   );
 }
@@ -170,115 +177,4 @@ function SpeechInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) 
       </Row>
     </>
   );
-}
-
-function Prompt({ shown, fields }: { shown: ShownModel; fields: Fields }) {
-  return (
-    <Area
-      name="prompt"
-      label="Prompt"
-      rows={3}
-      value={fields.prompt}
-      max={limitOf(shown, "max_prompt_length")}
-      required
-    />
-  );
-}
-
-function Area(
-  { name, label, rows, value, max, required }: {
-    name: string;
-    label: string;
-    rows: number;
-    value: string | undefined;
-    max?: number | undefined;
-    required?: boolean;
-  },
-) {
-  return (
-    <div class="field">
-      <label for={`field-${name}`}>{label}</label>
-      <textarea
-        class="input"
-        id={`field-${name}`}
-        name={name}
-        rows={rows}
-        maxlength={max}
-        required={required}
-      >
-        {value}
-      </textarea>
-    </div>
-  );
-}
-
-function Images({ fields }: { fields: Fields }) {
-  return (
-    <Field
-      name="input_images"
-      label="Picture to start from"
-      type="url"
-      placeholder="https://…"
-      hint="The address of a public picture; leave it empty to start from words."
-      value={fields.input_images}
-    />
-  );
-}
-
-/** A file goes to the gateway by itself; the form sends its id. */
-function Upload({ name, label, accept }: { name: string; label: string; accept: string }) {
-  return (
-    <div class="field">
-      <label for={`file-${name}`}>{label}</label>
-      <input class="input" id={`file-${name}`} type="file" accept={accept} data-upload={name} />
-      <input type="hidden" name={name} />
-    </div>
-  );
-}
-
-function Ratio({ shown, fields }: { shown: ShownModel; fields: Fields }) {
-  return (
-    <Pick
-      shown={shown}
-      limit="aspect_ratios"
-      name="aspect_ratio"
-      label="Aspect ratio"
-      fields={fields}
-    />
-  );
-}
-
-/** A choice among what the model declares; nothing where it declares nothing. */
-function Pick(
-  { shown, limit, name, label, fields, word = String, skip }: {
-    shown: ShownModel;
-    limit: string;
-    name: string;
-    label: string;
-    fields: Fields;
-    word?: (value: string | number) => string;
-    skip?: string;
-  },
-) {
-  const values = shown.limits[limit];
-  if (!Array.isArray(values)) return null;
-  const options = values.filter((value) => value !== skip)
-    .map((value) => [String(value), word(value)] as const);
-  return (
-    <Select
-      name={name}
-      label={label}
-      options={options}
-      value={fields[name] ?? options[0]?.[0]}
-    />
-  );
-}
-
-function Row({ children }: { children: Child }) {
-  return <div class="grid field-grid">{children}</div>;
-}
-
-function limitOf(shown: ShownModel, name: string): number | undefined {
-  const value = shown.limits[name];
-  return typeof value === "number" ? value : undefined;
 }

@@ -1,12 +1,15 @@
+import { trimDecimal } from "../../base/money.ts";
 import { Refusal } from "../../base/refusal.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { findReceipt } from "../../ledger/statement.ts";
+import { priceFrom } from "../../pricing/snapshot.ts";
 import type { Usage } from "../../pricing/usage.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { count, moment, money } from "./format.ts";
 import { words } from "./models.tsx";
-import { ReceiptState } from "./overview.tsx";
+import { priceLines } from "./price_words.ts";
+import { ReceiptState } from "./receipt_words.tsx";
 import { Head, sendConsole } from "./shell.tsx";
 
 /** GET /console/billing/receipts/{request_id} */
@@ -40,7 +43,7 @@ export function receiptPage({ database }: ConsoleDeps) {
 /** How an amount came about; also on the page of a task. */
 export function ReceiptCard({ receipt, title }: { receipt: Receipt; title?: string }) {
   const { currency, usage, price } = receipt;
-  const { model, billing_type: _, unit, book, effective_at, ...amounts } = price;
+  const { model, book, effective_at } = price;
   return (
     <section class="card stack">
       {title !== undefined && <h2 class="card-title">{title}</h2>}
@@ -61,9 +64,9 @@ export function ReceiptCard({ receipt, title }: { receipt: Receipt; title?: stri
         <dd class="numeric">{usage === null ? "not known yet" : <UsageWords usage={usage} />}</dd>
         <dt>Price</dt>
         <dd class="numeric">
-          {Object.entries(amounts).map(([name, amount]) =>
-            `${words(name)} ${money(String(amount), currency)}`
-          ).join(", ")} per {unit}
+          {priceLines(priceFrom(price), currency).map(([name, text]) =>
+            name === "Price" ? text : `${name.toLowerCase()} ${text}`
+          ).join(", ")}
           <span class="faint">
             , book {book} since {moment(effective_at)}
           </span>
@@ -79,6 +82,22 @@ export function ReceiptCard({ receipt, title }: { receipt: Receipt; title?: stri
           </>
         )}
       </dl>
+      {usage?.items !== undefined && usage.items.length > 0 && (
+        <details class="disclosure">
+          <summary>What it is made up of</summary>
+          <ul class="plain-list small">
+            {usage.items.map(({ stage, shot, model, amount }) => (
+              <li class="row-between">
+                <span>
+                  {stage}
+                  {shot !== undefined && `, shot ${shot}`} <span class="faint">{model}</span>
+                </span>
+                <span class="numeric">{money(amount, currency)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
   );
 }
@@ -97,10 +116,13 @@ function isNone(amount: string): boolean {
 }
 
 function UsageWords({ usage }: { usage: Usage }) {
-  const { estimated, ...quantities } = usage;
+  const { estimated, items: _, ...quantities } = usage;
   const told = Object.entries(quantities)
     .filter(([name, value]) => name !== "calls" && Number(value) > 0)
-    .map(([name, value]) => `${typeof value === "number" ? count(value) : value} ${words(name)}`);
+    .map(([name, value]) => {
+      const amount = typeof value === "number" ? count(value) : trimDecimal(value, 0);
+      return `${amount} ${amount === "1" ? words(name).replace(/s$/, "") : words(name)}`;
+    });
   return (
     <>
       {told.length === 0 ? "1 call" : told.join(", ")}

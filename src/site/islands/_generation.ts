@@ -1,5 +1,5 @@
 import { faultOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
-import { follow, isOver, preview, type Task } from "./_task.ts";
+import { follow, isOver, previewOf, type Task } from "./_task.ts";
 
 /** Pictures, clips and sound: sent, followed, and shown below the form, the newest first. */
 export function startGeneration(form: HTMLFormElement): void {
@@ -56,7 +56,7 @@ async function watch(card: HTMLElement, begun: Task): Promise<void> {
   if (task === null) card.replaceChildren(notice("The task can no longer be followed here."));
   else if (task.status !== "succeeded") {
     card.replaceChildren(notice(task.error?.message ?? `The task was ${task.status}.`), more(task));
-  } else card.replaceChildren(...preview(task), more(task));
+  } else card.replaceChildren(await previewOf(task), more(task));
 }
 
 function said(task: Task): string {

@@ -4,17 +4,8 @@ export interface Task {
   status: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: number;
   stage?: string | null;
-  output: Output[];
   error: { code: string; message: string } | null;
   charge?: { settled: string; currency: string };
-}
-
-interface Output {
-  type: string;
-  url: string;
-  mime_type?: string;
-  width?: number;
-  height?: number;
 }
 
 export const isOver = (task: Task) => task.status !== "queued" && task.status !== "running";
@@ -44,55 +35,8 @@ export async function follow(
   return null;
 }
 
-/** Results, each to look at or to listen to. */
-export function preview(task: Task): HTMLElement[] {
-  return task.output.map((output, at) => {
-    const figure = document.createElement("figure");
-    figure.className = "preview";
-    figure.append(media(output, at), link(output));
-    return figure;
-  });
-}
-
-function media(output: Output, at: number): HTMLElement {
-  const address = local(output.url);
-  if (output.type === "video") {
-    const video = document.createElement("video");
-    Object.assign(video, { src: address, controls: true, playsInline: true, preload: "metadata" });
-    size(video, output);
-    return video;
-  }
-  if (output.type === "audio") {
-    const audio = document.createElement("audio");
-    Object.assign(audio, { src: address, controls: true });
-    return audio;
-  }
-  const image = document.createElement("img");
-  Object.assign(image, { src: address, alt: `Result ${at + 1}` });
-  size(image, output);
-  return image;
-}
-
-/** Known before it is loaded, so that nothing jumps. */
-function size(element: HTMLImageElement | HTMLVideoElement, { width, height }: Output): void {
-  if (width !== undefined && height !== undefined) Object.assign(element, { width, height });
-}
-
-function link(output: Output): HTMLElement {
-  const caption = document.createElement("figcaption");
-  const anchor = document.createElement("a");
-  Object.assign(anchor, {
-    href: local(output.url),
-    textContent: "Open the file",
-    target: "_blank",
-  });
-  anchor.rel = "noopener";
-  caption.append(anchor);
-  return caption;
-}
-
-/** The API's public address may be another name of this same server. */
-function local(url: string): string {
-  const { pathname, search } = new URL(url, location.href);
-  return pathname + search;
+/** Results as the task's own page shows them. */
+export async function previewOf({ id }: Task): Promise<Node> {
+  const answer = await fetch(`/console/tasks/${id}/results`, { headers: { accept: "text/html" } });
+  return document.createRange().createContextualFragment(answer.ok ? await answer.text() : "");
 }

@@ -6,6 +6,7 @@ import { ACCOUNTS, accountsPage, createAccountPage } from "./accounts.tsx";
 import { declarationPage, reloadDeclaration } from "./declaration.tsx";
 import { marginsPage } from "./margins.tsx";
 import { providersPage } from "./providers.tsx";
+import { redeliverForOperator, replayPage, workPage } from "./work.tsx";
 
 /** What concerns everybody: for people who are marked as operators. To others it does not exist. */
 export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
@@ -20,4 +21,7 @@ export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
   site.get("/console/operator/declaration", declarationPage(deps));
   site.post("/console/operator/declaration/reload", reloadDeclaration(deps));
   site.get("/console/operator/providers", providersPage(deps));
+  site.get("/console/operator/work", workPage(deps));
+  site.post("/console/operator/work/tasks/:id/replay", replayPage(deps));
+  site.post("/console/operator/work/deliveries/:id/redeliver", redeliverForOperator(deps));
 }

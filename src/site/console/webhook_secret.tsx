@@ -1,0 +1,82 @@
+import { findEndpoint } from "../../webhooks/endpoints.ts";
+import { revealSecret, rotateSecret, type SecretOwner } from "../../webhooks/secrets.ts";
+import { personOf, type SiteContext } from "../context.ts";
+import { readForm } from "../form.ts";
+import { Form, Select } from "../parts.tsx";
+import { seeOtherWith } from "../respond.ts";
+import type { ConsoleDeps } from "./deps.ts";
+import { SecretCard } from "./secret_card.tsx";
+import { Head, sendConsole } from "./shell.tsx";
+import { WEBHOOKS } from "./webhooks.tsx";
+
+/** The account's own secret, which signs what goes to a request's callback_url. */
+const OWN = "callback-secret";
+
+/** GET /console/webhooks/{id}/secret and /console/webhooks/callback-secret */
+export function secretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
+  return async function secretPage(c: SiteContext): Promise<Response> {
+    const { owner, url } = await ownerOf(sql, c);
+    const secret = await revealSecret(sql, seal, owner);
+    const path = pathOf(owner);
+    return sendConsole(
+      c,
+      { section: "webhooks", title: "Signing secret" },
+      <>
+        <nav class="crumbs" aria-label="You are here">
+          <a href={owner.endpoint === null ? WEBHOOKS : `${WEBHOOKS}/${owner.endpoint}`}>
+            {owner.endpoint === null ? "Webhooks" : "Endpoint"}
+          </a>
+        </nav>
+        <Head
+          title="Signing secret"
+          note={
+            <span class="break">
+              {url ?? "Signs what is sent to the callback_url of a request."}
+            </span>
+          }
+        />
+        <SecretCard secret={secret} />
+        <section class="card stack">
+          <h2 class="card-title">Change it</h2>
+          <p class="soft">
+            With an overlap both secrets sign every event, so that a receiver can change over
+            without losing one.
+          </p>
+          <Form c={c} action={`${path}/rotate`} class="filters">
+            <Select
+              name="overlap"
+              label="The old one signs"
+              options={[["86400", "for another day"], ["0", "no more: it leaked"]]}
+            />
+            <button type="submit" class="button">Make a new secret</button>
+          </Form>
+        </section>
+      </>,
+    );
+  };
+}
+
+/** POST …/rotate */
+export function rotateSecretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
+  return async function rotateSecretPage(c: SiteContext): Promise<Response> {
+    const { owner } = await ownerOf(sql, c);
+    const { overlap } = await readForm(c);
+    await rotateSecret(sql, seal, owner, overlap === "0" ? 0 : undefined);
+    return seeOtherWith(c, pathOf(owner), "good", "The new secret signs from now on.");
+  };
+}
+
+async function ownerOf(
+  sql: ConsoleDeps["webhooks"]["sql"],
+  c: SiteContext,
+): Promise<{ owner: SecretOwner; url: string | null }> {
+  const { account } = personOf(c);
+  const id = c.req.param("id");
+  if (id === undefined) return { owner: { account, endpoint: null }, url: null };
+  const endpoint = await findEndpoint(sql, account, id);
+  return { owner: { account, endpoint: endpoint.id }, url: endpoint.url };
+}
+
+function pathOf({ endpoint }: SecretOwner): string {
+  return endpoint === null ? `${WEBHOOKS}/${OWN}` : `${WEBHOOKS}/${endpoint}/secret`;
+}
