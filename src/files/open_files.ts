@@ -33,6 +33,8 @@ export interface OpenFiles extends Files, AsyncDisposable {
   clean(): Promise<number>;
 }
 
+const FILE_ID = /^file_[0-9a-z]{26}$/;
+
 /** What a model makes may be larger than what clients may send. */
 const OUTPUT_BYTES_MAX: Readonly<Record<MediaKind, number>> = {
   image: 64 * 1024 * 1024,
@@ -55,7 +57,8 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   }, options);
 
   const find = async (id: string): Promise<StoredFile | null> => {
-    const row = await findRow(sql, id);
+    // What is no id is no question for the database.
+    const row = FILE_ID.test(id) ? await findRow(sql, id) : null;
     return row === null ? null : shown(row);
   };
   const findOwn = async (account: string, id: string) => {
@@ -123,7 +126,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
       return { file, bytes: await new Response(await open(file)).bytes() };
     },
     async remove(account, id) {
-      return await expireRow(sql, account, id) !== null;
+      return FILE_ID.test(id) && await expireRow(sql, account, id) !== null;
     },
     signedUrl(fileId, now) {
       const expires = Math.floor(now / 1000) + storage().outputs.urlHours * 3600;

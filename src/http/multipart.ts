@@ -52,14 +52,14 @@ export async function* readForm(
 
 /** A stretch of the body that moves along it. */
 class Window {
-  readonly #reader: ReadableStreamBYOBReader;
+  readonly #source: Source;
   #bytes = new Uint8Array(WINDOW_BYTES);
   #start = 0;
   /** The first boundary has no line break before it; with one lent, all are alike. */
   #end = 2;
 
   constructor(source: ReadableStream<Uint8Array>, private readonly boundary: Uint8Array) {
-    this.#reader = source.getReader({ mode: "byob" });
+    this.#source = sourceOf(source);
     this.#bytes.set([CR, LF]);
   }
 
@@ -125,14 +125,11 @@ class Window {
     this.#bytes.copyWithin(0, this.#start, this.#end);
     this.#end -= this.#start;
     this.#start = 0;
-    const { buffer } = this.#bytes;
-    const space = new Uint8Array(buffer, this.#end, READ_BYTES);
-    const { done, value } = await this.#patiently(this.#reader.read(space));
-    if (value === undefined) throw broken("it was cut off");
-    // The memory is the same; whoever held it has handed it on.
-    this.#bytes = new Uint8Array(value.buffer);
-    this.#end += value.length;
-    return !done;
+    const read = await this.#patiently(this.#source.read(this.#bytes, this.#end));
+    if (read === null) return false;
+    this.#bytes = read.bytes;
+    this.#end += read.length;
+    return true;
   }
 
   async #patiently<T>(reading: Promise<T>): Promise<T> {
@@ -150,8 +147,59 @@ class Window {
   }
 
   async close(): Promise<void> {
-    await this.#reader.cancel().catch(() => {});
+    await this.#source.cancel().catch(() => {});
   }
+}
+
+interface Source {
+  /**
+   * Reads into `bytes` from `at` on and answers the same memory, which may have moved to another object,
+   * and how much was read; null at the end.
+   */
+  read(
+    bytes: Uint8Array<ArrayBuffer>,
+    at: number,
+  ): Promise<{ bytes: Uint8Array<ArrayBuffer>; length: number } | null>;
+  cancel(): Promise<void>;
+}
+
+function sourceOf(stream: ReadableStream<Uint8Array>): Source {
+  try {
+    return lending(stream.getReader({ mode: "byob" }));
+  } catch {
+    // The server has a short body in memory already, and gives it as it is.
+    return copying(stream.getReader());
+  }
+}
+
+/** The server writes into our memory. */
+function lending(reader: ReadableStreamBYOBReader): Source {
+  return {
+    async read({ buffer }, at) {
+      const { done, value } = await reader.read(new Uint8Array(buffer, at, READ_BYTES));
+      if (value === undefined) throw broken("it was cut off");
+      return done ? null : { bytes: new Uint8Array(value.buffer), length: value.length };
+    },
+    cancel: () => reader.cancel(),
+  };
+}
+
+function copying(reader: ReadableStreamDefaultReader<Uint8Array>): Source {
+  let left = new Uint8Array();
+  return {
+    async read(bytes, at) {
+      while (left.length === 0) {
+        const { done, value } = await reader.read();
+        if (done) return null;
+        left = new Uint8Array(value);
+      }
+      const piece = left.subarray(0, READ_BYTES);
+      left = left.subarray(piece.length);
+      bytes.set(piece, at);
+      return { bytes, length: piece.length };
+    },
+    cancel: () => reader.cancel(),
+  };
 }
 
 function boundaryOf(contentType: string): string | null {

@@ -14,6 +14,16 @@ interface Read {
 function inPieces(bytes: Uint8Array, sizes: readonly number[]): ReadableStream<Uint8Array> {
   let at = 0;
   let turn = 0;
+  // A server gives either kind.
+  if (sizes[0]! % 2 === 0) {
+    return ReadableStream.from((async function* () {
+      while (at < bytes.length) {
+        const next = at + sizes[turn++ % sizes.length]!;
+        yield await Promise.resolve(bytes.slice(at, next));
+        at = next;
+      }
+    })());
+  }
   return new ReadableStream({
     type: "bytes",
     pull(controller) {
