@@ -3,12 +3,16 @@ import type { Files } from "./files/files.ts";
 import type { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue, Worker } from "./queue/queue.ts";
 import type { Database } from "./store/database.ts";
+import { isStorageDown } from "./store/storage_error.ts";
 import { openDeliveryMetrics } from "./telemetry/delivery_metrics.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { openSeal } from "./webhooks/seal.ts";
 import { deliveryWorker } from "./webhooks/sender.ts";
+import { tidyWebhooks } from "./webhooks/tidy.ts";
 import { countWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
+
+const TIDY_MS = 3_600_000;
 
 interface Given {
   database: Database;
@@ -47,10 +51,22 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
     },
     log: (level, message, fields) => log[level](message, fields),
   });
+  let tidying = Promise.resolve();
+  const timer = setInterval(() => {
+    sender.forgetOld();
+    tidying = tidyWebhooks(sql).then(() => undefined, (error) => {
+      // While the database is away everybody says so already.
+      if (!isStorageDown(error)) log.error("cannot tidy the delivery log", { error });
+    });
+  }, TIDY_MS);
+  Deno.unrefTimer(timer);
   return {
     worker: sender,
     webhooks: { sql, seal, ring: (message) => queue.ring(message) },
-    [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await Promise.all([tidying, sender[Symbol.asyncDispose]()]);
+    },
   };
 }
 

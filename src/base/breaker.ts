@@ -64,6 +64,13 @@ export class Breaker {
     if (health !== undefined) health.isProbing = false;
   }
 
+  /** Drops what is known of those whose rest ended before `moment`: nobody has asked for them since. */
+  forgetBefore(moment: number): void {
+    for (const [name, { restUntil, isProbing }] of this.#health) {
+      if (restUntil < moment && !isProbing) this.#health.delete(name);
+    }
+  }
+
   healthOf(name: string): Health {
     const health = this.#health.get(name);
     if (health === undefined) return { state: "closed", failures: 0, restUntil: 0 };

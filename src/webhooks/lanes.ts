@@ -24,6 +24,9 @@ const SLOTS = 512;
 /** Claims must not wait until their lease is over. */
 export const WAIT_MS_MAX = 20_000;
 
+/** How long the failures of a receiver are remembered. */
+const HEALTH_KEPT_MS = 600_000;
+
 /** What a lane does next. */
 export type Turn =
   | { readonly kind: "send"; readonly delivery: Claimed }
@@ -137,6 +140,11 @@ export class Lanes {
     if (lane.sending === 0 && lane.waiting.length === 0 && !lane.isClaiming && !lane.mayHaveMore) {
       this.#lanes.delete(lane.name);
     }
+  }
+
+  /** Receivers that nobody sends to any more must not fill the memory. */
+  forgetOld(): void {
+    this.#breaker.forgetBefore(this.now() - HEALTH_KEPT_MS);
   }
 
   /** Everything claimed that is not under way. */

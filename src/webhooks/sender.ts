@@ -85,6 +85,11 @@ export class Sender implements DeliveryWorker {
     return dueDeliveries(this.deps.sql, limit, this.#lanes.blocked(), 2 * LANE_SLOTS);
   }
 
+  /** To be called now and then. */
+  forgetOld(): void {
+    this.#lanes.forgetOld();
+  }
+
   async #claim(ids: readonly string[]): Promise<(Claimed | null)[]> {
     const wanted = { ids, notOf: this.#lanes.blocked() };
     const claimed = await claim(this.deps.sql, wanted, this.#leaseSeconds());

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import Ajv2020 from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import { Webhook } from "standardwebhooks";
 import { enlistEvent } from "../../src/webhooks/enlist.ts";
 import { until } from "../helpers/chat_gateway.ts";
+import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 import { type Receiver, startReceiver } from "../helpers/receiver.ts";
 
@@ -58,6 +61,12 @@ async function logged(gateway: TestGateway, status: string, task?: string): Prom
     return found !== undefined;
   }, 30);
   return found;
+}
+
+async function statusOf(url: string): Promise<number> {
+  const res = await fetch(url);
+  await res.body?.cancel();
+  return res.status;
 }
 
 const open = () => openGateway({ declaration: OPEN });
@@ -395,3 +404,77 @@ Deno.test("a changed address takes what still waits along", STRICT, async () => 
   const done = await logged(gateway, "delivered", task);
   assert.deepEqual([done.url, done.attempt_count], [`${receiver.url}/new`, 2]);
 });
+
+Deno.test(
+  "every way a task can end is one event of its own type, as its schema says, to every endpoint",
+  STRICT,
+  async () => {
+    await using receiver = startReceiver();
+    await using other = startReceiver();
+    await using gateway = await openMediaGateway();
+    const { secret } = await addTo(gateway, receiver);
+    await addTo(gateway, other, { event_types: ["task.expired"] });
+    const submit = async (model: string, orders: string) =>
+      (await gateway.submit("/v1/videos/generations", {
+        model,
+        prompt: `[[simulate: ${orders}]] a tide`,
+        duration: 1,
+      })).id;
+    const tasks = {
+      "task.succeeded": await submit("clip", "seconds=0"),
+      "task.failed": await submit("clip", "fail_at=0"),
+      "task.cancelled": await submit("clip", "seconds=60"),
+      "task.expired": await submit("short-clip", "seconds=60"),
+    };
+    await (await gateway.post(`/v1/tasks/${tasks["task.cancelled"]}/cancel`, {})).body?.cancel();
+    for (const id of Object.values(tasks)) await gateway.ended(id, 60);
+    await until("four events", () => receiver.received.length >= 4, 60);
+    await until("one event", () => other.received.length >= 1, 60);
+
+    const ajv = new Ajv2020.default();
+    addFormats.default(ajv);
+    const schema = new URL("../../schemas/webhook_event.schema.json", import.meta.url);
+    const isEvent = ajv.compile(JSON.parse(await Deno.readTextFile(schema)));
+    for (const { body, headers, event } of receiver.received) {
+      new Webhook(secret).verify(body, headers);
+      assert.ok(isEvent(event), JSON.stringify([event, isEvent.errors]));
+      assert.equal(tasks[event.type as keyof typeof tasks], event.data.task_id);
+      assert.equal(`task.${event.data.status}`, event.type);
+      const output = event.data.output as Json[];
+      assert.equal(output.length, event.type === "task.succeeded" ? 1 : 0);
+      for (const { url } of output) assert.equal(await statusOf(url), 200);
+    }
+    assert.equal(receiver.received.length, 4);
+    assert.deepEqual(other.received.map(({ event }) => event.type), ["task.expired"]);
+  },
+);
+
+Deno.test(
+  "an event that is sent again days later carries links that work, and is the same event",
+  STRICT,
+  async () => {
+    await using receiver = startReceiver();
+    await using gateway = await openMediaGateway();
+    await addTo(gateway, receiver);
+    const { id } = await gateway.submit("/v1/images/generations", {
+      model: "picture",
+      prompt: "x",
+    });
+    const delivery = await logged(gateway, "delivered", id);
+    const { sql } = gateway.gateway.database;
+    const stale = receiver.received[0]!.event as Json;
+    stale.data.output[0].url += "-ended";
+    stale.data.output[0].expires_at = "2026-01-01T00:00:00.000Z";
+    await sql`
+      update webhook_event
+         set created_at = created_at - interval '2 days', data = ${JSON.stringify(stale.data)}`;
+    await call(gateway, "POST", `/webhook_deliveries/${delivery.id}/redeliver`);
+    await until("it came again", () => receiver.received.length === 2, 30);
+    const [first, second] = receiver.received.map(({ event }) => event) as [Json, Json];
+    assert.equal(first.id, second.id);
+    const [before, after] = [first.data.output[0], second.data.output[0]];
+    assert.ok(Date.parse(after.expires_at) > Date.parse(before.expires_at));
+    assert.equal(await statusOf(after.url), 200);
+    assert.deepEqual({ ...after, url: 0, expires_at: 0 }, { ...before, url: 0, expires_at: 0 });
+  },
+);
