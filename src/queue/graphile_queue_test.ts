@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { startPostgres } from "../../scripts/postgres.ts";
 import { freshDatabase } from "../../test/helpers/fresh_database.ts";
 import { until } from "../../test/helpers/chat_gateway.ts";
 import type { Database } from "../store/database.ts";
+import { openDatabase } from "../store/postgres.ts";
 import { GraphileQueue, migrateQueue } from "./graphile_queue.ts";
 import type { Next, Worker } from "./queue.ts";
 
@@ -174,4 +176,34 @@ Deno.test("ten nodes may make the queue's tables at once", STRICT, async () => {
   );
   const [row] = await database.sql`select count(*)::int as n from graphile_worker.migrations`;
   assert.ok(row!.n >= 18);
+});
+
+Deno.test("the queue outlives a crash of its database and goes on by itself", async () => {
+  await using parts = new AsyncDisposableStack();
+  const server = parts.use(await startPostgres());
+  const database = parts.use(
+    await openDatabase({ databaseUrl: server.url, dataDir: "unused", log() {} }),
+  );
+  await migrateQueue(database.sql, server.url);
+  const steps: string[] = [];
+  const queue = parts.use(
+    new GraphileQueue({ sql: database.sql, databaseUrl: server.url, log() {} }),
+  );
+  queue.start(
+    new Map([["work", {
+      slots: 2,
+      step: (id) => (steps.push(id), Promise.resolve("done" as const)),
+      due: async () => (await database.sql`select 1`, []),
+    }]]),
+  );
+  const add = (id: string) =>
+    database.sql.begin((tx) => queue.enlist(tx, { kind: "work", id })).catch(() => "away");
+  await add("before");
+  await until("the first step has run", () => steps.includes("before"), 30);
+  await server.kill();
+  assert.equal(await add("meanwhile"), "away");
+  await server.restart();
+  await until("jobs can be added again", async () => await add("after") !== "away", 30);
+  await until("and are done", () => steps.includes("after"), 60);
+  assert.ok(!steps.includes("meanwhile"));
 });

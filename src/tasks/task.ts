@@ -83,6 +83,8 @@ export interface TaskRow {
   readonly error_message: string | null;
   readonly stage: string | null;
   readonly stages: unknown;
+  /** Its next step is due, and nobody has begun it. */
+  readonly is_late?: boolean;
   readonly hold_state: HoldState;
   readonly legs: string[];
   readonly held: string[];

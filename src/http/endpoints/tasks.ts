@@ -4,7 +4,7 @@ import { cancelTask } from "../../tasks/cancel_task.ts";
 import type { TaskDeps } from "../../tasks/deps.ts";
 import { findTask, listTasks, taskNotFound } from "../../tasks/find_task.ts";
 import { type RenderedTask, renderTask } from "../../tasks/render_task.ts";
-import { STATUSES, type TaskRow } from "../../tasks/task.ts";
+import { STATUSES, TASK, type TaskRow } from "../../tasks/task.ts";
 import { chosen } from "../choice.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
@@ -31,6 +31,8 @@ export function retrieveTask(deps: TaskEndpointDeps): Endpoint {
   return async function retrieveTask(c) {
     const row = await findTask(deps.tasks.database.sql, accountOf(c).id, idOf(c));
     if (row === null) throw taskNotFound();
+    // Where nodes sleep while nobody calls, who asks for a task is who wakes it.
+    if (row.is_late) deps.tasks.queue.ring({ kind: TASK, id: row.id });
     return sendJson(JSON.stringify(showTask(deps, c, row)));
   };
 }

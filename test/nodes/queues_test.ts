@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { SettingsError } from "../../src/environment.ts";
+import { openGateway } from "../helpers/open_gateway.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
+
+const declare = async (queue: string) =>
+  `${await Deno.readTextFile(DECLARATION)}\nstorage:\n  queue: ${queue}\n`;
+
+async function folder() {
+  const path = await Deno.makeTempDir({ prefix: "tollgate-elsewhere-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test(
+  "a queue in a file is refused where another machine's node runs on the database",
+  STRICT,
+  async () => {
+    await using first = await openGateway({ declaration: await declare("kv") });
+    await using elsewhere = await folder();
+    const store = { ...first.store, dataDir: elsewhere.path };
+    await assert.rejects(
+      openGateway({ declaration: await declare("kv"), store }),
+      (error) =>
+        error instanceof SettingsError &&
+        /Declare storage.queue: postgres for several nodes/.test(error.message),
+    );
+    const res = await first.fetch("/readyz");
+    assert.equal(res.status, 200, await res.text());
+  },
+);
+
+Deno.test(
+  "with the queue in Postgres nodes of several machines run side by side",
+  STRICT,
+  async () => {
+    await using first = await openGateway({ declaration: await declare("postgres") });
+    await using elsewhere = await folder();
+    const store = { ...first.store, dataDir: elsewhere.path };
+    await using second = await openGateway({ declaration: await declare("postgres"), store });
+    for (const node of [first, second]) {
+      const res = await node.fetch("/readyz");
+      assert.equal(res.status, 200, await res.text());
+    }
+  },
+);
