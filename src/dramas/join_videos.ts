@@ -74,11 +74,17 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
   const settings = decoderBytes(first!.decoder);
   const isMixed = shots.some(({ decoder }) => !sameBytes(decoderBytes(decoder), settings));
   let due = 0;
-  for (const shot of shots) {
-    for await (const packet of picturesOf(bunny, shot, due, isMixed)) {
-      await pictures.add(packet, { decoderConfig: first!.decoder });
+  for (const [at, shot] of shots.entries()) {
+    try {
+      for await (const packet of picturesOf(bunny, shot, due, isMixed)) {
+        await pictures.add(packet, { decoderConfig: first!.decoder });
+      }
+      if (sound !== null) await sound.add(sounds!, bunny, shot, due);
+    } catch (cause) {
+      // Trying again would not help: the same bytes would fail in the same way.
+      await output.cancel();
+      throw new CannotJoin(at, "its packets cannot be copied.", { cause });
     }
-    if (sound !== null) await sound.add(sounds!, bunny, shot, due);
     due += shot.seconds;
   }
   await output.finalize();

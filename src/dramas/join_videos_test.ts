@@ -112,7 +112,7 @@ browserTest("shots play one after another, in order, in a browser", async ({ ope
 });
 
 /** A clip of one colour whose pictures cannot be read with another clip's settings. */
-function oddClip(grey: number, size: readonly [number, number]): Blob {
+function oddClip(grey: number, size: readonly [number, number], hasKey = true): Blob {
   const [width, height] = size;
   const encoder = new H264Encoder(width, height, 9);
   const planes = encoder.emptyPlanes();
@@ -128,7 +128,14 @@ function oddClip(grey: number, size: readonly [number, number]): Blob {
   });
   const entry = avcEntry(encoder);
   return new Blob([
-    writeMp4([{ kind: "video", timescale: 12, samples, entry, width, height }]),
+    writeMp4([{
+      kind: "video",
+      timescale: 12,
+      samples: hasKey ? samples : samples.slice(1),
+      entry,
+      width,
+      height,
+    }]),
   ]);
 }
 
@@ -313,6 +320,9 @@ Deno.test("what cannot be joined is named, with the reason", STRICT, async () =>
   await refuses([{ video }, { video: new Blob(["no video at all"]) }], 1, /cannot be read/);
   await refuses([{ video, line: new Blob(["no sound"]) }], 0, /cannot be read/);
   await refuses([{ video, line: wav(1) }, { video, line: wav(1, 16_000) }], 1, /sample rate/);
+  const keyless = oddClip(100, [640, 360], false);
+  await refuses([{ video }, { video: keyless }], 1, /cannot be read/);
+  await refuses([{ video: keyless }, { video }], 0, /cannot be read/);
   const silent = await mp3(1);
   await refuses([{ video }, { video: silent }], 1, /cannot be read/);
 });

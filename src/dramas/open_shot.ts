@@ -32,6 +32,11 @@ export async function openShot(
     const video = await input.getPrimaryVideoTrack();
     const decoder = await video?.getDecoderConfig() ?? null;
     if (video === null || decoder === null) throw new TypeError("no video track");
+    const { EncodedPacketSink } = await import("mediabunny");
+    const sink = new EncodedPacketSink(video);
+    const beginning = await sink.getFirstPacket({ verifyKeyPackets: true });
+    // Anything else would be painted over the last picture of the shot before.
+    if (beginning?.type !== "key") throw new TypeError("no key picture at the beginning");
     const spoken = line === null ? null : await readMp3Frames(line);
     const start = await video.getFirstTimestamp();
     const end = await video.computeDuration();
