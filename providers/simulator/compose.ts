@@ -3,6 +3,7 @@ import type { Orders } from "./orders.ts";
 import type { ChatAsk } from "./read_request.ts";
 import { instanceOf } from "./schema_instance.ts";
 import { Unsatisfiable } from "./schema_values.ts";
+import { storyFor } from "./story.ts";
 import { proseOn, reasoningOn, type Topic, wordsOf } from "./text.ts";
 import { tokenize } from "./tokens.ts";
 import { callOf, toolResults, toolsToCall } from "./tool_calls.ts";
@@ -92,7 +93,8 @@ function jsonFor(format: NonNullable<ChatAsk["format"]>, topic: Topic, chance: C
   const words = wordsOf(topic.prompt);
   if (format === "json") return { answer: proseOn(topic), words, simulated: true };
   try {
-    return instanceOf(format.schema, words, chance);
+    return storyFor(format.schema, topic.prompt, chance) ??
+      instanceOf(format.schema, words, chance);
   } catch (error) {
     if (!(error instanceof Unsatisfiable)) throw error;
     throw new WireError(

@@ -20,7 +20,7 @@ Scenes:
 {{scenes}}`;
 
 const STORYBOARD_PROMPT =
-  `A film still, {{aspect_ratio}}, shot {{shot}} of {{shots}} of "{{title}}". {{heading}}. {{action}} {{looks}}`;
+  `{{heading}}. {{action}} {{looks}} A film still in {{aspect_ratio}}, shot {{shot}} of {{shots}}.`;
 
 const VIDEO_PROMPT = `{{heading}}. {{action}} {{looks}}`;
 

@@ -1,0 +1,94 @@
+import type { Chance } from "./chance.ts";
+import { type Fields, isFields } from "./fields.ts";
+
+const PLACES = [
+  "Outside, early morning",
+  "Inside, at noon",
+  "On the road, at dusk",
+  "By a window, at night",
+];
+const LINES = [
+  "I knew you would come.",
+  "Tell me what happened.",
+  "There is still time.",
+  "You should not be here.",
+  "Then let us begin.",
+  "I have waited long enough.",
+];
+const LOOKS = [
+  "about thirty, dark curls, a grey wool coat",
+  "around sixty, white beard, a fisherman's jumper",
+  "in the twenties, freckles, a yellow raincoat",
+  "tall and thin, glasses, a black suit",
+  "broad shoulders, short hair, a blue overall",
+];
+const SCENES_USUAL = 3;
+
+/**
+ * A script or a cast, where the schema asks for one: words that make sense as a film, taken from the text.
+ * Null for any other schema, and for one that asks for more than this knows.
+ */
+export function storyFor(schema: unknown, prompt: string, chance: Chance): unknown {
+  const { scenes, characters } = fieldsOf(schema);
+  const names = namesIn(prompt);
+  if (
+    asksFor(schema, ["synopsis", "scenes"]) &&
+    asksFor(itemsOf(scenes), ["heading", "action", "dialogue"])
+  ) {
+    return script(prompt, names, sceneCount(scenes), chance);
+  }
+  if (asksFor(schema, ["characters"]) && asksFor(itemsOf(characters), ["name", "looks"])) {
+    const all = names.length > 0 ? names : ["The stranger"];
+    return { characters: all.map((name) => ({ name, looks: chance.pick(LOOKS) })) };
+  }
+  return null;
+}
+
+function script(prompt: string, names: readonly string[], count: number, chance: Chance): unknown {
+  const [, story = prompt] = prompt.split(/\bText:\n/);
+  const sentences = story.split(/(?<=[.!?。！？])\s*|\n+/).map((one) => one.trim())
+    .filter((one) => one !== "");
+  return {
+    synopsis: sentences[0]?.slice(0, 300) ?? "A story.",
+    scenes: Array.from({ length: count }, (_, at) => {
+      const from = Math.floor(at * sentences.length / count);
+      const to = Math.max(from + 1, Math.floor((at + 1) * sentences.length / count));
+      const action = sentences.slice(from, to).join(" ").slice(0, 600) || "Silence.";
+      const speakers = names.filter((name) => action.includes(name));
+      const cast = speakers.length > 0 ? speakers : names;
+      return {
+        heading: PLACES[at % PLACES.length],
+        action,
+        dialogue: cast.slice(0, 2).map((character) => ({ character, line: chance.pick(LINES) })),
+      };
+    }),
+  };
+}
+
+/** The names that a prompt lists after "Characters:" or "for all of these:". */
+function namesIn(prompt: string): string[] {
+  const list = /(?:^Characters|for all of these):\s*(.+)$/m.exec(prompt)?.[1] ?? "";
+  return /^as the text/.test(list) ? [] : list.split(",").map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+function sceneCount(scenes: unknown): number {
+  const { minItems = 1, maxItems = SCENES_USUAL } = (isFields(scenes) ? scenes : {}) as Fields;
+  return Math.max(Number(minItems), Math.min(Number(maxItems), SCENES_USUAL));
+}
+
+/** Whether an object with just these fields would do. */
+function asksFor(schema: unknown, fields: readonly string[]): boolean {
+  const known = fieldsOf(schema);
+  const required = isFields(schema) && Array.isArray(schema.required) ? schema.required : [];
+  return fields.every((field) => field in known) &&
+    required.every((field) => fields.includes(field));
+}
+
+function fieldsOf(schema: unknown): Fields {
+  return isFields(schema) && isFields(schema.properties) ? schema.properties : {};
+}
+
+function itemsOf(list: unknown): unknown {
+  return isFields(list) ? list.items : undefined;
+}
