@@ -16,7 +16,11 @@ export interface MediaDeclaration {
   readonly usage?: { readonly outputs?: string; readonly seconds?: string };
   readonly failure?: { readonly code?: string; readonly message?: string };
   readonly cancel?: RequestDeclaration & { readonly confirms?: boolean };
-  readonly find?: RequestDeclaration & { readonly id: string };
+  readonly find?: RequestDeclaration & {
+    readonly id: string;
+    readonly list?: string;
+    readonly none_on?: readonly number[];
+  };
   readonly callback?: string;
 }
 

@@ -8,10 +8,11 @@ import type {
 } from "../../src/upstream/media_adapter.ts";
 import { declareFaults, type ErrorsDeclaration } from "../dialect/faults.ts";
 import { text } from "../dialect/json.ts";
+import { follow, pointer } from "../dialect/pointer.ts";
 import type { MediaDeclaration, ProviderGround, RequestDeclaration } from "./declaration.ts";
 import { compileExpression, type Maps } from "./expression.ts";
 import { handleOf } from "./inputs.ts";
-import { compileReading } from "./reading.ts";
+import { compileReading, jsonOf } from "./reading.ts";
 import { authOf, type CompiledRequest, compileRequest, type RequestRoot } from "./request.ts";
 
 type Media = Readonly<Partial<Record<MediaType, MediaAdapter>>>;
@@ -63,6 +64,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
   const failedOn = {
     poll: new Set(poll?.failed_on),
     result: new Set(result?.failed_on),
+    find: new Set(find?.none_on),
   };
 
   const adapter: MediaAdapter = {
@@ -119,7 +121,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
     adapter.cancel = aboutJob(cancel, "POST");
     adapter.readCancelled = async (reply) => {
       if (cancel.confirms === true) return { state: "cancelled", usage: null };
-      const state = await reading.state(reply, {});
+      const state = jsonOf(reply) === undefined ? null : await reading.state(reply, {});
       return state === "cancelled" ? { state, usage: null } : null;
     };
   }
@@ -128,7 +130,15 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
     const foundAt = expression(find.id);
     adapter.find = (reference, target) =>
       compiled.write({ model: target.model, reference }, target);
-    adapter.readFound = async (reply, reference) => idOf(await foundAt(reply.body, { reference }));
+    const list = find.list === undefined ? null : pointer(find.list);
+    adapter.readFound = async (reply, reference) => {
+      const id = idOf(await foundAt(jsonOf(reply), { reference }));
+      // "Nobody has it" lets the job be sent again: that must be said, not guessed from a strange answer.
+      if (id === null && (list === null || !Array.isArray(follow(jsonOf(reply), list)))) {
+        throw new TypeError("the reply lists no jobs");
+      }
+      return id;
+    };
   }
   if (callback !== undefined) {
     const namedAt = expression(callback);

@@ -69,7 +69,10 @@ export function compileReading({ declared, maps, judge }: ReadingOptions): Readi
 
   return {
     async state(reply, bound) {
-      const said = await stateAt?.(jsonOf(reply), bound);
+      const body = jsonOf(reply);
+      // A page of something in between tells nothing of the job.
+      if (body === undefined) throw new TypeError("expected JSON");
+      const said = await stateAt?.(body, bound);
       return states?.get(String(said)) ?? null;
     },
     async seen(state, reply, target, bound) {
@@ -98,7 +101,7 @@ export function compileReading({ declared, maps, judge }: ReadingOptions): Readi
 }
 
 /** Expressions look at JSON only. */
-function jsonOf({ body }: MediaReply): unknown {
+export function jsonOf({ body }: MediaReply): unknown {
   return body instanceof Uint8Array ? undefined : body;
 }
 

@@ -90,11 +90,7 @@ export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): M
       }),
 
     find: (spot, reference, signal) =>
-      glance(spot, signal, async (talk, { find, readFound, fault }) => {
-        if (find === undefined || readFound === undefined) return "unknown";
-        const reply = await exchange(talk, fault, await find(reference, talk.target));
-        return await readFound(reply, reference);
-      }),
+      glance(spot, signal, (talk, adapter) => find(adapter, talk, reference)),
 
     fetchOutput: (spot, output, signal) =>
       glance(spot, signal, (talk, adapter) =>
@@ -172,6 +168,22 @@ function endOf(
 ): Seen | null {
   if (status === undefined || isFinal?.(step, status) !== true) return null;
   return { state: "failed", fault: fault(status, answer) };
+}
+
+async function find(
+  { find, readFound, fault, isFinal }: MediaAdapter,
+  talk: Exchange,
+  reference: string,
+): Promise<string | null | "unknown"> {
+  if (find === undefined || readFound === undefined) return "unknown";
+  try {
+    const reply = await exchange(talk, fault, await find(reference, talk.target));
+    return await readable(() => readFound(reply, reference));
+  } catch (error) {
+    const status = error instanceof UpstreamFailure ? error.options.status : undefined;
+    if (status !== undefined && isFinal?.("find", status) === true) return null;
+    throw error;
+  }
 }
 
 async function readable<T>(read: () => T | Promise<T>): Promise<T> {

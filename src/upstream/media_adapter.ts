@@ -110,14 +110,17 @@ export interface MediaAdapter {
   /** Where the outputs lie at another address than the state; asked when `readPolled` says `result`. */
   result?(id: string, target: Target): Soon<MediaRequest>;
   readResult?(reply: MediaReply, target: Target, id: string): Soon<Seen>;
-  /** Whether this status of a look or a result tells of the job's own end, not of a failed call. */
-  isFinal?(step: "poll" | "result", status: number): boolean;
+  /**
+   * Whether this status tells of the job, not of a failed call: of a look or a result, that it came to
+   * nothing; of `find`, that nobody has it.
+   */
+  isFinal?(step: "poll" | "result" | "find", status: number): boolean;
   cancel?(id: string, target: Target): Soon<MediaRequest>;
   /** Null: the answer says nothing of what became of it; polling will. */
   readCancelled?(reply: MediaReply): Soon<Seen | null>;
   /** Looks for a submission by our reference; absent where the provider cannot. */
   find?(reference: string, target: Target): Soon<MediaRequest>;
-  /** The provider's id, or null: it never got it. */
+  /** The provider's id, or null: it never got it. Throws where the answer does not say. */
   readFound?(reply: MediaReply, reference: string): Soon<string | null>;
   /** What identifies us, for outputs `withKey`. */
   keyHeaders?(target: Target): Record<string, string>;
