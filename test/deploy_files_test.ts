@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parse } from "yaml";
+
+const ROOT = join(import.meta.dirname!, "..");
+const read = (path: string) => Deno.readTextFile(join(ROOT, path));
+
+/** What a program says; null where it is not installed. */
+async function run(name: string, args: string[]): Promise<{ ok: boolean; said: string } | null> {
+  const output = await new Deno.Command(name, { args, stdin: "null" }).output().catch(() => null);
+  if (output === null) return null;
+  const text = new TextDecoder();
+  return { ok: output.success, said: text.decode(output.stdout) + text.decode(output.stderr) };
+}
+
+async function folder() {
+  const path = await Deno.makeTempDir({ prefix: "tollgate-deploy-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test("nginx takes the site as it is, and it buffers neither streams nor uploads", async () => {
+  const site = await read("deploy/nginx.conf");
+  assert.match(site, /proxy_buffering off;/);
+  assert.match(site, /proxy_request_buffering off;/);
+  await using made = await folder();
+  const tls = (file: string) => join(ROOT, "test/helpers/tls", file);
+  const whole = `
+    error_log stderr; pid ${made.path}/pid;
+    events {}
+    http {
+      access_log off;
+      ${
+    ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) =>
+      `${name}_temp_path ${made.path}/${name};`
+    ).join("\n")
+  }
+      ${
+    site.replace("/etc/ssl/tollgate/fullchain.pem", tls("cert.pem"))
+      .replace("/etc/ssl/tollgate/privkey.pem", tls("key.pem"))
+  }
+    }`;
+  const file = join(made.path, "nginx.conf");
+  await Deno.writeTextFile(file, whole);
+  const checked = await run("nginx", ["-t", "-c", file, "-p", made.path]);
+  if (checked !== null) assert.ok(checked.ok, checked.said);
+});
+
+Deno.test("systemd takes the unit as it is", async () => {
+  const unit = await read("deploy/tollgate.service");
+  await using made = await folder();
+  const file = join(made.path, "tollgate.service");
+  await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", Deno.execPath()));
+  const checked = await run("systemd-analyze", ["verify", "--man=no", file]);
+  if (checked === null) return;
+  // It also complains about other units of the machine.
+  const ours = checked.said.split("\n").filter((line) => line.includes("tollgate"));
+  assert.deepEqual(ours, []);
+});
+
+Deno.test("the composition is whole: every service, volume and file it names is there", async () => {
+  const { services, volumes } = parse(await read("compose.yaml"));
+  assert.deepEqual(Object.keys(services), ["postgres", "gateway", "proxy"]);
+  await Deno.stat(join(ROOT, services.gateway.build.dockerfile));
+  for (const service of Object.values<Record<string, unknown>>(services)) {
+    for (const mount of (service.volumes ?? []) as string[]) {
+      const from = mount.split(":")[0]!;
+      if (from.startsWith("./")) await Deno.stat(join(ROOT, from));
+      else assert.ok(from in volumes, `volume ${from}`);
+    }
+    for (const other of Object.keys((service.depends_on ?? {}) as object)) {
+      assert.ok(other in services, other);
+    }
+  }
+});
+
+Deno.test("the image runs the pinned Deno as nobody special, and copies only what is there", async () => {
+  const text = (await read("Containerfile")).replaceAll("\\\n", " ");
+  const steps = text.split("\n").filter((line) => /^[A-Z]/.test(line)).map((line) => {
+    const [name, ...rest] = line.split(" ");
+    return { name: name!, rest: rest.join(" ") };
+  });
+  const version = /const VERSION = "(.+)"/.exec(await read("scripts/deno.mjs"))![1];
+  assert.deepEqual(steps[0], { name: "FROM", rest: `denoland/deno:${version}` });
+  const at = (name: string) => steps.findIndex((step) => step.name === name);
+  assert.ok(at("USER") > 0 && at("USER") < at("CMD"));
+  for (const { name, rest } of steps.filter(({ name }) => name === "COPY")) {
+    const sources = rest.split(" ").filter((word) => !word.startsWith("--")).slice(0, -1);
+    for (const source of sources) {
+      await Deno.stat(join(ROOT, source)).catch(() => assert.fail(`${name} ${source}`));
+    }
+  }
+  for (const name of ["CMD", "HEALTHCHECK"]) {
+    const { rest } = steps[at(name)]!;
+    assert.ok(Array.isArray(JSON.parse(rest.slice(rest.indexOf("[")))), name);
+  }
+  for (const [, file] of text.matchAll(/ (src\/[\w/]+\.ts)/g)) await Deno.stat(join(ROOT, file!));
+});
+
+Deno.test("every file that the deployment guide links to is there", async () => {
+  const guide = await read("docs/deploy.md");
+  for (const [, link] of guide.matchAll(/\]\((\.\.[^)]+)\)/g)) {
+    await Deno.stat(join(ROOT, "docs", link!));
+  }
+});
