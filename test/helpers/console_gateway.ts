@@ -31,6 +31,11 @@ export interface SignedInPerson {
 const PASSWORD = "a long sentence that nobody guesses";
 const SHIPPED = new URL("../../gateway.yaml", import.meta.url);
 
+/** The shipped declaration, and something more. */
+export async function shippedWith(more: string): Promise<string> {
+  return `${await Deno.readTextFile(SHIPPED)}\n${more}`;
+}
+
 export async function openConsole(
   options: TestGatewayOptions & { cash?: string } = {},
 ): Promise<ConsoleGateway> {

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import axe from "axe-core";
+import type { Browser } from "playwright-core";
+import { until } from "../helpers/chat_gateway.ts";
+import { browserTest } from "../helpers/chromium.ts";
+import { type ConsoleGateway, openConsole, shippedWith } from "../helpers/console_gateway.ts";
+import { startReceiver } from "../helpers/receiver.ts";
+
+const SCRIPT_BYTES_MAX = 60 * 1024;
+
+/** Something of everything, so that every page has something to show; resolves to the pages. */
+async function furnish(gateway: ConsoleGateway, receiver: string): Promise<string[]> {
+  const { person } = gateway;
+  await person.makeOperator();
+  await (await gateway.admin("PUT", `/accounts/${person.account}/plan`, { plan: "pro" })).body
+    ?.cancel();
+  await (await person.post("/console/keys", { name: "laptop" })).body?.cancel();
+  const made = await person.post("/console/webhooks", { url: receiver });
+  const endpoint = /\/console\/webhooks\/(we_[0-9a-z]+)/.exec(await made.text())![1]!;
+  const tested = await person.post(`/console/webhooks/${endpoint}/test`, {});
+  await tested.body?.cancel();
+  const chat = await person.post("/console/models/sim-chat/run", { prompt: "Hello" });
+  await chat.body?.cancel();
+  const image = await person.post("/console/models/sim-image/run", {
+    prompt: "A tide",
+    size: "512x512",
+    n: "1",
+  });
+  await image.body?.cancel();
+  const task = image.headers.get("location")!;
+  await until("the picture is there", async () => (await person.read(task)).includes("<img"), 60);
+  const receipt = /receipts\/(req_[0-9a-z]+)/.exec(await person.read("/console/billing"))![1]!;
+  const types = ["chat-pro", "image", "video", "avatar", "drama", "speech"];
+  return [
+    "/console",
+    "/console/keys",
+    "/console/models",
+    ...types.map((type) => `/console/models/sim-${type}`),
+    "/console/tasks",
+    task,
+    "/console/webhooks",
+    `/console/webhooks/${endpoint}`,
+    `/console/webhooks/${endpoint}/secret`,
+    tested.headers.get("location")!,
+    "/console/billing",
+    `/console/billing/receipts/${receipt}`,
+    "/console/operator/accounts",
+    `/console/operator/accounts/${person.account}`,
+    "/console/operator/margins",
+    "/console/operator/declaration",
+    "/console/operator/providers",
+    "/console/operator/work?view=all",
+  ];
+}
+
+interface Look {
+  width: number;
+  colorScheme: "light" | "dark";
+}
+
+const LOOKS: readonly Look[] = [
+  { width: 1280, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+];
+
+/** Somebody who looks at pages and finds faults: of access, words out of sight, complaints of the browser. */
+async function openCritic(browser: Browser, gateway: ConsoleGateway, look: Look) {
+  const { width, colorScheme } = look;
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await gateway.person.takeOver(page);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  return async (path: string): Promise<string[]> => {
+    await page.goto(gateway.address + path);
+    await page.evaluate(axe.source);
+    const { violations, passes } = await page.evaluate("axe.run()") as axe.AxeResults;
+    assert.ok(passes.some(({ id }) => id === "color-contrast"), "axe has looked");
+    const faults = violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+    const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth + 1");
+    if (isWide) faults.push("it is wider than the window");
+    return [...faults, ...complaints.splice(0)]
+      .map((fault) => `${path} at ${width} in ${colorScheme}: ${fault}`);
+  };
+}
+
+browserTest(
+  "every page of the console is good for everybody, wide and narrow, light and dark",
+  async ({ browser }) => {
+    await using receiver = startReceiver();
+    await using gateway = await openConsole({
+      declaration: await shippedWith("outbound:\n  allow_private: true\n"),
+    });
+    const pages = await furnish(gateway, receiver.url);
+    const faults: string[] = [];
+    for (const look of LOOKS) {
+      const criticise = await openCritic(browser, gateway, look);
+      for (const path of pages) faults.push(...await criticise(path));
+    }
+    for (const path of pages) {
+      const size = await scriptBytes(gateway, path);
+      if (size > SCRIPT_BYTES_MAX) faults.push(`${path}: ${size} bytes of script`);
+    }
+    assert.deepEqual(faults, []);
+  },
+);
+
+/** What a page's scripts weigh on the way. */
+async function scriptBytes(gateway: ConsoleGateway, path: string): Promise<number> {
+  let size = 0;
+  const page = await gateway.person.read(path);
+  for (const [, address] of page.matchAll(/<script[^>]* src="([^"]+)"/g)) {
+    size += gzipSync(await (await gateway.fetch(address!)).text()).length;
+  }
+  assert.ok(size > 0, `${path} has scripts`);
+  return size;
+}
