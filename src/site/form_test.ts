@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import type { SiteContext } from "./context.ts";
+import { addressOf } from "./form.ts";
+import { readReturnTo } from "./visitor.ts";
+
+function context(peer: string, forwarded: string | undefined, trustedProxies: number): SiteContext {
+  return {
+    env: { info: { remoteAddr: { hostname: peer } }, plan: { site: { trustedProxies } } },
+    req: { header: () => forwarded },
+  } as unknown as SiteContext;
+}
+
+Deno.test("attempts are counted by the connection, or by what trusted proxies saw", () => {
+  for (
+    const [peer, forwarded, trusted, address] of [
+      ["192.0.2.1", undefined, 0, "192.0.2.1"],
+      // Anybody can write the header: without a proxy of ours it counts for nothing.
+      ["192.0.2.1", "198.51.100.7", 0, "192.0.2.1"],
+      ["10.0.0.1", "198.51.100.7", 1, "198.51.100.7"],
+      ["10.0.0.1", "made up, 198.51.100.7", 1, "198.51.100.7"],
+      ["10.0.0.1", "made up, 198.51.100.7, 10.0.0.2", 2, "198.51.100.7"],
+      ["10.0.0.1", undefined, 1, "10.0.0.1"],
+      ["::ffff:192.0.2.1", undefined, 0, "192.0.2.1"],
+      ["2001:db8:1:2:3:4:5:6", undefined, 0, "2001:db8:1:2::/64"],
+      ["2001:db8:1:2::9", undefined, 0, "2001:db8:1:2::/64"],
+      ["2001:db8::9", undefined, 0, "2001:db8:0:0::/64"],
+      ["::1", undefined, 0, "0:0:0:0::/64"],
+    ] as const
+  ) assert.equal(addressOf(context(peer, forwarded, trusted)), address, `${peer} ${forwarded}`);
+});
+
+Deno.test("a return address is a path of this site, or is forgotten", () => {
+  for (const path of ["/", "/console/keys?a=b", "/connect/browser-auth?state=a%20b"]) {
+    assert.equal(readReturnTo(path), path);
+  }
+  for (
+    const evil of [
+      "",
+      "console",
+      "//evil",
+      "/\\evil",
+      "https://evil",
+      "/a\\b",
+      "/a b",
+      "/\n/evil",
+      "/ü",
+    ]
+  ) assert.equal(readReturnTo(evil), "/console", evil);
+});

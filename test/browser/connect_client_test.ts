@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { browserTest } from "../helpers/chromium.ts";
+import { openGateway } from "../helpers/open_gateway.ts";
+import { PASSWORD } from "../helpers/visitor.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** The reference client as a person runs it, and the address it asks them to open. */
+async function startClient(site: string) {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "scripts/connect.ts", "--no-open", "--site", site],
+    cwd: ROOT,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let said = "";
+  const entry = Promise.withResolvers<string>();
+  const listening = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+      said += text;
+      const address = /(http:\S+browser-auth\S+)\n/.exec(said)?.[1];
+      if (address !== undefined) entry.resolve(address);
+    }
+  })();
+  const output = new Response(child.stdout).text();
+  return {
+    entry: await entry.promise,
+    async end() {
+      const { code } = await child.status;
+      await listening;
+      return { code, said, output: (await output).trim() };
+    },
+  };
+}
+
+for (const decision of ["Allow", "Refuse"] as const) {
+  browserTest(`the reference client, when the person chooses ${decision}`, async (browser) => {
+    await using gateway = await openGateway();
+    const client = await startClient(gateway.address);
+    // Somebody who guesses the port and not the state is not listened to.
+    const port = new URL(new URL(client.entry).searchParams.get("redirect_uri")!).port;
+    const forged = await fetch(`http://127.0.0.1:${port}/callback?api_key=sk-evil&state=guess`);
+    assert.equal(forged.status, 400);
+    await forged.body?.cancel();
+
+    const page = await browser.openPage();
+    await page.goto(client.entry);
+    await page.getByRole("link", { name: "Create an account" }).click();
+    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByRole("button", { name: decision }).click();
+    const { code, said, output } = await client.end();
+    if (decision === "Refuse") {
+      assert.equal(code, 1);
+      assert.match(said, /refused in the browser/);
+      assert.equal(output, "");
+      // A window that was sent to the program is led on to an address without the answer in it.
+      await page.waitForURL(/\/done$/);
+    } else {
+      assert.equal(code, 0, said);
+      assert.match(output, /^sk-[0-9A-Za-z]{43}$/);
+      assert.match(said, /The key works: \d+ models/);
+      await page.getByText("The key has arrived.").waitFor();
+    }
+  });
+}
