@@ -4,6 +4,7 @@ import { checkCoverage } from "./check_coverage.ts";
 import { checkModels } from "./check_models.ts";
 import { checkPrices } from "./check_prices.ts";
 import { checkRoutes } from "./check_routes.ts";
+import { checkSite } from "./check_site.ts";
 import { block, Checker, type Known } from "./checker.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Fault } from "./faults.ts";
@@ -31,6 +32,7 @@ export function crossCheck(
   checkCoverage(checker, declared, now);
   checkRoutes(checker, declared);
   checkStorage(checker, declared);
+  checkSite(checker, declared);
   if (block(declared.outbound).allow_private === true) {
     checker.report(["outbound", "allow_private"], {
       severity: "warning",

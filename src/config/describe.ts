@@ -1,4 +1,13 @@
-import type { AccountPlan, Bucket, Chain, Model, Plan, Price, Provider } from "./plan.ts";
+import type {
+  AccountPlan,
+  Bucket,
+  Chain,
+  Model,
+  Plan,
+  Price,
+  Provider,
+  SignInProvider,
+} from "./plan.ts";
 
 /**
  * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
@@ -63,8 +72,17 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
       disable_after_days: webhooks.disableAfterDays,
     },
     outbound: { allow_private: outbound.allowPrivate },
-    site: { url: site.url, registration: site.registration },
+    site: {
+      url: site.url,
+      registration: site.registration,
+      ...(site.trustedProxies === 0 ? {} : { trusted_proxies: site.trustedProxies }),
+      ...(site.signIn.size === 0 ? {} : { sign_in: mapped(site.signIn, describeSignIn) }),
+    },
   };
+}
+
+function describeSignIn({ name, kind, issuer, clientId }: SignInProvider) {
+  return { name, kind, issuer, client_id: clientId };
 }
 
 function describeBucket({ endpoint, region, bucket, pathStyle, prefix }: Bucket) {

@@ -80,7 +80,7 @@ export function renderFaults(
 }
 
 const API_KEY =
-  /(\b(?:api_key|access_key_id|secret_access_key)["']?[ \t]*:[ \t]*["']?)([^\s"'][^"',}#\r\n]*)/g;
+  /(\b(?:api_key|access_key_id|secret_access_key|client_secret)["']?[ \t]*:[ \t]*["']?)([^\s"'][^"',}#\r\n]*)/g;
 
 /** A key that stands in the file, where it must not, is not carried on into a log. */
 function withoutSecrets(source: string): string {

@@ -7,7 +7,7 @@ import addFormats from "ajv-formats";
 import schema from "../../schemas/gateway.schema.json" with { type: "json" };
 import type { Declaration } from "./declaration.ts";
 import { explain } from "./explain.ts";
-import { type Fault, FAULTS_MAX, formatPath } from "./faults.ts";
+import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
 import type { Loaded } from "./load.ts";
 import { nearest } from "./suggest.ts";
 
@@ -129,10 +129,11 @@ function literalSecrets({ value, references, places }: Loaded): Fault[] {
 }
 
 /** Everything that stands where a secret belongs, in a document that may be of any shape. */
-function secretsOf(value: unknown): { path: string[]; secret: unknown }[] {
+function secretsOf(value: unknown): { path: Path; secret: unknown }[] {
   const keysOf = (block: unknown): Record<string, unknown> =>
     typeof block === "object" && block !== null ? block as Record<string, unknown> : {};
-  const { providers, storage } = keysOf(value);
+  const { providers, storage, site } = keysOf(value);
+  const signIn = keysOf(site).sign_in;
   const bucket = keysOf(keysOf(storage).s3);
   return [
     ...Object.entries(keysOf(providers)).map(([name, provider]) => ({
@@ -142,6 +143,10 @@ function secretsOf(value: unknown): { path: string[]; secret: unknown }[] {
     ...["access_key_id", "secret_access_key"].map((key) => ({
       path: ["storage", "s3", key],
       secret: bucket[key],
+    })),
+    ...(Array.isArray(signIn) ? signIn : []).map((provider, index) => ({
+      path: ["site", "sign_in", index, "client_secret"],
+      secret: keysOf(provider).client_secret,
     })),
   ];
 }
