@@ -187,9 +187,11 @@ export async function noteFailure(
   sql: Queries,
   { id, fence, failures }: ClaimedTask,
   reason: string,
+  mayDie: boolean,
 ): Promise<number | null> {
-  const isDead = failures + 1 >= FAILURES_MAX;
-  const delayMs = Math.min(FAILURE_MS_MAX, 250 * 2 ** failures) * (0.8 + 0.4 * Math.random());
+  const isDead = mayDie && failures + 1 >= FAILURES_MAX;
+  const delayMs = Math.min(FAILURE_MS_MAX, 250 * 2 ** Math.min(failures, 12)) *
+    (0.8 + 0.4 * Math.random());
   await sql`
     update task
        set failures = failures + 1, last_failure = ${reason.slice(0, 500)}, lease_until = null,

@@ -1,3 +1,4 @@
+import { Refusal } from "../base/refusal.ts";
 import type { Next, Worker } from "../queue/queue.ts";
 import { isStorageDown } from "../store/storage_error.ts";
 import { describeError } from "../telemetry/log.ts";
@@ -86,7 +87,9 @@ async function afterError(
     return "done";
   }
   const reason = describeError(error);
-  const againInMs = await noteFailure(sql, task, reason);
+  // A full disk is nobody's bug: it is tried until there is room, or the deadline comes.
+  const isStorage = error instanceof Refusal && error.code === "storage_unavailable";
+  const againInMs = await noteFailure(sql, task, reason, !isStorage);
   deps.log(againInMs === null ? "error" : "warn", "a step of a task broke", {
     task_id: task.id,
     phase: task.phase,

@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { ADAPTERS } from "../../providers/registry.ts";
+import { createAccount } from "../../src/accounts/accounts.ts";
+import { newId } from "../../src/base/ids.ts";
+import { PlanKeeper } from "../../src/config/keeper.ts";
+import type { Plan } from "../../src/config/plan.ts";
+import { openFiles } from "../../src/files/open_files.ts";
+import { KNOWN } from "../../src/known.ts";
+import { credit } from "../../src/ledger/credit.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import { verify } from "../../src/ledger/verify.ts";
+import { openTasks } from "../../src/open_tasks.ts";
+import { Outbound } from "../../src/outbound/safe_fetch.ts";
+import type { Message, Queue, Worker } from "../../src/queue/queue.ts";
+import type { Database } from "../../src/store/database.ts";
+import { acceptGeneration } from "../../src/tasks/accept_generation.ts";
+import type { TaskDeps } from "../../src/tasks/deps.ts";
+import { findTask } from "../../src/tasks/find_task.ts";
+import { TASK, type TaskRow } from "../../src/tasks/task.ts";
+import { TASK_RULES } from "../../src/tasks/verify_tasks.ts";
+import { openLog } from "../../src/telemetry/log.ts";
+import { Admission } from "../../src/upstream/admission.ts";
+import { freshDatabase } from "./fresh_database.ts";
+
+/** Everything behind the endpoints of tasks, on the simulator, with a queue that the test plays itself. */
+export interface TaskEngine extends AsyncDisposable {
+  readonly database: Database;
+  readonly deps: TaskDeps;
+  readonly worker: Worker;
+  readonly account: string;
+  readonly plan: Plan;
+  readonly logged: () => string;
+  /** Bells that rang and nobody has answered. */
+  readonly bells: { message: Message; delayMs: number }[];
+  submit(body: Record<string, unknown> & { model: string }): Promise<TaskRow>;
+  task(id: string): Promise<TaskRow>;
+  /** Steps a task until it is over, however often it must; each bell is answered `times` times at once. */
+  finish(id: string, times?: number): Promise<TaskRow>;
+  verify(): Promise<{ ok: boolean; checks: unknown }>;
+}
+
+export async function openTaskEngine(): Promise<TaskEngine> {
+  await using parts = new AsyncDisposableStack();
+  const store = parts.use(await freshDatabase());
+  const database = parts.use(await store.open());
+  const { sql } = database;
+  const file = join(store.dataDir, "gateway.yaml");
+  await Deno.copyFile(new URL("./media_declaration.yaml", import.meta.url), file);
+  const keeper = await PlanKeeper.open({ file, environment: {}, known: KNOWN, log() {} });
+  let logged = "";
+  const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
+  const ledger = openLedger({ database, currencyScale: () => 6, onLoss() {}, onStray() {} });
+  const files = parts.use(
+    await openFiles({
+      sql,
+      dataDir: store.dataDir,
+      storage: () => keeper.current.storage,
+      address: () => "http://gateway.test",
+      log() {},
+    }),
+  );
+  const outbound = parts.use(new Outbound());
+  const bells: TaskEngine["bells"] = [];
+  const queue: Queue = {
+    isInPostgres: false,
+    enlist: () => Promise.resolve(),
+    ring: (message, delayMs = 0) => void bells.push({ message, delayMs }),
+    start() {},
+    depth: () => [],
+    catchUp: () => Promise.resolve(),
+    ailment: () => Promise.resolve(null),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const admission = new Admission({ adapters: ADAPTERS, onAttempt() {} });
+  const { tasks: deps, worker } = openTasks({
+    database,
+    keeper,
+    ledger,
+    queue,
+    files,
+    outbound,
+    admission,
+    onEnd() {},
+    log,
+  });
+  const { id: account } = await createAccount(sql, { name: "engine" });
+  await credit(sql, { account, kind: "cash", amount: "1000.00", reference: "start" });
+  const task = async (id: string) => (await findTask(sql, account, id))!;
+  const never = new AbortController().signal;
+  const closing = parts.move();
+  return {
+    database,
+    deps,
+    worker,
+    account,
+    plan: keeper.current,
+    logged: () => (log.flush(), logged),
+    bells,
+    task,
+    async submit(body) {
+      const model = keeper.current.models.get(body.model)!;
+      const { row } = await acceptGeneration(
+        deps,
+        {
+          requestId: newId("req"),
+          clientRequestId: null,
+          identity: null,
+          plan: keeper.current,
+          account: { id: account, plan: "free", priceBook: null },
+          livingMax: 100_000,
+          callbackUrl: null,
+        },
+        model,
+        { prompt: "x", ...body },
+      );
+      return row;
+    },
+    async finish(id, times = 1) {
+      for (let steps = 0; steps < 1000; steps++) {
+        const nexts = await Promise.all(
+          Array.from({ length: times }, () => worker.step(id, never)),
+        );
+        const row = await task(id);
+        if (row.completed_at !== null) return row;
+        const delays = nexts.flatMap((next) => next === "done" ? [] : [next.againInMs]);
+        await new Promise((resume) => setTimeout(resume, Math.max(5, Math.min(...delays, 50))));
+      }
+      throw new Error(`${id} never ended`);
+    },
+    verify: () => verify(sql, TASK_RULES),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+export { TASK };
