@@ -245,3 +245,34 @@ Deno.test("a stop hands back what waits and what hangs, without counting it", as
     assert.deepEqual({ ...row }, { attempts: 0, lease_until: null, due: true });
   }
 });
+
+Deno.test("with the operator's key no secret stands in the database, and events are signed all the same", async () => {
+  await using receiver = startReceiver();
+  await using delivery = await openDelivery({ secretsKey: "0123456789abcdef0123456789abcdef" });
+  const { secret } = await delivery.endpoint({ url: receiver.url });
+  await delivery.finish();
+  await delivery.finish({ callbackUrl: `${receiver.url}/own` });
+  await until("two events", () => receiver.received.length === 2);
+  for (const { path, body, headers } of receiver.received) {
+    new Webhook(path === "/own" ? await delivery.secret() : secret).verify(body, headers);
+  }
+  const rows = await delivery.database.sql<{ secret: string }[]>`select secret from webhook_secret`;
+  assert.equal(rows.length, 2);
+  for (const row of rows) assert.match(row.secret, /^sealed_v1:/);
+});
+
+Deno.test("a secret that cannot be opened makes its own events wait, and nobody else's", async () => {
+  await using receiver = startReceiver();
+  await using delivery = await openDelivery();
+  const { id: endpoint } = await delivery.endpoint({ url: receiver.url });
+  const { sql } = delivery.database;
+  await sql`update webhook_secret set secret = 'sealed_v1:AAAA' where endpoint_id = ${endpoint}`;
+  const [stuck] = await delivery.finish();
+  const [sent] = await delivery.finish({ callbackUrl: `${receiver.url}/own` });
+  await ended(delivery, sent!, "delivered");
+  await until("it was handed back", async () => {
+    const { state, attempts, wait } = await deliveryRow(delivery, stuck!);
+    return state === "pending" && attempts === 0 && wait! > 51 && wait! < 61;
+  });
+  assert.ok(delivery.logged.some((line) => line.includes("cannot send an event")));
+});

@@ -47,7 +47,7 @@ const LEASE_MARGIN_MS = 15_000;
 /** Retries further away are left to the sweeper. */
 const RING_MS_MAX = 60_000;
 /** How long attempts under way may take to end when the gateway stops; then they are handed back. */
-const GRACE_MS = 5_000;
+const GRACE_MS = 3_000;
 const NOTE_TRIES = 5;
 
 /**

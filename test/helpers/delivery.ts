@@ -14,6 +14,8 @@ export interface DeliveryOptions {
   timeoutSeconds?: number;
   disableAfterDays?: number;
   allowPrivate?: boolean;
+  /** The operator's key, when secrets are to be sealed. */
+  secretsKey?: string;
   deps?: Partial<SenderDeps>;
   /** A database of the test's own; it disposes of it. */
   database?: Database;
@@ -43,7 +45,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
   const database = options.database ??
     parts.use(await parts.use(await freshDatabase()).open());
   const { sql } = database;
-  const seal = openSeal(undefined);
+  const seal = openSeal(options.secretsKey);
   const { id: account } = await createAccount(sql, { name: "receiver" });
   const outbound = parts.use(new Outbound());
   const timers = new Set<ReturnType<typeof setTimeout>>();

@@ -478,3 +478,51 @@ Deno.test(
     assert.deepEqual({ ...after, url: 0, expires_at: 0 }, { ...before, url: 0, expires_at: 0 });
   },
 );
+
+Deno.test(
+  "answers about webhooks have exactly the shapes that /openapi.json promises",
+  STRICT,
+  async () => {
+    await using receiver = startReceiver();
+    await using gateway = await open();
+    const document = await (await gateway.fetch("/openapi.json")).json();
+    const ajv = new Ajv2020.default({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: "doc", ...document });
+    const follows = (answer: Json, name: string) => {
+      const check = ajv.getSchema(`doc#/components/schemas/${name}`)!;
+      assert.ok(check(answer), `${name}: ${JSON.stringify([check.errors, answer])}`);
+      const known = Object.keys(document.components.schemas[name].properties);
+      assert.deepEqual(Object.keys(answer).filter((key) => !known.includes(key)), [], name);
+    };
+    const ask = async (name: string, method: string, path: string, body?: unknown) => {
+      const answer = (await call(gateway, method, path, body)).body;
+      follows(answer, name);
+      return answer;
+    };
+    const { id } = await ask("WebhookEndpoint", "POST", "/webhook_endpoints", {
+      url: receiver.url,
+    });
+    const at = `/webhook_endpoints/${id}`;
+    await ask("WebhookEndpoint", "GET", at);
+    await ask("WebhookEndpointList", "GET", "/webhook_endpoints");
+    await ask("WebhookSecret", "POST", `${at}/rotate_secret`);
+    await ask("WebhookSecret", "GET", "/webhook_endpoints/default/secret");
+    await ask("WebhookDelivery", "POST", `${at}/test`);
+    const { id: delivery } = await logged(gateway, "delivered");
+    follows((await call(gateway, "GET", `${at}/deliveries`)).body, "WebhookDeliveryList");
+    const one = await ask("WebhookDelivery", "GET", `/webhook_deliveries/${delivery}`);
+    follows(one.payload, "WebhookEvent");
+    await ask("WebhookDelivery", "POST", `/webhook_deliveries/${delivery}/redeliver`);
+    const since = new Date().toISOString();
+    await ask("WebhookRedeliveryCount", "POST", `${at}/redeliver`, { since });
+    const list = await (await gateway.admin("GET", "/webhooks/deliveries")).json();
+    follows(list, "WebhookDeliveryList");
+    follows(list.data[0], "WebhookDelivery");
+    follows(
+      await (await gateway.admin("POST", "/webhooks/redeliver", { since })).json(),
+      "WebhookRedeliveryCount",
+    );
+    await ask("WebhookEndpointDeleted", "DELETE", at);
+  },
+);
