@@ -31,6 +31,8 @@ export interface FilesOptions {
 export interface OpenFiles extends Files, AsyncDisposable {
   /** Takes away what is past its time; it also happens by itself. */
   clean(): Promise<number>;
+  /** Takes note of a new secret that addresses are signed with; it also happens by itself. */
+  refreshSecrets(): Promise<void>;
 }
 
 const FILE_ID = /^file_[0-9a-z]{26}$/;
@@ -139,6 +141,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     verifyUrl: (fileId, query, now) =>
       signer.verify(fileId, query.expires ?? "", query.signature ?? "", now),
     clean: cleanNow,
+    refreshSecrets: () => signer.refresh(),
     [Symbol.asyncDispose]: () => cleaning[Symbol.asyncDispose](),
   };
 }

@@ -7,6 +7,7 @@ import type { ByteRange, Bytes } from "./files.ts";
 const PART_BYTES = 8 * 1024 * 1024;
 const CALL_MS = 120_000;
 const RETRIES = 3;
+const RETRY_MS = 100;
 
 /** Bytes in a bucket of any service that speaks S3. */
 export class S3Store implements ByteStore {
@@ -19,7 +20,8 @@ export class S3Store implements ByteStore {
       secretAccessKey: bucket.secretAccessKey,
       region: bucket.region,
       service: "s3",
-      retries: RETRIES,
+      // Its own retries leave answers unread.
+      retries: 0,
     });
     this.#base = bucket.pathStyle
       ? `${bucket.endpoint}/${bucket.bucket}`
@@ -127,12 +129,25 @@ export class S3Store implements ByteStore {
     return await response.text();
   }
 
+  /** One call, repeated while the service is busy or cannot be reached: every call may be. */
   async #call(method: string, address: string, init: RequestInit = {}): Promise<Response> {
+    const deadline = new AbortController();
+    // Until the answer begins: a film may take its reader as long as it likes.
+    const timer = setTimeout(() => deadline.abort(), CALL_MS);
+    const { signal } = deadline;
     try {
-      const signal = AbortSignal.timeout(CALL_MS);
-      return await this.#client.fetch(address, { ...init, method, signal });
-    } catch (error) {
-      throw storeFailed(error);
+      for (let tried = 1;; tried++) {
+        const answer = await this.#client.fetch(address, { ...init, method, signal })
+          .catch((error: unknown) => storeFailed(error));
+        const isFinal = tried > RETRIES || signal.aborted;
+        if (answer instanceof Response) {
+          if (isFinal || (answer.status < 500 && answer.status !== 429)) return answer;
+          await answer.body?.cancel();
+        } else if (isFinal) throw answer;
+        await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** tried * Math.random()));
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 }
