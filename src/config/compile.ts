@@ -133,6 +133,7 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
     site: {
       url: file.site?.url?.replace(/\/+$/, "") ?? null,
       registration: file.site?.registration ?? true,
+      welcomeCredit: aboveZero(file.site?.welcome_credit),
       trustedProxies: file.site?.trusted_proxies ?? 0,
       signIn: compileSignIn(file.site?.sign_in ?? []),
     },
@@ -160,6 +161,10 @@ function bucketOf(s3: NonNullable<declared.Declaration["storage"]>["s3"]): Bucke
     accessKeyId: s3.access_key_id,
     secretAccessKey: s3.secret_access_key,
   };
+}
+
+function aboveZero(amount: string | undefined): string | null {
+  return amount === undefined || /^[0.]*$/.test(amount) ? null : amount;
 }
 
 function ratesOf(rates: declared.Rates | undefined, otherwise: Rates): Rates {

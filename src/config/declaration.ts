@@ -221,6 +221,10 @@ export interface Declaration {
      */
     registration?: boolean;
     /**
+     * A decimal amount in quotes, so that no digit is lost.
+     */
+    welcome_credit?: string;
+    /**
      * How many reverse proxies stand in front and add to X-Forwarded-For. Sign-in attempts are counted by the address that the outermost of them saw; 0 counts by the connection.
      */
     trusted_proxies?: number;

@@ -75,6 +75,7 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
     site: {
       url: site.url,
       registration: site.registration,
+      ...(site.welcomeCredit === null ? {} : { welcome_credit: site.welcomeCredit }),
       ...(site.trustedProxies === 0 ? {} : { trusted_proxies: site.trustedProxies }),
       ...(site.signIn.size === 0 ? {} : { sign_in: mapped(site.signIn, describeSignIn) }),
     },

@@ -45,6 +45,8 @@ export interface Plan {
   readonly site: {
     readonly url: string | null;
     readonly registration: boolean;
+    /** A decimal string above zero. */
+    readonly welcomeCredit: string | null;
     readonly trustedProxies: number;
     readonly signIn: ReadonlyMap<string, SignInProvider>;
   };

@@ -256,6 +256,20 @@ test("deleting the account wants the password, ends its keys, and keeps the book
   await new Visitor(gateway.address).register("ann@example.com");
 });
 
+test("a declared welcome is booked once with the account, as a gift", async () => {
+  await using gateway = await openGateway({
+    declaration: await declarationWithSite(`welcome_credit: "1.50"`),
+  });
+  await new Visitor(gateway.address).register("ann@example.com");
+  await new Visitor(gateway.address).register("ann@example.com");
+  const [person] = await gateway.gateway.database.sql`select account_id from person`;
+  const { balance } = await (await gateway.admin("GET", `/accounts/${person!.account_id}`)).json();
+  assert.equal(Number(balance.gift_balance), 1.5);
+  assert.equal(Number(balance.available_balance), 1.5);
+  const { ok } = await (await gateway.admin("GET", "/ledger/verify")).json();
+  assert.equal(ok, true);
+});
+
 test("registration can be closed", async () => {
   await using gateway = await openGateway({
     declaration: await declarationWithSite("registration: false"),

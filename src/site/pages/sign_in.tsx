@@ -7,6 +7,7 @@ import { sendPage } from "../layout.tsx";
 import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { forgetSession, readReturnTo, signIn } from "../visitor.ts";
+import { welcome } from "../welcome.ts";
 
 /** Guessing one person's password from one place, from many places, and many people's from one place. */
 const TRIES = { here: { burst: 8, everySeconds: 60 }, person: { burst: 60, everySeconds: 20 } };
@@ -94,7 +95,11 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
   }
   await deps.throttle.take([[`register-from:${addressOf(c)}`, REGISTRATIONS_FROM]]);
   const passwordHash = await deps.passwords.hash(password);
-  const person = await createPerson(deps.database.sql, { email, name, passwordHash });
+  const person = await welcome(
+    c,
+    deps,
+    (sql) => createPerson(sql, { email, name, passwordHash }),
+  );
   if (person === null) return await alreadyThere(c, deps, email, password, attempt);
   return await signIn(c, deps, person.id, attempt.returnTo);
 }

@@ -15,6 +15,7 @@ import { addressOf, readForm } from "../form.ts";
 import { siteOrigin } from "../forgery.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
+import { welcome } from "../welcome.ts";
 
 const AWAY_SECONDS = 600;
 const STARTS_FROM = { burst: 60, everySeconds: 10 };
@@ -113,7 +114,7 @@ async function admit(
 async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Person | null> {
   const { email } = identity;
   if (email === null || !c.env.plan.site.registration) return null;
-  return await deps.database.sql.begin((sql) => createFromIdentity(sql, { ...identity, email }));
+  return await welcome(c, deps, (sql) => createFromIdentity(sql, { ...identity, email }));
 }
 
 function failed(
