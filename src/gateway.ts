@@ -186,7 +186,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     home,
     onStep: (kind, ms, outcome) => taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
   });
-  const { worker: deliveries, webhooks } = opened.use(
+  const { worker: deliveries, webhooks, settled } = opened.use(
     openWebhooks(
       { database, keeper, queue, outbound, files, metrics, log },
       options.secretsKey,
@@ -247,7 +247,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     files,
     drain: () => front.drain(),
-    catchUp: (patienceMs) => queue!.catchUp(patienceMs),
+    async catchUp(patienceMs) {
+      const until = performance.now() + patienceMs;
+      await queue!.catchUp(patienceMs);
+      await settled(Math.max(0, until - performance.now()));
+    },
     async [Symbol.asyncDispose]() {
       // The server and the queue first: everything else must be there until the last answer is out.
       await Promise.all([stop(), queue![Symbol.asyncDispose]()]);

@@ -29,6 +29,8 @@ interface Given {
 export interface OpenWebhooks extends AsyncDisposable {
   readonly worker: Worker;
   readonly webhooks: Webhooks;
+  /** Waits until no attempt is under way, so long at the most. */
+  settled(patienceMs: number): Promise<void>;
 }
 
 export function openWebhooks(given: Given, secretsKey: string | undefined): OpenWebhooks {
@@ -63,6 +65,7 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
   return {
     worker: sender,
     webhooks: { sql, seal, ring: (message) => queue.ring(message) },
+    settled: (patienceMs) => sender.settled(patienceMs),
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await Promise.all([tidying, sender[Symbol.asyncDispose]()]);

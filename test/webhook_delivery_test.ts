@@ -276,3 +276,18 @@ Deno.test("a secret that cannot be opened makes its own events wait, and nobody 
   });
   assert.ok(delivery.logged.some((line) => line.includes("cannot send an event")));
 });
+
+Deno.test("whoever drains due work can wait for the attempts it led to, and not for ever", async () => {
+  await using receiver = startReceiver();
+  const releases: (() => void)[] = [];
+  receiver.answer = () => new Promise((resolve) => releases.push(() => resolve(new Response())));
+  await using delivery = await openDelivery({ timeoutSeconds: 60 });
+  const [id] = await delivery.finish({ callbackUrl: receiver.url });
+  await until("it is out", () => receiver.received.length === 1);
+  await delivery.sender.settled(50);
+  assert.equal((await deliveryRow(delivery, id!)).state, "pending", "patience has an end");
+  const settled = delivery.sender.settled(30_000);
+  for (const release of releases) release();
+  await settled;
+  assert.equal((await deliveryRow(delivery, id!)).state, "delivered");
+});

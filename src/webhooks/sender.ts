@@ -247,6 +247,19 @@ export class Sender implements DeliveryWorker {
     this.#flights.add(flight);
   }
 
+  /** Waits until no attempt is under way, so long at the most: steps end before their attempts do. */
+  async settled(patienceMs: number): Promise<void> {
+    let isLate = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => resolve(void (isLate = true)), patienceMs);
+    });
+    while (this.#flights.size > 0 && !isLate) {
+      await Promise.race([late, Promise.all(this.#flights)]);
+    }
+    clearTimeout(timer);
+  }
+
   /** Lets what is under way end, for a moment, and hands the rest back. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
