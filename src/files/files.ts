@@ -76,7 +76,9 @@ export interface Files {
   remove(account: string, id: string): Promise<boolean>;
   /** An address that works for `storage.outputs.url_hours`, without a key. `now` as `Date.now()`. */
   signedUrl(fileId: string, now: number): { url: string; expiresAt: Date };
-  /** Whether such an address is ours and still works. */
+  /** An address at which a provider may say that a task's job has moved on. */
+  callbackUrl(taskId: string, now: number): string;
+  /** Whether such an address is ours and still works; of a callback, `callback:` and the task's id. */
   verifyUrl(
     fileId: string,
     query: { expires?: string; signature?: string },

@@ -35,6 +35,8 @@ export interface OpenFiles extends Files, AsyncDisposable {
   refreshSecrets(): Promise<void>;
 }
 
+/** Longer than any job takes; the address is only a bell. */
+const CALLBACK_SECONDS = 48 * 3600;
 const FILE_ID = /^file_[0-9a-z]{26}$/;
 
 /** What a model makes may be larger than what clients may send. */
@@ -137,6 +139,11 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
         url: `${options.address()}/content/${fileId}?expires=${expires}&signature=${signature}`,
         expiresAt: new Date(expires * 1000),
       };
+    },
+    callbackUrl(taskId, now) {
+      const expires = Math.floor(now / 1000) + CALLBACK_SECONDS;
+      const signature = signer.sign(`callback:${taskId}`, expires);
+      return `${options.address()}/callbacks/${taskId}?expires=${expires}&signature=${signature}`;
     },
     verifyUrl: (fileId, query, now) =>
       signer.verify(fileId, query.expires ?? "", query.signature ?? "", now),

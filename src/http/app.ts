@@ -3,6 +3,7 @@ import { Refusal } from "../base/refusal.ts";
 import type { Plan, Route } from "../config/plan.ts";
 import { mountAdmin } from "./admin/mount.ts";
 import type { AdminDeps } from "./admin/mount.ts";
+import { mountCallbacks } from "./endpoints/callbacks.ts";
 import { mountContent } from "./endpoints/content.ts";
 import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
@@ -29,6 +30,7 @@ export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
   for (const route of plan.routes) mountRoute(app, refusals, route, deps);
   mountAdmin(app, refusals, deps);
   mountContent(app, refusals, deps.files);
+  mountCallbacks(app, refusals, deps.tasks);
   mountDocument(app, plan);
   refusals.all("/v1", guarded(deps, "/v1/*", unknownEndpoint));
   refusals.all("/v1/*", guarded(deps, "/v1/*", unknownEndpoint));

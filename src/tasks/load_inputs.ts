@@ -39,9 +39,7 @@ async function fromFile(
 ): Promise<MediaInput> {
   const { uploads } = plan.storage;
   const bytesMax = Math.max(uploads.image, uploads.audio, uploads.video);
-  // Nobody outside can fetch from a gateway that does not say where it is.
-  const isPublic = plan.service.baseUrl?.startsWith("https://") === true;
-  if (wanted === "url" && isPublic) {
+  if (wanted === "url" && isPublic(plan)) {
     const file = await files.find(account, file_id);
     if (file !== null) {
       const { mimeType, filename } = file;
@@ -72,4 +70,9 @@ async function fromAddress(
     });
   });
   return { role, mimeType, filename: "input", url, bytes };
+}
+
+/** Nobody outside can reach a gateway that does not say where it is. */
+export function isPublic(plan: Plan): boolean {
+  return plan.service.baseUrl?.startsWith("https://") === true;
 }

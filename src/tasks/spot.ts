@@ -3,8 +3,11 @@ import type { Model, Plan } from "../config/plan.ts";
 import type { Spot } from "../upstream/media_calls.ts";
 import type { ClaimedTask } from "./task.ts";
 
+/** What says where a task is. */
+export type Placed = Pick<ClaimedTask, "type" | "model" | "provider" | "upstream_model">;
+
 /** Where a task is, in the declaration in force. A model may be gone; its provider must be there. */
-export function spotOf(plan: Plan, task: ClaimedTask): Spot | null {
+export function spotOf(plan: Plan, task: Placed): Spot | null {
   const { provider: name, upstream_model } = task;
   const provider = name === null ? undefined : plan.providers.get(name);
   if (provider === undefined || name === null || upstream_model === null) return null;

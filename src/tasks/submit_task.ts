@@ -8,7 +8,7 @@ import type { Spot } from "../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import { handBack, handBackUnsent, noteAccepted, noteResult, noteSubmitting } from "./lease.ts";
-import { loadInputs } from "./load_inputs.ts";
+import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
 import { modelGone, spotOf } from "./spot.ts";
 import type { ClaimedTask, TaskJob } from "./task.ts";
@@ -60,7 +60,7 @@ export async function submitTask(
       prompt,
       parameters: asked,
       inputs,
-      callbackUrl: null,
+      callbackUrl: isPublic(plan) ? deps.files.callbackUrl(task.id, Date.now()) : null,
     }, signal);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
