@@ -19,6 +19,8 @@ const ROUND_MS = 1_500;
 /** How long a lost submission may still be on its way: only after it is "nobody has it" believed. */
 const SETTLE_SECONDS = 10;
 const LOST_MS = 2_000;
+/** How long after others a task tries that has failed before. */
+const STAND_BACK_MS = 3_000;
 
 /** Hands a job to an upstream that can take it now. What it is about to do is written down first. */
 export async function submitTask(
@@ -38,7 +40,7 @@ export async function submitTask(
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
       ? await nextRound(deps, task)
-      : { againInMs: await handBack(sql, task, { delayMs: choice.retryAfterMs }) };
+      : { againInMs: await handBack(sql, task, { delayMs: restOf(task, choice.retryAfterMs) }) };
   }
   const spot: Spot = { plan, model, upstream: choice.upstream };
   let inputs;
@@ -84,6 +86,14 @@ export async function submitTask(
     await noteResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
   }
   return await conclude(deps, task, spot, seen, signal);
+}
+
+/**
+ * After a rest the first to ask shows whether an upstream is well again. A job that makes it fail must not
+ * be that one for ever, or a few of them keep a model from everybody.
+ */
+function restOf({ last_failure }: ClaimedTask, restMs: number): number {
+  return last_failure === null ? restMs : restMs + STAND_BACK_MS;
 }
 
 async function accepted(

@@ -220,3 +220,29 @@ Deno.test(
     await gateway.verify();
   },
 );
+
+Deno.test(
+  "400 that names the field for a text that no database holds, and nothing is stored",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway();
+    for (const half of ["\\ud83d", "\\ude00 \\ud83d", "a\\u0000b"]) {
+      const res = await gateway.post(
+        "/v1/images/generations",
+        `{"model":"picture","prompt":"${half}"}`,
+      );
+      assert.equal(res.status, 400);
+      assert.deepEqual(
+        await errorOf(res).then(({ code, param }) => [code, param]),
+        ["invalid_value", "prompt"],
+      );
+    }
+    const whole = await gateway.submit(
+      "/v1/images/generations",
+      '{"model":"picture","prompt":"\\ud83d\\ude00"}',
+    );
+    assert.equal((await gateway.ended(whole.id)).status, "succeeded");
+    assert.equal(await gateway.count("task"), 1);
+    assert.ok(!gateway.logged().includes("internal_error"));
+  },
+);

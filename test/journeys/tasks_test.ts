@@ -256,3 +256,32 @@ Deno.test("no word of an upstream is in any answer about a task", STRICT, async 
   answers.push(await (await gateway.get("/v1/tasks")).text());
   assert.doesNotMatch(answers.join(), /canary|simulator|job_|media\/outputs/);
 });
+
+Deno.test(
+  "after an upstream's rest, a job that made it fail lets others try first",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway();
+    const { sql } = gateway.gateway.database;
+    const picture = (prompt: string) =>
+      gateway.submit("/v1/images/generations", { model: "picture", prompt });
+    const failing = await picture("[[simulate: status=429, retry_after=30]] a tide");
+    while ((await sql`select 1 from task where last_failure is not null`).length === 0) {
+      await new Promise((resume) => setTimeout(resume, 20));
+    }
+    const fresh = await picture("a tide");
+    for (const until = Date.now() + 20_000; Date.now() < until;) {
+      const rows = await sql<{ id: string; wake_at: Date }[]>`
+        select id, wake_at from task where wake_at > now() + interval '5 seconds' and lease_until is null`;
+      const wakes = new Map(rows.map(({ id, wake_at }) => [id, wake_at.getTime()]));
+      const [late, soon] = [wakes.get(failing.id), wakes.get(fresh.id)];
+      if (late === undefined || soon === undefined) {
+        await new Promise((resume) => setTimeout(resume, 50));
+        continue;
+      }
+      assert.ok(late - soon > 1_500, `${late - soon} ms`);
+      return;
+    }
+    assert.fail("nobody waits for the rest to end");
+  },
+);

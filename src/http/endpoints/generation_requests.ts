@@ -1,4 +1,5 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
+import { Refusal } from "../../base/refusal.ts";
 import type { GenerationBody } from "../../tasks/check_generation.ts";
 import { bodySchema } from "../body_schema.ts";
 import avatars from "../../../schemas/requests/avatars_generations.schema.json" with {
@@ -16,11 +17,31 @@ export interface GenerationRequest {
   readonly check: (body: unknown) => GenerationBody;
 }
 
-const request = (schema: AnySchemaObject): GenerationRequest => ({
-  title: schema.title,
-  schema,
-  check: bodySchema<GenerationBody>(schema),
-});
+function request(schema: AnySchemaObject): GenerationRequest {
+  const fits = bodySchema<GenerationBody>(schema);
+  return {
+    title: schema.title,
+    schema,
+    check(body) {
+      const fitting = fits(body);
+      checkStorable(fitting, "");
+      return fitting;
+    },
+  };
+}
+
+/** What is asked for is written down, and the database holds neither NUL nor half a surrogate pair. */
+function checkStorable(value: unknown, at: string): void {
+  if (typeof value === "string") {
+    if (value.isWellFormed() && !value.includes("\0")) return;
+    const message = `${at} holds a character that cannot be stored, such as NUL or half an emoji.`;
+    throw new Refusal("invalid_value", message, { param: at });
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    checkStorable(part, at === "" ? name : `${at}.${name}`);
+  }
+}
 
 /** Bodies of generation endpoints, by the name a route declares. */
 export const GENERATION_REQUESTS: ReadonlyMap<string, GenerationRequest> = new Map([
