@@ -1,3 +1,4 @@
+import { keepForgetting } from "./accounts/browser_grants.ts";
 import { OAuth } from "./accounts/oauth.ts";
 import { Passwords } from "./accounts/passwords.ts";
 import { kvSessions, postgresSessions } from "./accounts/session_stores.ts";
@@ -29,6 +30,7 @@ export async function openSite(
   const store = where === "postgres"
     ? postgresSessions(sql)
     : kvSessions(opened.adopt(await openKv(dataDir), (kv) => kv.close()));
+  opened.use(keepForgetting(sql));
   const deps: SiteDeps = {
     ...given,
     sessions: opened.use(new Sessions(store, systemClock)),

@@ -49,7 +49,6 @@ export async function grantKey(
        where account_id = ${account} and name = ${name} and revoked_at is null
       returning id`;
     const { key } = await createKey(sql, account, name);
-    await sql`delete from browser_grant where expires_at < now()`;
     await sql`
       insert into browser_grant
         (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)
@@ -93,6 +92,15 @@ export async function takeKey(
   return row === undefined
     ? null
     : { ...requestOf(row), key: unseal(session.secret, ticket, row.sealed_key) };
+}
+
+/** Drops what nobody fetched. */
+export function keepForgetting(sql: Queries): Disposable {
+  const timer = setInterval(() => {
+    sql`delete from browser_grant where expires_at < now()`.catch(() => undefined);
+  }, GRANT_SECONDS * 1000);
+  Deno.unrefTimer(timer);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 interface Row {

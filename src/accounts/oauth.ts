@@ -11,6 +11,8 @@ export interface PendingSignIn {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnTo: string;
+  /** Who asked for this identity to be connected to them; null to sign in with it. */
+  readonly linkTo: string | null;
 }
 
 /** The person came back without an identity: they refused, or the answer is not for us. */
@@ -31,7 +33,7 @@ export class OAuth {
   async begin(
     provider: SignInProvider,
     callback: string,
-    returnTo: string,
+    { returnTo, linkTo }: Pick<PendingSignIn, "returnTo" | "linkTo">,
   ): Promise<{ address: string; pending: PendingSignIn }> {
     const server = await this.#serverOf(provider);
     const pending: PendingSignIn = {
@@ -40,6 +42,7 @@ export class OAuth {
       nonce: oauth.generateRandomNonce(),
       verifier: oauth.generateRandomCodeVerifier(),
       returnTo,
+      linkTo,
     };
     const address = new URL(server.authorization_endpoint!);
     const isOpenId = provider.kind !== "github";

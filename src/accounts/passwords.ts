@@ -27,7 +27,7 @@ export class Passwords implements Disposable {
   #decoy: Promise<string> | undefined;
 
   async hash(password: string): Promise<string> {
-    return await this.#ask({ task: "hash", password }) as string;
+    return await this.#ask({ task: "hash", password: password.normalize("NFC") }) as string;
   }
 
   /** Whether a password fits. Without a hash to compare with, it takes as long, and does not. */
@@ -35,7 +35,8 @@ export class Passwords implements Disposable {
     this.#decoy ??= this.hash(crypto.randomUUID());
     const fits = await this.#ask({
       task: "verify",
-      password: password.slice(0, LENGTH_MAX),
+      // Two keyboards may write the same letter differently.
+      password: password.slice(0, LENGTH_MAX).normalize("NFC"),
       hash: hash ?? await this.#decoy,
     });
     return hash !== null && fits === true;

@@ -103,6 +103,11 @@ export function formToken(id: string): string {
   return createHash("sha256").update(`form:${id}`).digest("base64url");
 }
 
+/** Allows one thing to be started by an address on a page of ours, where a form cannot be used. */
+export function addressToken(id: string, purpose: string): string {
+  return createHash("sha256").update(`address:${purpose}:${id}`).digest("base64url");
+}
+
 function hashOf(id: string): string {
   return createHash("sha256").update(id).digest("base64url");
 }

@@ -33,12 +33,15 @@ export function siteOrigin(c: SiteContext): string {
   return url === null ? new URL(c.req.url).origin : new URL(url).origin;
 }
 
+/**
+ * Browsers say where a request comes from, and pages cannot change it. Who says nothing at all is no
+ * browser of this decade, and has nobody's cookies.
+ */
 function isFromHere(c: SiteContext): boolean {
+  const site = c.req.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin" || site === "none";
   const origin = c.req.header("origin");
-  if (origin !== undefined && origin !== "null") {
-    return origin === siteOrigin(c) || origin === new URL(c.req.url).origin;
-  }
-  return c.req.header("sec-fetch-site") === "same-origin";
+  return origin === undefined || origin === siteOrigin(c) || origin === new URL(c.req.url).origin;
 }
 
 /** From the header, for scripts; else from the form, which the page's handler reads again for free. */

@@ -126,3 +126,22 @@ browserTest("a provider that is away leaves the other ways to sign in", async (b
   await page.getByText("Signing in with House ID did not work").waitFor();
   assert.equal(await page.getByLabel("Password").count(), 1);
 });
+
+browserTest(
+  "following a link of somebody else's signs in, and connects nothing",
+  async (browser) => {
+    await using provider = await openProvider({ ...ANN, sub: "mallory", email: "m@example.com" });
+    await using gateway = await openSite(provider.issuer);
+    const page = await browser.openPage();
+    await page.goto(`${gateway.address}/register?return_to=/account`);
+    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.waitForURL(/\/account$/);
+    await page.goto(`${gateway.address}/sign-in/house?return_to=/account&link=guessed`);
+    await page.getByText("m@example.com").waitFor();
+    const rows = await gateway.gateway.database.sql`
+    select p.email from person_identity i join person p on p.id = i.person_id`;
+    assert.deepEqual(rows.map(({ email }) => email), ["m@example.com"]);
+  },
+);

@@ -158,8 +158,15 @@ test("429 after eight attempts at one person from one place, on every node", asy
 test("a form of another site, or without the session's token, is refused", async () => {
   await using gateway = await openGateway();
   const ann = new Visitor(gateway.address);
-  for (const origin of ["https://evil.example", "null"]) {
-    const res = await ann.post("/register", { email: "a@b.org", password: PASSWORD }, { origin });
+  for (
+    const headers of [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+    ] as Record<string, string>[]
+  ) {
+    const res = await ann.post("/register", { email: "a@b.org", password: PASSWORD }, headers);
     assert.equal(res.status, 403);
     await res.body?.cancel();
   }

@@ -1,5 +1,6 @@
 import type { LinkedIdentity } from "../../accounts/identities.ts";
-import type { Session } from "../../accounts/sessions.ts";
+import { addressToken, type Session } from "../../accounts/sessions.ts";
+import { readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext } from "../context.ts";
 import { deviceName } from "../device.ts";
 import { ago, day } from "../format.ts";
@@ -132,12 +133,18 @@ function Providers(
         {free.map(({ id, name }) => (
           <li>
             <span>{name}</span>
-            <a class="button button-small" href={`/sign-in/${id}?return_to=/account`}>Connect</a>
+            <a class="button button-small" href={`/sign-in/${id}?${linkQuery(c, id)}`}>Connect</a>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** A link and not a form, because our forms lead nowhere but here; so it carries a token of its own. */
+function linkQuery(c: SiteContext, provider: string): string {
+  const link = addressToken(readCookie(c, "session") ?? "", `link:${provider}`);
+  return new URLSearchParams({ return_to: "/account", link }).toString();
 }
 
 function Sessions({ c, view }: { c: SiteContext; view: AccountView }) {

@@ -8,6 +8,7 @@ import {
 } from "../../accounts/identities.ts";
 import { type PendingSignIn, SignInFailure } from "../../accounts/oauth.ts";
 import type { Person } from "../../accounts/people.ts";
+import { addressToken } from "../../accounts/sessions.ts";
 import type { SignInProvider } from "../../config/plan.ts";
 import { cookieText, readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
@@ -25,6 +26,7 @@ const Pending: z.ZodType<PendingSignIn> = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
+  linkTo: z.string().nullable(),
 });
 
 /** Signing in through declared providers: away, and back with an identity. */
@@ -51,11 +53,10 @@ async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
   await deps.throttle.take([[`leave-from:${addressOf(c)}`, STARTS_FROM]]);
   const returnTo = readReturnTo(c.req.query("return_to"));
   try {
-    const { address, pending } = await deps.oauth.begin(
-      provider,
-      callbackOf(c, provider),
+    const { address, pending } = await deps.oauth.begin(provider, callbackOf(c, provider), {
       returnTo,
-    );
+      linkTo: askedToLink(c, provider) ? signedInOf(c).person.id : null,
+    });
     const response = seeOther(address);
     const value = btoa(JSON.stringify(pending)).replace(/=+$/, "");
     const cookie = cookieText(c, "oauth", value, { maxAgeSeconds: AWAY_SECONDS });
@@ -77,13 +78,39 @@ async function comeBack(c: SiteContext, deps: SiteDeps): Promise<Response> {
   try {
     const came = new URL(c.req.url);
     const identity = await deps.oauth.complete(provider, callbackOf(c, provider), came, pending);
-    response = await admit(c, deps, provider, identity, pending.returnTo);
+    response = pending.linkTo === null
+      ? await admit(c, deps, provider, identity, pending.returnTo)
+      : await link(c, deps, provider, identity, pending);
   } catch (error) {
     response = failed(c, deps, provider, error);
   }
   // It is good for one return.
   response.headers.append("set-cookie", cookieText(c, "oauth", "", { maxAgeSeconds: 0 }));
   return response;
+}
+
+/**
+ * Whether the account page's own link was followed. Any other way here signs in and links nothing: a
+ * stranger who signs somebody's browser in as himself elsewhere must not become a way into their account.
+ */
+function askedToLink(c: SiteContext, { id }: SignInProvider): boolean {
+  const session = readCookie(c, "session");
+  return c.var.signedIn !== null && session !== undefined &&
+    c.req.query("link") === addressToken(session, `link:${id}`);
+}
+
+async function link(
+  c: SiteContext,
+  deps: SiteDeps,
+  { name }: SignInProvider,
+  identity: Identity,
+  { linkTo, returnTo }: PendingSignIn,
+): Promise<Response> {
+  const isSame = c.var.signedIn?.person.id === linkTo;
+  if (!isSame) return seeOtherWith(c, "/sign-in", "warn", "Sign in, and connect it again.");
+  return await linkIdentity(deps.database.sql, linkTo!, identity)
+    ? seeOtherWith(c, returnTo, "good", `${name} is connected.`)
+    : seeOtherWith(c, returnTo, "bad", `That ${name} account belongs to somebody else here.`);
 }
 
 /** Decides who an identity is here. Nobody is ever linked to an account by an e-mail address alone. */
@@ -95,12 +122,6 @@ async function admit(
   returnTo: string,
 ): Promise<Response> {
   const { sql } = deps.database;
-  if (c.var.signedIn !== null) {
-    const linked = await linkIdentity(sql, c.var.signedIn.person.id, identity);
-    return linked
-      ? seeOtherWith(c, returnTo, "good", `${provider.name} is connected.`)
-      : seeOtherWith(c, returnTo, "bad", `That ${provider.name} account belongs to somebody here.`);
-  }
   const person = await findByIdentity(sql, identity) ?? await make(c, deps, identity);
   if (person !== null) return await signIn(c, deps, person.id, returnTo);
   const reason = !c.env.plan.site.registration
