@@ -26,11 +26,14 @@ export async function copyOutputs(
   const wanted = outputs.slice(0, typeof n === "number" ? n : 1);
   const stored = [...task.outputs];
   const missing = [...wanted.entries()].filter(([at]) => !stored.some(({ index }) => index === at));
+  // The last one is written down by the end of the task itself.
+  const isLast = missing.length === 1;
   const failures: unknown[] = [];
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
     for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
       try {
         const output = await copyOutput(deps, task, spot, ...next, signal);
+        if (output !== null && !isLast) await noteOutput(deps.database.sql, task, output);
         if (output !== null) stored.push(output);
       } catch (error) {
         failures.push(error);
@@ -59,10 +62,12 @@ async function copyOutput(
       kind: kindOf(task),
       mimeType,
       name: `${task.id}-${index + 1}`,
+    }).catch(async (error) => {
+      // Whoever gave up on it may not have closed it.
+      await body.cancel().catch(() => undefined);
+      throw error;
     });
-    const copied = outputOf(index, file);
-    await noteOutput(deps.database.sql, task, copied);
-    return copied;
+    return outputOf(index, file);
   } catch (error) {
     const isUseless = error instanceof BadOutput ||
       error instanceof UpstreamFailure &&

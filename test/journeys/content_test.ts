@@ -167,3 +167,40 @@ test("a signed address works without a key until it ends, for its own file only"
   assert.deepEqual([deleted.status, (await errorOf(deleted)).code], [404, "file_not_found"]);
   assert.ok(!gateway.logged().includes(new URL(url).searchParams.get("signature")!));
 });
+
+test("addresses hold on every node through a change of secret", async () => {
+  await using gateway = await openFileGateway({ storage: "" });
+  await using other = await openFileGateway({ beside: gateway });
+  const { id } = await gateway.upload(png());
+  const on = (address: string, url: string) => {
+    const { pathname, search } = new URL(url);
+    return fetch(address + pathname + search);
+  };
+  const status = async (address: string, url: string) => {
+    const res = await on(address, url);
+    await res.body?.cancel();
+    return res.status;
+  };
+  const before = gateway.gateway.files.signedUrl(id, Date.now()).url;
+  assert.equal(await status(other.address, before), 200);
+  await gateway.gateway.database.sql`insert into content_secret default values`;
+  await gateway.gateway.files.refreshSecrets();
+  const after = gateway.gateway.files.signedUrl(id, Date.now()).url;
+  assert.notEqual(
+    after.split("signature=")[1]!.split("-")[0],
+    before.split("signature=")[1]!.split("-")[0],
+  );
+  assert.equal(
+    await status(other.address, after),
+    200,
+    "a node learns the new secret when it is used",
+  );
+  assert.equal(await status(gateway.address, before), 200, "what the old one signed still works");
+  // A week on, nothing that the old one signed can still work.
+  await gateway.gateway.database.sql`
+    update content_secret set created_at = created_at - interval '8 days'`;
+  await gateway.gateway.files.refreshSecrets();
+  const secrets = await gateway.gateway.database.sql`select from content_secret`;
+  assert.equal(secrets.length, 1);
+  assert.equal(await status(gateway.address, after), 200);
+});
