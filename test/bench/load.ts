@@ -2,6 +2,8 @@
 export interface Load {
   url: string;
   headers?: Record<string, string>;
+  /** Sent with POST; without one it is a GET. */
+  body?: string;
   connections: number;
   seconds: number;
 }
@@ -27,10 +29,16 @@ async function hasWrk(): Promise<boolean> {
   }
 }
 
-async function byWrk({ url, headers = {}, connections, seconds }: Load): Promise<number> {
-  const args = ["-t1", `-c${connections}`, `-d${seconds}s`];
+async function byWrk({ url, headers = {}, body, connections, seconds }: Load): Promise<number> {
+  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "20s"];
   for (const [name, value] of Object.entries(headers)) args.push("-H", `${name}: ${value}`);
+  const script = body === undefined ? null : await Deno.makeTempFile({ suffix: ".lua" });
+  if (script !== null) {
+    await Deno.writeTextFile(script, `wrk.method = "POST"\nwrk.body = '${body}'\n`);
+    args.push("-s", script);
+  }
   const { stdout } = await new Deno.Command("wrk", { args: [...args, url] }).output();
+  if (script !== null) await Deno.remove(script);
   const text = new TextDecoder().decode(stdout);
   if (/Non-2xx/.test(text)) throw new Error(`answers that are not 2xx:\n${text}`);
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);

@@ -1,10 +1,13 @@
 /** The load generator for machines without wrk: keeps `connections` requests under way. */
-const { url, headers, connections, seconds } = JSON.parse(Deno.args[0]!);
+const { url, headers, body, connections, seconds } = JSON.parse(Deno.args[0]!);
 const end = performance.now() + seconds * 1000;
 let answered = 0;
 await Promise.all(Array.from({ length: connections }, async () => {
   while (performance.now() < end) {
-    const response = await fetch(url, { headers });
+    const response = await fetch(url, {
+      headers,
+      ...(body === undefined ? {} : { method: "POST", body }),
+    });
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
     answered++;
