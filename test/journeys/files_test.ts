@@ -415,29 +415,6 @@ test("DELETE /v1/files/{id} ends a file at once, and its bytes follow", async ()
   assert.deepEqual([await gateway.rows(), await gateway.stored()], [0, []]);
 });
 
-test("files past their time and uploads that were never finished are cleaned up, once, by any node", async () => {
-  await using gateway = await openFileGateway();
-  await using other = await openFileGateway({ beside: gateway });
-  const { sql } = gateway.gateway.database;
-  const old = await gateway.upload(png());
-  const young = await gateway.upload(png());
-  // A process that died: a row that never became ready, and bytes beside their place.
-  const dead = old.id.slice(0, -4) + "dead";
-  await sql`insert into file (id, account_id, origin, store, filename, mime_type, kind, expires_at)
-            values (${dead}, ${gateway.account}, 'upload', 'local', 'x', 'image/png', 'image', now())`;
-  await Deno.mkdir(`${gateway.store.dataDir}/files/ad`, { recursive: true });
-  await Deno.writeFile(`${gateway.store.dataDir}/files/ad/${dead}.part`, new Uint8Array(9));
-  await sql`update file set expires_at = now() where id = ${old.id}`;
-  const gone = await gateway.get(`/v1/files/${old.id}`);
-  assert.deepEqual([gone.status, (await errorOf(gone)).code], [404, "file_not_found"]);
-  const cleaned = await Promise.all([gateway.gateway.files.clean(), other.gateway.files.clean()]);
-  assert.equal(cleaned[0]! + cleaned[1]!, 2);
-  const left = await gateway.stored();
-  assert.equal(left.length, 1);
-  assert.ok(left[0]!.endsWith(young.id));
-  assert.equal(await gateway.rows(), 1);
-});
-
 test("503 storage_unavailable when the folder cannot be written, and nothing is left", async () => {
   await using gateway = await openFileGateway();
   await Deno.writeTextFile(`${gateway.store.dataDir}/files`, "in the way");
