@@ -35,7 +35,7 @@ export function landing(c: SiteContext): Response {
         <div>
           <h1>One key for every model you use.</h1>
           <p class="lead">
-            {service.name} answers {listed(kinds)}{" "}
+            {service.name} brings {listed(kinds)}{" "}
             through one API that any OpenAI SDK can call. You see what a request costs before it
             runs and exactly what it did cost afterwards.
           </p>
@@ -65,7 +65,7 @@ export function landing(c: SiteContext): Response {
           <h2>Long work is a task</h2>
           <p>
             Pictures, video and speech are submitted once, watched while they run and delivered to
-            your webhook, signed. A retry with the same key never pays twice.
+            your webhook, signed. A retry with the same idempotency key never pays twice.
           </p>
         </section>
         <section>

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { openGateway } from "../helpers/open_gateway.ts";
+import { Visitor } from "../helpers/visitor.ts";
+
+const test = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
+
+const PAGES = ["/", "/sign-in", "/register", "/docs", "/docs/reference", "/no-such-page"];
+
+test("every page forbids what it does not use, and holds no inline script or style", async () => {
+  await using gateway = await openGateway();
+  const [ann, somebody] = [new Visitor(gateway.address), new Visitor(gateway.address)];
+  await ann.register("ann@example.com");
+  for (const path of [...PAGES, "/account", "/console"]) {
+    const res = await (PAGES.includes(path) ? somebody : ann).get(path);
+    const html = await res.text();
+    assert.match(html, /^<!doctype html>/, path);
+    const policy = res.headers.get("content-security-policy")!;
+    for (
+      const rule of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+      ]
+    ) assert.ok(policy.split("; ").includes(rule), `${path}: ${rule}`);
+    assert.equal(res.headers.get("x-content-type-options"), "nosniff");
+    assert.equal(res.headers.get("cross-origin-opener-policy"), "same-origin");
+    assert.equal(res.headers.get("referrer-policy"), "same-origin");
+    assert.match(res.headers.get("cache-control")!, /no-store/);
+    assert.doesNotMatch(
+      html,
+      /<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:/i,
+      path,
+    );
+    // Nothing comes from anywhere else.
+    const loaded = [...html.matchAll(/<(?:script|link|img)[^>]*?(?:src|href)="([^"]+)"/g)];
+    for (const [, address] of loaded) assert.match(address!, /^\/(?!\/)/, path);
+  }
+});
+
+test("assets are kept for good under a name that changes with them, and come compressed", async () => {
+  await using gateway = await openGateway();
+  const html = await (await gateway.fetch("/")).text();
+  const assets = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+  assert.ok(assets.some((path) => /^\/assets\/site-[0-9a-f]{12}\.css$/.test(path)));
+  for (const path of assets) {
+    for (const encoding of ["br", "gzip", "identity"]) {
+      const res = await gateway.fetch(path, { headers: { "accept-encoding": encoding } });
+      assert.equal(res.status, 200);
+      assert.equal(res.headers.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.match(res.headers.get("content-type")!, /^text\/(css|javascript); charset=utf-8$/);
+      assert.equal(res.headers.get("vary"), "accept-encoding");
+      assert.ok((await res.text()).length > 100);
+    }
+  }
+  const old = await gateway.fetch("/assets/site-000000000000.css");
+  assert.equal(old.status, 404);
+  await old.body?.cancel();
+});
+
+test("404 is a page for browsers and the usual error for programs", async () => {
+  await using gateway = await openGateway();
+  const page = await gateway.fetch("/nowhere", { headers: { accept: "text/html" } });
+  assert.equal(page.status, 404);
+  assert.match(await page.text(), /Nothing here/);
+  const error = await gateway.fetch("/nowhere");
+  assert.equal(error.status, 404);
+  assert.equal((await error.json()).error.code, "unknown_endpoint");
+  // Under /v1 it is always the API that answers.
+  const api = await gateway.fetch("/v1/nowhere", { headers: { accept: "text/html" } });
+  assert.equal(api.status, 401);
+  assert.equal((await api.json()).error.code, "missing_api_key");
+});
+
+test("what is not public wants somebody signed in, and says where to go", async () => {
+  await using gateway = await openGateway();
+  const somebody = new Visitor(gateway.address);
+  for (const path of ["/account", "/console", "/console/keys?x=1"]) {
+    const res = await somebody.get(path);
+    assert.equal(res.status, 303);
+    assert.equal(
+      res.headers.get("location"),
+      `/sign-in?${new URLSearchParams({ return_to: path })}`,
+    );
+  }
+});
+
+test("texts that people type are shown as texts", async () => {
+  await using gateway = await openGateway();
+  const mallory = new Visitor(gateway.address);
+  const evil = `"><img src=x onerror=alert(1)>`;
+  await mallory.register("m@example.com", { name: evil });
+  for (const path of ["/account", `/sign-in?return_to=${encodeURIComponent(evil)}`]) {
+    assert.ok(!(await (await mallory.get(path)).text()).includes("<img src=x"), path);
+  }
+  const failed = await new Visitor(gateway.address).post("/sign-in", {
+    email: evil,
+    password: "x",
+  });
+  assert.ok(!(await failed.text()).includes("<img src=x"));
+});
