@@ -2,7 +2,17 @@
  * `deno task bench <name> [options]`: one benchmark of test/bench. Each measures two things in the
  * same run and prints their ratio: machines differ and are noisy, so a time alone says nothing.
  */
-const NAMES = ["config", "models", "start", "ledger", "chat", "webhooks", "tasks", "nodes"];
+const NAMES = [
+  "config",
+  "models",
+  "start",
+  "ledger",
+  "chat",
+  "webhooks",
+  "tasks",
+  "nodes",
+  "console",
+];
 
 const [name = "", ...args] = Deno.args;
 if (!NAMES.includes(name)) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { newId } from "../src/base/ids.ts";
-import { fraction } from "../src/base/money.ts";
-import { rollUpUsage, type UsageDay, usageDays } from "../src/ledger/usage_days.ts";
+import { decimal, fraction } from "../src/base/money.ts";
+import { rollUpUsage, usageChart, type UsageDay, usageDays } from "../src/ledger/usage_days.ts";
 import type { Usage } from "../src/pricing/usage.ts";
 import { asking, costing, openLedger, type TestLedger } from "./helpers/open_ledger.ts";
 
@@ -47,6 +47,8 @@ Deno.test("usage by day is the same before, during and after it is added up", ST
     ["2026-03-02", "sim-chat", 1, 0, "0.125", "0.000000000001", 0],
   ];
   assert.deepEqual(await seen(), expected, "nothing is added up yet");
+  const tail = await usageChart(sql, account, FROM);
+  assert.equal(tail.reduce((sum, { charged }) => sum + charged, 0n), decimal("0.875"));
 
   // The last request is younger than what may be added up: it stays in the tail.
   await rollUpUsage(sql, 1);
@@ -60,6 +62,10 @@ Deno.test("usage by day is the same before, during and after it is added up", ST
   await rollUpUsage(sql);
   assert.deepEqual(await seen(), expected, "adding up again adds nothing");
 
+  const points = await usageChart(sql, account, FROM);
+  const total = points.reduce((sum, { charged }) => sum + charged, 0n);
+  assert.equal(total, decimal("0.875"));
+  assert.equal(points.reduce((sum, { calls }) => sum + calls, 0), 3);
   const [first, second] = await usageDays(sql, { account, from: FROM });
   assert.deepEqual([first!.input_tokens, first!.output_tokens], [11, 5]);
   assert.equal(second!.seconds, "2.5");

@@ -40,6 +40,7 @@ export class PlanKeeper {
   readonly #listeners = new Set<(plan: Plan) => void>();
   #current: Plan;
   #last: Reload;
+  #lastChange: Reload | null = null;
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(options: KeeperOptions, plan: Plan, warnings: Fault[]) {
@@ -62,6 +63,11 @@ export class PlanKeeper {
 
   get lastReload(): Reload {
     return this.#last;
+  }
+
+  /** The last one that changed something: a second one of the same file has nothing to tell. */
+  get lastChange(): Reload | null {
+    return this.#lastChange;
   }
 
   /** Called with every plan that takes over. */
@@ -95,6 +101,7 @@ export class PlanKeeper {
     this.#current = plan;
     this.#tell(plan);
     if (changes.length > 0) {
+      this.#lastChange = this.#last;
       log("info", "declaration reloaded", {
         cause,
         version: plan.version,

@@ -1,10 +1,10 @@
 import { decimal, formatDecimal } from "../../base/money.ts";
 import { dayShort } from "./format.ts";
 
-/** One day of a chart: a value per series, as decimal strings. */
+/** One day of a chart: a value per series, in units of 10⁻¹². */
 export interface ChartDay {
   readonly day: string;
-  readonly values: readonly string[];
+  readonly values: readonly bigint[];
 }
 
 export interface ChartProps {
@@ -12,7 +12,7 @@ export interface ChartProps {
   title: string;
   series: readonly string[];
   days: readonly ChartDay[];
-  /** How values are written, and how on the axis. */
+  /** How values are written, and how on the axis; given as decimal strings. */
   show: (value: string) => string;
   showShort: (value: string) => string;
   /** The axis reaches this far at the least. */
@@ -25,13 +25,16 @@ const GAP = 22;
 
 /**
  * Bars by day, one on another. The bars are drawn in a picture that stretches; words are outside of it, so
- * that they stay readable at any width. The same figures are there as a table.
+ * that they stay readable at any width. The same figures are there as a table, which is also where the
+ * script that shows them under the pointer has them from.
  */
 export function BarChart({ id, title, series, days, show, showShort, least }: ChartProps) {
-  const totals = days.map(({ values }) => values.reduce((sum, value) => sum + decimal(value), 0n));
-  const top = niceTop(totals.reduce((most, total) => total > most ? total : most, decimal(least)));
+  const sums = days.map(({ values }) => values.reduce((sum, value) => sum + value, 0n));
+  const top = niceTop(sums.reduce((most, sum) => sum > most ? sum : most, decimal(least)));
   const high = (value: bigint) => Number(value * BigInt(HEIGHT) / top);
-  const sum = totals.reduce((all, total) => all + total, 0n);
+  const all = sums.reduce((total, sum) => total + sum, 0n);
+  const names = days.map(({ day }) => dayShort(day));
+  const totals = sums.map((sum) => show(plain(sum)));
   return (
     <figure class="chart" data-chart>
       <div class="chart-body">
@@ -50,26 +53,19 @@ export function BarChart({ id, title, series, days, show, showShort, least }: Ch
             {[0, HEIGHT / 2, HEIGHT].map((y) => (
               <line class="chart-grid" x1="0" x2={days.length * STEP} y1={y} y2={y} />
             ))}
-            {days.map(({ day, values }, at) => (
-              <Bar
-                x={at * STEP}
-                heights={values.map((value) => high(decimal(value)))}
-                told={tell(day, series, values, show)}
-                total={show(plain(totals[at]!))}
-                day={dayShort(day)}
-              />
-            ))}
+            <rect class="chart-mark" y="0" width={STEP} height={HEIGHT} visibility="hidden" />
+            {barsOf(days, high).map((bars, at) => <path class={`chart-${at + 1}`} d={bars} />)}
           </svg>
           <div class="chart-tip" hidden></div>
         </div>
         <div class="chart-days" aria-hidden="true">
-          {labelled(days).map(({ day }) => <span>{dayShort(day)}</span>)}
+          {labelled(names).map((name) => <span>{name}</span>)}
         </div>
       </div>
       <figcaption>
         <span class="sr-only" id={`${id}-summary`}>
-          {title} from {dayShort(days[0]!.day)} to {dayShort(days.at(-1)!.day)}, in all{" "}
-          {show(plain(sum))}. The table that follows has every day.
+          {title} from {names[0]} to {names.at(-1)}, in all{" "}
+          {show(plain(all))}. The table that follows has every day.
         </span>
         {series.length > 1 && (
           <ul class="chart-legend">
@@ -90,16 +86,22 @@ export function BarChart({ id, title, series, days, show, showShort, least }: Ch
               <thead>
                 <tr>
                   <th scope="col">Day</th>
-                  {series.map((name) => <th scope="col" class="right">{name}</th>)}
+                  <th scope="col" class="right">{title}</th>
+                  {series.length > 1 &&
+                    series.map((name) => <th scope="col" class="right">{name}</th>)}
                 </tr>
               </thead>
               <tbody>
-                {days.toReversed().map(({ day, values }) => (
+                {days.map(({ values }, at) => (
                   <tr>
-                    <td>{dayShort(day)}</td>
-                    {values.map((value) => <td class="right">{show(value)}</td>)}
+                    <td>{names[at]}</td>
+                    <td class="right">{totals[at]}</td>
+                    {values.length > 1 &&
+                      values.map((value) => (
+                        <td class="right">{value === 0n ? "" : show(plain(value))}</td>
+                      ))}
                   </tr>
-                ))}
+                )).reverse()}
               </tbody>
             </table>
           </div>
@@ -109,54 +111,29 @@ export function BarChart({ id, title, series, days, show, showShort, least }: Ch
   );
 }
 
-function Bar(
-  { x, heights, told, total, day }: {
-    x: number;
-    heights: number[];
-    told: string;
-    total: string;
-    day: string;
-  },
-) {
-  let base = HEIGHT;
-  return (
-    <g class="chart-day" data-day={day} data-total={total} data-told={told}>
-      <title>{`${day}: ${told === "" ? total : told}`}</title>
-      <rect class="chart-hit" x={x} y="0" width={STEP} height={HEIGHT} />
-      {heights.map((height, at) => {
-        if (height === 0) return null;
-        base -= height;
-        return (
-          <rect
-            class={`chart-${at + 1}`}
-            x={x + GAP / 2}
-            y={base}
-            width={STEP - GAP}
-            height={height}
-          />
-        );
-      })}
-    </g>
-  );
-}
-
-function tell(
-  day: string,
-  series: readonly string[],
-  values: readonly string[],
-  show: (value: string) => string,
-): string {
-  if (series.length === 1) return "";
-  return values.map((value, at) => decimal(value) === 0n ? "" : `${series[at]} ${show(value)}`)
-    .filter((text) => text !== "").join(", ") || `nothing on ${day}`;
+/** A path per series: an element per bar would be most of the page. */
+function barsOf(days: readonly ChartDay[], high: (value: bigint) => number): string[] {
+  const paths: string[] = [];
+  for (const [at, { values }] of days.entries()) {
+    let base = HEIGHT;
+    for (const [series, value] of values.entries()) {
+      const height = high(value);
+      base -= height;
+      paths[series] = (paths[series] ?? "") +
+        (height === 0
+          ? ""
+          : `M${at * STEP + GAP / 2} ${base}h${STEP - GAP}v${height}h${GAP - STEP}z`);
+    }
+  }
+  return paths;
 }
 
 /** At most five labels below, the first and the last among them. */
-function labelled(days: readonly ChartDay[]): ChartDay[] {
-  const most = Math.min(5, days.length);
+function labelled(names: readonly string[]): string[] {
+  const most = Math.min(5, names.length);
   return Array.from(
     { length: most },
-    (_, at) => days[Math.round(at * (days.length - 1) / Math.max(1, most - 1))]!,
+    (_, at) => names[Math.round(at * (names.length - 1) / Math.max(1, most - 1))]!,
   );
 }
 

@@ -2,7 +2,7 @@ import { listKeys } from "../../accounts/api_keys.ts";
 import { type Balance, balance } from "../../ledger/balance.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { listUsage } from "../../ledger/statement.ts";
-import { usageDays } from "../../ledger/usage_days.ts";
+import { usageChart } from "../../ledger/usage_days.ts";
 import { listTasks } from "../../tasks/find_task.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, CodeBox } from "../parts.tsx";
@@ -29,7 +29,7 @@ export function overview({ database }: ConsoleDeps) {
     const payer = await payerOf(c, { database });
     const [now, rows, recent, tasks, keys] = await Promise.all([
       balance(sql, payer.id, currency),
-      usageDays(sql, { account: payer.id, from: dayAgo(span - 1) }),
+      usageChart(sql, payer.id, dayAgo(span - 1)),
       listUsage(sql, { account: payer.id, limit: 8, order: "desc" }, currency),
       listTasks(sql, { account: payer.id, limit: 5, order: "desc" }),
       listKeys(sql, payer.id),
@@ -130,7 +130,7 @@ function Charts(
           id="spend"
           title="Spend"
           series={models.length === 0 ? ["Spend"] : models}
-          days={models.length === 0 ? spend.map(({ day }) => ({ day, values: ["0"] })) : spend}
+          days={spend}
           show={(value) => money(value, currency)}
           showShort={(value) => axisMoney(value, currency)}
           least="0.000001"

@@ -1,5 +1,5 @@
 import { decimal, formatDecimal } from "../../base/money.ts";
-import type { UsageDay } from "../../ledger/usage_days.ts";
+import type { UsagePoint } from "../../ledger/usage_days.ts";
 import type { ChartDay } from "./chart.tsx";
 
 const SERIES_MAX = 5;
@@ -24,20 +24,21 @@ export function dayAgo(days: number, now = Date.now()): string {
 
 /** Usage as charts need it: every day of the span, also those without any. */
 export function figuresOf(
-  rows: readonly UsageDay[],
+  points: readonly UsagePoint[],
   span: number,
   now = Date.now(),
 ): UsageFigures {
   const byModel = new Map<string, { charged: bigint; calls: number }>();
   const totals = { charged: 0n, calls: 0, failed: 0, tokens: 0 };
-  for (const row of rows) {
-    const charged = decimal(row.charged);
-    const model = byModel.get(row.model) ?? { charged: 0n, calls: 0 };
-    byModel.set(row.model, { charged: model.charged + charged, calls: model.calls + row.calls });
+  for (const { model, charged, calls, failed, tokens } of points) {
+    const sum = byModel.get(model) ?? { charged: 0n, calls: 0 };
+    byModel.set(model, sum);
+    sum.charged += charged;
+    sum.calls += calls;
     totals.charged += charged;
-    totals.calls += row.calls;
-    totals.failed += row.failed;
-    totals.tokens += row.input_tokens + row.output_tokens;
+    totals.calls += calls;
+    totals.failed += failed;
+    totals.tokens += tokens;
   }
   const ranked = [...byModel].sort(([, a], [, b]) =>
     a.charged === b.charged ? b.calls - a.calls : a.charged < b.charged ? 1 : -1
@@ -46,23 +47,25 @@ export function figuresOf(
   const models = ranked.length > shown.length ? [...shown, "Others"] : shown;
   const place = new Map(shown.map((id, at) => [id, at]));
 
-  const days = Array.from({ length: span }, (_, at) => dayAgo(span - 1 - at, now));
-  const blank = () => new Map(days.map((day) => [day, models.map(() => 0n)]));
-  const spend = blank();
-  const calls = new Map(days.map((day) => [day, 0]));
-  for (const { day, model, charged, calls: made } of rows) {
-    const sums = spend.get(day);
-    if (sums === undefined) continue;
-    sums[place.get(model) ?? models.length - 1]! += decimal(charged);
-    calls.set(day, calls.get(day)! + made);
+  const days = new Map<string, { day: string; spend: bigint[]; calls: number }>(
+    Array.from({ length: span }, (_, at) => {
+      const day = dayAgo(span - 1 - at, now);
+      return [day, { day, spend: models.map(() => 0n), calls: 0 }];
+    }),
+  );
+  for (const { day, model, charged, calls } of points) {
+    const sum = days.get(day);
+    if (sum === undefined) continue;
+    sum.spend[place.get(model) ?? models.length - 1]! += charged;
+    sum.calls += calls;
   }
+  const each = [...days.values()];
   return {
     models,
-    spend: [...spend].map(([day, sums]) => ({
-      day,
-      values: sums.map((sum) => formatDecimal(sum, 0)),
-    })),
-    calls: [...calls].map(([day, made]) => ({ day, values: [String(made)] })),
+    spend: each.map(({ day, spend }) => ({ day, values: spend })),
+    calls: each.map(({ day, calls }) => ({ day, values: [BigInt(calls) * ONE] })),
     totals: { ...totals, charged: formatDecimal(totals.charged) },
   };
 }
+
+const ONE = decimal("1");

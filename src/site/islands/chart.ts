@@ -1,49 +1,49 @@
-/** Shows the figures of the day under the pointer. Without it the browser shows the same as a title. */
+/** Shows the figures of the day under the pointer. Without it they are in the table below. */
 for (const chart of document.querySelectorAll<HTMLElement>("[data-chart]")) follow(chart);
 
 function follow(chart: HTMLElement): void {
-  const tip = chart.querySelector<HTMLElement>(".chart-tip");
-  const picture = chart.querySelector("svg");
-  if (tip === null || picture === null) return;
-  const days = [...picture.querySelectorAll<SVGGElement>(".chart-day")];
-  // Two explanations of one bar would lie on each other.
-  for (const day of days) day.querySelector("title")?.remove();
-  let shown: SVGGElement | undefined;
+  const tip = chart.querySelector<HTMLElement>(".chart-tip")!;
+  const picture = chart.querySelector("svg")!;
+  const mark = picture.querySelector(".chart-mark")!;
+  const table = chart.querySelector("table")!;
+  const series = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent);
+  // The table has the newest day first.
+  const rows = [...table.querySelectorAll("tbody tr")].reverse()
+    .map((row) => [...row.children].map((cell) => cell.textContent));
+  const step = picture.viewBox.baseVal.width / rows.length;
+  let shown = -1;
 
   picture.addEventListener("pointermove", (event) => {
     const { left, width } = picture.getBoundingClientRect();
-    const at = Math.floor((event.clientX - left) / width * days.length);
-    const day = days[Math.max(0, Math.min(days.length - 1, at))];
-    if (day === undefined || day === shown) return;
-    shown?.classList.remove("is-shown");
-    day.classList.add("is-shown");
+    const at = Math.floor((event.clientX - left) / width * rows.length);
+    const day = Math.max(0, Math.min(rows.length - 1, at));
+    if (day === shown) return;
     shown = day;
-    write(tip, day.dataset);
-    place(tip, (at + 0.5) / days.length, width);
+    mark.setAttribute("x", String(day * step));
+    mark.setAttribute("visibility", "visible");
+    write(tip, series, rows[day]!);
+    move(tip, (day + 0.5) / rows.length, width);
   });
   picture.addEventListener("pointerleave", () => {
-    shown?.classList.remove("is-shown");
-    shown = undefined;
+    shown = -1;
+    mark.setAttribute("visibility", "hidden");
     tip.hidden = true;
   });
 }
 
-function write(tip: HTMLElement, { day, total, told }: DOMStringMap): void {
+function write(tip: HTMLElement, series: string[], [day, total, ...parts]: string[]): void {
   const heading = document.createElement("strong");
   heading.textContent = `${day}: ${total}`;
-  const lines = (told ?? "").split(", ").filter((line) =>
-    line !== "" && !line.startsWith("nothing")
-  );
-  const rest = lines.map((line) => {
-    const element = document.createElement("span");
-    element.textContent = line;
-    return element;
+  const lines = parts.map((part, at) => {
+    const line = document.createElement("span");
+    line.textContent = part === "" ? "" : `${series[at + 2]} ${part}`;
+    return line;
   });
-  tip.replaceChildren(heading, ...rest);
+  tip.replaceChildren(heading, ...lines.filter(({ textContent }) => textContent !== ""));
 }
 
 /** Above the bar, and never out of the picture. */
-function place(tip: HTMLElement, share: number, width: number): void {
+function move(tip: HTMLElement, share: number, width: number): void {
   tip.hidden = false;
   const half = tip.offsetWidth / 2;
   const x = Math.max(half, Math.min(width - half, share * width));

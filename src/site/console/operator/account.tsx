@@ -6,7 +6,7 @@ import { balance } from "../../../ledger/balance.ts";
 import { credit } from "../../../ledger/credit.ts";
 import { listMovements } from "../../../ledger/movements.ts";
 import { setPlan } from "../../../ledger/plans.ts";
-import { usageDays } from "../../../ledger/usage_days.ts";
+import { usageChart } from "../../../ledger/usage_days.ts";
 import type { SiteContext } from "../../context.ts";
 import { readForm } from "../../form.ts";
 import { Badge, Field, Form, Notice, Select } from "../../parts.tsx";
@@ -120,7 +120,7 @@ async function sendAccount(
   const account = await findAccount(sql, c.req.param("id") ?? "");
   const [now, rows, keys, movements] = await Promise.all([
     balance(sql, account.id, service.currency),
-    usageDays(sql, { account: account.id, from: dayAgo(SPAN - 1) }),
+    usageChart(sql, account.id, dayAgo(SPAN - 1)),
     listKeys(sql, account.id),
     listMovements(sql, { account: account.id, limit: 10 }),
   ]);

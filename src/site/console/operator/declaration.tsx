@@ -19,7 +19,7 @@ const CAUSES: Readonly<Record<Reload["cause"], string>> = {
 /** GET /console/operator/declaration: what is in force, and how the last reload went. */
 export function declarationPage({ keeper, changes }: ConsoleDeps) {
   return function declarationPage(c: SiteContext): Response {
-    const { current, lastReload: last } = keeper;
+    const { current, lastReload: last, lastChange: change } = keeper;
     const nodes = [
       { id: changes.nodeId, declaration: current.version, note: "this one" },
       ...changes.peers.map(({ id, declaration, isAhead }) => ({
@@ -66,23 +66,30 @@ export function declarationPage({ keeper, changes }: ConsoleDeps) {
             </span>
           </div>
           {errors.length > 0 && <Faults faults={errors} title="Faults" />}
-          {last.changes.length > 0
-            ? (
-              <div class="stack-s">
-                <h3>What changed</h3>
-                <ul class="changes">
-                  {last.changes.map((change) => (
-                    <li class={change.kind}>{renderChanges([change])}</li>
-                  ))}
-                </ul>
-              </div>
-            )
-            : last.ok && (
-              <p class="soft">
-                {last.cause === "start" ? "Nothing was in force before." : "It changed nothing."}
-              </p>
-            )}
+          {last.ok && (
+            <p class="soft">
+              {last.cause === "start"
+                ? "Nothing was in force before."
+                : last.changes.length === 0
+                ? "The file says what was in force already."
+                : `It brought ${plural(last.changes.length, "change")}.`}
+            </p>
+          )}
         </section>
+        {change !== null && (
+          <section class="card stack">
+            <div class="row-between">
+              <h2 class="card-title">What changed last</h2>
+              <span class="small faint">
+                <time datetime={change.at} title={moment(change.at)}>{ago(change.at)}</time>,{" "}
+                {CAUSES[change.cause]}
+              </span>
+            </div>
+            <ul class="changes">
+              {change.changes.map((each) => <li class={each.kind}>{renderChanges([each])}</li>)}
+            </ul>
+          </section>
+        )}
         {warnings.length > 0 && (
           <section class="card stack-s">
             <Faults faults={warnings} title={plural(warnings.length, "warning")} />

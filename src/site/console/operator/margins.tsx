@@ -31,7 +31,12 @@ export function marginsPage({ database }: ConsoleDeps) {
     const rows = await usageDays(database.sql, { from: dayAgo(span - 1) });
     const lines = byModel(rows);
     const total = lines.reduce(add, blank("all"));
-    const { models, spend } = figuresOf(rows, span);
+    const points = rows.map((row) => ({
+      ...row,
+      charged: decimal(row.charged),
+      tokens: row.input_tokens + row.output_tokens,
+    }));
+    const { models, spend } = figuresOf(points, span);
     const show = (value: bigint) => money(formatDecimal(value), currency);
     return sendConsole(
       c,
