@@ -5,6 +5,11 @@ import type { PasswordAnswer, PasswordTask } from "./passwords.ts";
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
+/** A hash of nothing at all, which costs as much to compare with as anybody's. */
+const NOBODYS = `$argon2id$v=19$m=${COST.memorySize},t=${COST.iterations},p=${COST.parallelism}$${
+  randomText(16)
+}$${randomText(COST.hashLength)}`;
+
 self.onmessage = async ({ data }: MessageEvent<PasswordTask>) => {
   let answer: PasswordAnswer;
   try {
@@ -15,10 +20,16 @@ self.onmessage = async ({ data }: MessageEvent<PasswordTask>) => {
         salt: crypto.getRandomValues(new Uint8Array(16)),
         outputType: "encoded",
       })
-      : await argon2Verify({ password: data.password, hash: data.hash });
+      : await argon2Verify({ password: data.password, hash: data.hash ?? NOBODYS }) &&
+        data.hash !== null;
     answer = { id: data.id, result };
   } catch (error) {
     answer = { id: data.id, error: error instanceof Error ? error.message : String(error) };
   }
   self.postMessage(answer);
 };
+
+/** Random bytes as an encoded hash has them: base64 without padding. */
+function randomText(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toBase64({ omitPadding: true });
+}

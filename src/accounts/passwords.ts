@@ -2,7 +2,7 @@ import { Refusal } from "../base/refusal.ts";
 
 export type PasswordTask =
   | { id: number; task: "hash"; password: string }
-  | { id: number; task: "verify"; password: string; hash: string };
+  | { id: number; task: "verify"; password: string; hash: string | null };
 export type PasswordAnswer = { id: number; result: string | boolean } | {
   id: number;
   error: string;
@@ -24,7 +24,6 @@ export class Passwords implements Disposable {
     { resolve(value: string | boolean): void; reject(error: Error): void }
   >();
   #number = 0;
-  #decoy: Promise<string> | undefined;
 
   async hash(password: string): Promise<string> {
     return await this.#ask({ task: "hash", password: password.normalize("NFC") }) as string;
@@ -32,17 +31,17 @@ export class Passwords implements Disposable {
 
   /** Whether a password fits. Without a hash to compare with, it takes as long, and does not. */
   async fits(password: string, hash: string | null): Promise<boolean> {
-    this.#decoy ??= this.hash(crypto.randomUUID());
-    const fits = await this.#ask({
+    return await this.#ask({
       task: "verify",
       // Two keyboards may write the same letter differently.
       password: password.slice(0, LENGTH_MAX).normalize("NFC"),
-      hash: hash ?? await this.#decoy,
-    });
-    return hash !== null && fits === true;
+      hash,
+    }) as boolean;
   }
 
-  #ask(task: Omit<PasswordTask, "id"> & { hash?: string }): Promise<string | boolean> {
+  #ask(
+    task: Omit<PasswordTask, "id"> & { hash?: string | null },
+  ): Promise<string | boolean> {
     if (this.#waiting.size >= WAITING_MAX) {
       throw new Refusal("rate_limit_exceeded", "Too many people sign in just now: try again.", {
         retryAfterSeconds: 5,
@@ -74,7 +73,6 @@ export class Passwords implements Disposable {
   #end(reason: Error): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    this.#decoy = undefined;
     for (const { reject } of this.#waiting.values()) reject(reason);
     this.#waiting.clear();
   }

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { Passwords } from "./passwords.ts";
+
+Deno.test("a password fits its own hash, and nobody's never", async () => {
+  using passwords = new Passwords();
+  const hash = await passwords.hash("correct horse battery staple");
+  assert.equal(await passwords.fits("correct horse battery staple", hash), true);
+  assert.equal(await passwords.fits("another sentence", hash), false);
+  assert.equal(await passwords.fits("correct horse battery staple", null), false);
+});
+
+// Of somebody and of nobody alike: a rush must not change what a stranger can tell, nor end the process.
+Deno.test("a rush before the first sign-in refuses it, and leaves nothing that fails later", async () => {
+  let rush: Promise<PromiseSettledResult<string>[]>;
+  {
+    using passwords = new Passwords();
+    rush = Promise.allSettled(
+      Array.from({ length: 64 }, (_, i) => passwords.hash(`password number ${i}`)),
+    );
+    for (const hash of ["$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$AAAAAAAA", null]) {
+      await assert.rejects(passwords.fits("guess", hash), /Too many people/);
+      await new Promise((resume) => setTimeout(resume));
+    }
+  }
+  await rush;
+});
