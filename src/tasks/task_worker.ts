@@ -1,4 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
+import { forgetKeys } from "../idempotency/clean.ts";
 import type { Next, Worker } from "../queue/queue.ts";
 import { isStorageDown } from "../store/storage_error.ts";
 import { describeError } from "../telemetry/log.ts";
@@ -16,13 +17,22 @@ import { cancelParts } from "./task_parts.ts";
 export type Story = (deps: TaskDeps, task: ClaimedTask, signal: AbortSignal) => Promise<Next>;
 
 const SLOTS = 64;
+/** How often keys past their time are removed. */
+const FORGET_MS = 60_000;
 
 /** Does the steps of tasks. `stories` are types that go their own way; the others are media jobs. */
 export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>): Worker {
   const { sql } = deps.database;
+  let forgetAt = performance.now();
   return {
     slots: SLOTS,
-    due: (limit) => dueTasks(sql, limit),
+    async due(limit) {
+      if (performance.now() >= forgetAt) {
+        forgetAt = performance.now() + FORGET_MS;
+        await forgetKeys(sql);
+      }
+      return await dueTasks(sql, limit);
+    },
     async step(id, stop) {
       const task = await claim(sql, id);
       if (task === null) return "done";

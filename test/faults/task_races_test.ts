@@ -208,3 +208,15 @@ Deno.test(
     assert.ok((await engine.verify()).ok);
   },
 );
+
+Deno.test("keys past their time are removed, and only those", STRICT, async () => {
+  await using engine = await openTaskEngine();
+  const { sql } = engine.database;
+  await sql`
+    insert into idempotency (account_id, key, path, body_hash, task_id, expires_at)
+    values ('a', 'living', '/', '', 't', null), ('a', 'kept', '/', '', 't', now() + interval '1 hour'),
+           ('a', 'over', '/', '', 't', now() - interval '1 second')`;
+  await engine.worker.due(1);
+  const rows = await sql<{ key: string }[]>`select key from idempotency order by key`;
+  assert.deepEqual(rows.map(({ key }) => key), ["kept", "living"]);
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import Ajv2020 from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { run } from "../../src/cli/main.ts";
+import { openMediaGateway } from "../helpers/media_gateway.ts";
+import { ADMIN_TOKEN, errorOf } from "../helpers/open_gateway.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+
+Deno.test(
+  "operators find a stuck task, see who has it and what went wrong, and wake it",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway();
+    const { sql } = gateway.gateway.database;
+    const good = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+    await gateway.ended(good.id);
+    const stuck = await gateway.submit("/v1/videos/generations", {
+      model: "clip",
+      prompt: "[[simulate: seconds=1]] x",
+    });
+    // As eight broken steps would leave it.
+    for (let claimed = false; !claimed;) {
+      const { count } = await sql`
+      update task set dead_at = now(), failures = 8, last_failure = 'a bug', fence = fence + 1,
+                      lease_until = null, wake_at = now() + interval '1 hour'
+       where id = ${stuck.id} and phase = 'accepted' and completed_at is null`;
+      claimed = count === 1;
+    }
+    const list = async (query: string) =>
+      await (await gateway.admin("GET", `/tasks${query}`)).json();
+    const dead = await list("?ailment=dead");
+    assert.equal(dead.data.length, 1);
+    const [task] = dead.data;
+    assert.equal(task.id, stuck.id);
+    assert.equal(task.account, gateway.account);
+    assert.equal(task.provider, "canary-provider");
+    assert.equal(task.last_failure, "a bug");
+    assert.equal((await list("?status=succeeded&type=image")).data[0].id, good.id);
+    assert.equal((await list(`?account=${gateway.account}&limit=1`)).has_more, true);
+    assert.deepEqual((await list("?ailment=late")).data, []);
+    const metrics = await (await gateway.fetch("/metrics", {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    })).text();
+    assert.match(metrics, /tollgate_tasks\{state="dead"\} 1/);
+    assert.match(metrics, /tollgate_tasks_ended_total\{status="succeeded"\} 1/);
+    assert.match(metrics, /tollgate_queue_step_seconds_count\{kind="task"/);
+
+    const replay = await gateway.admin("POST", `/tasks/${stuck.id}/replay`);
+    assert.equal(replay.status, 202);
+    assert.equal((await replay.json()).dead_at, null);
+    assert.equal((await gateway.ended(stuck.id)).status, "succeeded");
+    const over = await gateway.admin("POST", `/tasks/${stuck.id}/replay`);
+    assert.equal(over.status, 400);
+    assert.equal((await errorOf(over)).code, "invalid_value");
+    for (
+      const [method, path] of [["GET", "/tasks/task_none"], ["POST", "/tasks/task_none/replay"]]
+    ) {
+      const none = await gateway.admin(method!, path!);
+      assert.equal(none.status, 404);
+      assert.equal((await errorOf(none)).code, "task_not_found");
+    }
+    await gateway.verify();
+  },
+);
+
+Deno.test("task list, show and replay on the command line", STRICT, async () => {
+  await using gateway = await openMediaGateway();
+  const { id } = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  await gateway.ended(id);
+  const printed: string[] = [];
+  const cli = async (...args: string[]) => {
+    const { log, error } = console;
+    console.log = (text: unknown) => void printed.push(String(text));
+    console.error = (text: unknown) => void printed.push(String(text));
+    try {
+      return await run(["task", ...args], {
+        GATEWAY_URL: gateway.address,
+        ADMIN_TOKEN,
+      });
+    } finally {
+      console.log = log;
+      console.error = error;
+    }
+  };
+  assert.equal(await cli("list"), 0);
+  assert.match(printed.at(-1)!, new RegExp(`${id} +image +picture +succeeded 100 %`));
+  assert.equal(await cli("list", "--ailment", "dead"), 0);
+  assert.equal(printed.at(-1), "There are none.");
+  assert.equal(await cli("show", id, "--json"), 0);
+  assert.equal(JSON.parse(printed.at(-1)!).id, id);
+  assert.equal(await cli("replay", id), 1, "over is over");
+  assert.match(printed.at(-1)!, /that is final/);
+});
+
+Deno.test("tasks look as /openapi.json promises", STRICT, async () => {
+  await using gateway = await openMediaGateway();
+  const document = await (await gateway.fetch("/openapi.json")).json();
+  const ajv = new Ajv2020.default({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: "doc", ...document });
+  const follows = (body: unknown, name: string) => {
+    const check = ajv.getSchema(`doc#/components/schemas/${name}`)!;
+    assert.ok(check(body), `${name}: ${JSON.stringify(check.errors)} in ${JSON.stringify(body)}`);
+  };
+  const task = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  follows(task, "Task");
+  follows(await gateway.ended(task.id), "Task");
+  follows(await (await gateway.get("/v1/tasks")).json(), "TaskList");
+  follows(await (await gateway.admin("GET", "/tasks")).json(), "OperatorTaskList");
+  const paths = document.paths;
+  assert.ok(paths["/v1/tasks/{task_id}/cancel"].post);
+  assert.equal(
+    paths["/v1/videos/generations"].post.requestBody.content["application/json"].schema.$ref,
+    "#/components/schemas/VideoRequest",
+  );
+});
