@@ -56,3 +56,14 @@ function whyNotOnDeploy(settings: Given, storage: Plan["storage"]): string[] {
   }
   return reasons;
 }
+
+/** What a new declaration changes that a running process cannot: it was opened at the start. */
+export function waitsForRestart(
+  opened: Plan["storage"],
+  declared: Plan["storage"],
+): ("storage.queue" | "storage.sessions")[] {
+  return [
+    ...(opened.queue === declared.queue ? [] : ["storage.queue" as const]),
+    ...(opened.sessions === declared.sessions ? [] : ["storage.sessions" as const]),
+  ];
+}

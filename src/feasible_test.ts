@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Plan } from "./config/plan.ts";
 import { SettingsError } from "./environment.ts";
-import { checkFeasible } from "./feasible.ts";
+import { checkFeasible, waitsForRestart } from "./feasible.ts";
 
 const storage = (given: Partial<Plan["storage"]>) =>
   ({ storage: { queue: "kv", sessions: "kv", files: "local", ...given } }) as Pick<Plan, "storage">;
@@ -62,4 +62,11 @@ Deno.test("several workers need a server and a queue that is there for all of th
     /WORKERS needs a Postgres server[^]*WORKERS needs storage.queue: postgres/,
   );
   checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
+});
+
+Deno.test("a declaration that moves queue or sessions waits for a restart, and says which", () => {
+  const before = storage({}).storage;
+  assert.deepEqual(waitsForRestart(before, before), []);
+  const after = storage({ queue: "postgres", sessions: "postgres", files: "s3" }).storage;
+  assert.deepEqual(waitsForRestart(before, after), ["storage.queue", "storage.sessions"]);
 });

@@ -6,7 +6,7 @@ import { PlanKeeper } from "./config/keeper.ts";
 import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
-import { checkFeasible } from "./feasible.ts";
+import { checkFeasible, waitsForRestart } from "./feasible.ts";
 import { type ChatDeps } from "./chat/complete_chat.ts";
 import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
@@ -231,6 +231,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
   keeper.onChange((plan) => {
     tellPlans(plan).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
+  });
+  const started = keeper.current.storage;
+  keeper.onChange(({ storage }) => {
+    const keys = waitsForRestart(started, storage);
+    if (keys.length > 0) log.warn("a change takes effect at the next start", { keys });
   });
   keeper.onChange(serve);
   serve(keeper.current);

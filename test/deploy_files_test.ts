@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { until } from "./helpers/chat_gateway.ts";
+import { freePort } from "./helpers/gateway_process.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const read = (path: string) => Deno.readTextFile(join(ROOT, path));
@@ -18,31 +20,95 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("nginx takes the site as it is, and it buffers neither streams nor uploads", async () => {
-  const site = await read("deploy/nginx.conf");
-  assert.match(site, /proxy_buffering off;/);
-  assert.match(site, /proxy_request_buffering off;/);
+/** The site inside what the distribution's nginx.conf puts around it. */
+async function nginxConfig(folder: string, change: (site: string) => string): Promise<string> {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`);
+  const file = join(folder, "nginx.conf");
+  await Deno.writeTextFile(
+    file,
+    `daemon off; error_log stderr; pid ${folder}/pid; events {}
+     http { access_log off; ${temporary.join(" ")} ${change(await read("deploy/nginx.conf"))} }`,
+  );
+  return file;
+}
+
+Deno.test("nginx takes the site as it is", async () => {
   await using made = await folder();
   const tls = (file: string) => join(ROOT, "test/helpers/tls", file);
-  const whole = `
-    error_log stderr; pid ${made.path}/pid;
-    events {}
-    http {
-      access_log off;
-      ${
-    ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) =>
-      `${name}_temp_path ${made.path}/${name};`
-    ).join("\n")
-  }
-      ${
-    site.replace("/etc/ssl/tollgate/fullchain.pem", tls("cert.pem"))
-      .replace("/etc/ssl/tollgate/privkey.pem", tls("key.pem"))
-  }
-    }`;
-  const file = join(made.path, "nginx.conf");
-  await Deno.writeTextFile(file, whole);
+  const file = await nginxConfig(
+    made.path,
+    (site) =>
+      site.replace("/etc/ssl/tollgate/fullchain.pem", tls("cert.pem"))
+        .replace("/etc/ssl/tollgate/privkey.pem", tls("key.pem")),
+  );
   const checked = await run("nginx", ["-t", "-c", file, "-p", made.path]);
   if (checked !== null) assert.ok(checked.ok, checked.said);
+});
+
+Deno.test("through that site a stream arrives as it is written, and an upload is passed on as it comes", async () => {
+  if (await run("nginx", ["-v"]) === null) return;
+  await using made = await folder();
+  // The second half is written when the first has arrived: whoever buffers waits for ever.
+  const arrived = { stream: Promise.withResolvers<void>(), upload: Promise.withResolvers<void>() };
+  await using upstream = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      if (request.method === "POST") {
+        const reader = request.body!.getReader();
+        await reader.read();
+        arrived.upload.resolve();
+        while (!(await reader.read()).done);
+        return new Response("taken");
+      }
+      async function* halves() {
+        yield new TextEncoder().encode("data: 1\n\n");
+        await arrived.stream.promise;
+        yield new TextEncoder().encode("data: 2\n\n");
+      }
+      return new Response(ReadableStream.from(halves()), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    },
+  );
+  const port = freePort();
+  const file = await nginxConfig(
+    made.path,
+    (site) =>
+      site.replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+        .replace(/ssl_certificate.*/g, "")
+        .replace("server 127.0.0.1:8787", `server 127.0.0.1:${upstream.addr.port}`),
+  );
+  const nginx = new Deno.Command("nginx", {
+    args: ["-c", file, "-p", made.path],
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  try {
+    const address = `http://127.0.0.1:${port}/`;
+    await until(
+      "nginx listens",
+      () =>
+        Deno.connect({ hostname: "127.0.0.1", port }).then((c) => (c.close(), true), () => false),
+      20,
+    );
+    const reader = (await fetch(address)).body!.getReader();
+    assert.equal(new TextDecoder().decode((await reader.read()).value), "data: 1\n\n");
+    arrived.stream.resolve();
+    assert.equal(new TextDecoder().decode((await reader.read()).value), "data: 2\n\n");
+    assert.equal((await reader.read()).done, true);
+
+    async function* parts() {
+      yield new Uint8Array(100_000);
+      await arrived.upload.promise;
+      yield new Uint8Array(100_000);
+    }
+    const sent = await fetch(address, { method: "POST", body: ReadableStream.from(parts()) });
+    assert.equal(await sent.text(), "taken");
+  } finally {
+    nginx.kill("SIGTERM");
+    await nginx.status;
+  }
 });
 
 Deno.test("systemd takes the unit as it is", async () => {
