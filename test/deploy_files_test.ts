@@ -98,11 +98,11 @@ Deno.test("through that site a stream arrives as it is written, and an upload is
     assert.equal(new TextDecoder().decode((await reader.read()).value), "data: 2\n\n");
     assert.equal((await reader.read()).done, true);
 
-    async function* parts() {
+    const parts = async function* () {
       yield new Uint8Array(100_000);
       await arrived.upload.promise;
       yield new Uint8Array(100_000);
-    }
+    };
     const sent = await fetch(address, { method: "POST", body: ReadableStream.from(parts()) });
     assert.equal(await sent.text(), "taken");
   } finally {
