@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openConsole } from "../helpers/console_gateway.ts";
+import { openConsole, shippedWith } from "../helpers/console_gateway.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -156,7 +156,7 @@ Deno.test("the API through the session is the same API, and nothing but it", STR
 });
 
 Deno.test("the session's calls are held to the plan's rate", STRICT, async () => {
-  const shipped = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
+  const shipped = await shippedWith();
   await using gateway = await openConsole({
     declaration: shipped.replace("requests_per_minute: 600", "requests_per_minute: 2"),
   });
@@ -275,7 +275,7 @@ Deno.test("an operator books credit once per reference, and sets the plan", STRI
 });
 
 Deno.test("an operator sees what came in and what upstreams charge for it", STRICT, async () => {
-  const shipped = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
+  const shipped = await shippedWith();
   const declaration = shipped.replace(
     "- provider: simulator\n        model: chat\n",
     '- provider: simulator\n        model: chat\n        cost: { price: "0.000001", unit: call }\n',
