@@ -37,6 +37,7 @@ import type { Log } from "./telemetry/log.ts";
 import { openMetrics } from "./telemetry/metrics.ts";
 import { openTaskMetrics } from "./telemetry/task_metrics.ts";
 import { Admission } from "./upstream/admission.ts";
+import { Http1Client, needsFetch } from "./upstream/http1/client.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { DELIVERY } from "./webhooks/enlist.ts";
 
@@ -154,7 +155,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
     },
   });
-  const upstreams = new Upstreams(admission);
+  const http1 = needsFetch(options.environment) ? null : opened.use(new Http1Client());
+  const upstreams = new Upstreams(admission, http1);
   const chat: ChatDeps = {
     ledger,
     upstreams,

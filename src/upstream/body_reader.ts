@@ -1,4 +1,7 @@
+import { UpstreamFailure } from "./failure.ts";
+
 const BUFFER_BYTES = 16_384;
+const decoder = new TextDecoder();
 
 /** Reads a body piece by piece. A piece is only good until the next is asked for. */
 export interface BodyReader {
@@ -18,6 +21,35 @@ export function openBody(body: ReadableStream<Uint8Array>): BodyReader {
     // A body made in this process is no byte stream, and its pieces are already there.
     return new PieceReader(body.getReader());
   }
+}
+
+/** The body of an answer that has none. */
+export const NO_BODY: BodyReader = { read: () => Promise.resolve(null), cancel() {} };
+
+/** Reads a body to its end, and no further than `max` bytes. */
+export async function readText(body: BodyReader, max: number): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (let piece = await body.read(); piece !== null; piece = await body.read()) {
+    size += piece.length;
+    if (size > max) {
+      body.cancel();
+      throw new UpstreamFailure("unreadable", "the reply is too large");
+    }
+    // Copied: the place it stands in is about to be read into again.
+    pieces.push(piece.slice());
+  }
+  return decoder.decode(pieces.length === 1 ? pieces[0] : join(pieces, size));
+}
+
+function join(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 class BufferReader implements BodyReader {

@@ -7,14 +7,18 @@ import type {
   Target,
   UpstreamRequest,
 } from "./adapter.ts";
-import { type BodyReader, openBody } from "./body_reader.ts";
+import { type BodyReader, readText } from "./body_reader.ts";
 import { EventSplitter } from "./event_stream.ts";
+import { type Answer, exchange } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
+import type { Http1Client } from "./http1/client.ts";
 
 /** One attempt at one upstream. */
 export interface Attempt {
   adapter: Adapter;
   target: Target;
+  /** Sends what it can; null where everything is for `fetch`. */
+  http1: Http1Client | null;
   /** Longest wait for the first byte, and between two. */
   timeoutMs: number;
   /** Ends the attempt from outside: the client left, or the whole took too long. */
@@ -28,8 +32,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 export async function askWhole(attempt: Attempt, request: ChatRequest): Promise<ChatReply> {
   const chat = attempt.adapter.chat!;
   using watch = new Watch(attempt);
-  const response = await send(attempt, watch, chat, chat.write(request, attempt.target));
-  const text = await readText(response, REPLY_BYTES_MAX).catch((cause) => {
+  const { body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+  const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
     throw watch.explain(cause);
   });
   try {
@@ -54,15 +58,16 @@ export async function askStream(
   const chat = attempt.adapter.chat!;
   const watch = new Watch(attempt);
   try {
-    const response = await send(attempt, watch, chat, chat.write(request, attempt.target));
-    const type = response.headers.get("content-type") ?? "";
-    if (response.body === null || !type.startsWith("text/event-stream")) {
+    const { fields, body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+    const type = fields.get("content-type") ?? "";
+    if (!type.startsWith("text/event-stream")) {
+      body.cancel();
       throw new UpstreamFailure(
         "unreadable",
         `the reply is no event stream but ${type || "nothing"}`,
       );
     }
-    const stream = new Chunks(openBody(response.body), chat, watch);
+    const stream = new Chunks(body, chat, watch);
     while (true) {
       const first = await stream.next();
       if (first === null) throw new UpstreamFailure("cut", "the stream ended before it began");
@@ -148,31 +153,28 @@ class Chunks implements ChunkStream {
 }
 
 async function send(
-  { adapter }: Attempt,
+  attempt: Attempt,
   watch: Watch,
   chat: ChatAdapter,
   request: UpstreamRequest,
-): Promise<Response> {
-  const { url, method, headers, body } = request;
-  const init = { method, headers, body, redirect: "manual", signal: watch.signal } as const;
-  let response: Response;
+): Promise<Answer> {
+  let answer: Answer;
   try {
-    response = await (adapter.transport === undefined
-      ? fetch(url, init)
-      : adapter.transport(new Request(url, init)));
+    answer = await exchange(request, { ...attempt, signal: watch.signal });
   } catch (cause) {
     const failure = watch.explain(cause);
     if (failure.kind !== "cut") throw failure;
     throw new UpstreamFailure("unreachable", "the upstream cannot be reached", { cause });
   }
   watch.seen();
-  if (response.ok) return response;
-  const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
-  const fault = chat.fault(response.status, parsed(text));
-  throw new UpstreamFailure(fault.kind, `the upstream answered ${response.status}`, {
+  const { status, fields, body } = answer;
+  if (status >= 200 && status < 300) return answer;
+  const text = await readText(body, ERROR_BYTES_MAX).catch(() => "");
+  const fault = chat.fault(status, parsed(text));
+  throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
     param: fault.param,
-    retryAfterSeconds: retryAfter(response.headers),
+    retryAfterSeconds: retryAfter(fields),
   });
 }
 
@@ -182,16 +184,6 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-async function readText(response: Response, max: number): Promise<string> {
-  if (Number(response.headers.get("content-length") ?? 0) > max) {
-    await response.body?.cancel();
-    throw new UpstreamFailure("unreadable", "the reply is too large");
-  }
-  const text = await response.text();
-  if (text.length > max) throw new UpstreamFailure("unreadable", "the reply is too large");
-  return text;
 }
 
 /**

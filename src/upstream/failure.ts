@@ -47,7 +47,7 @@ export class UpstreamFailure extends Error {
 }
 
 /** `Retry-After` in seconds; a date is counted from now. */
-export function retryAfter(headers: Headers): number | undefined {
+export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(text)

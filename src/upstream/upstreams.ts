@@ -5,6 +5,7 @@ import type { Health } from "../base/breaker.ts";
 import type { Attempt } from "./call_chat.ts";
 import { tryingOrder } from "./choose.ts";
 import { UpstreamFailure } from "./failure.ts";
+import type { Http1Client } from "./http1/client.ts";
 
 /** Something an upstream is giving us; `release` gives its place back. */
 export interface Given<T> {
@@ -17,7 +18,7 @@ export interface Given<T> {
 
 /** Finds an upstream that answers. */
 export class Upstreams {
-  constructor(readonly admission: Admission) {}
+  constructor(readonly admission: Admission, private readonly http1: Http1Client | null) {}
 
   /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
   async first<T>(
@@ -66,6 +67,7 @@ export class Upstreams {
     return {
       adapter: this.admission.adapterOf(provider),
       target: this.admission.targetOf(model, upstream, provider),
+      http1: this.http1,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { type RecordedReply, startFakeUpstream } from "../../test/helpers/fake_upstream.ts";
+import type { Adapter, UpstreamRequest } from "./adapter.ts";
+import { readText } from "./body_reader.ts";
+import { exchange } from "./exchange_chat.ts";
+import { Http1Client } from "./http1/client.ts";
+
+const adapter: Adapter = { types: ["chat"], baseUrl: null };
+const test = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
+
+function asking(url: string, headers: Record<string, string> = {}): UpstreamRequest {
+  return {
+    method: "POST",
+    url,
+    headers: { "content-type": "application/json", ...headers },
+    body: "{}",
+  };
+}
+
+test("an answer is the same whoever carries it", async () => {
+  await using upstream = startFakeUpstream({ pieceBytes: 7 });
+  using http1 = new Http1Client();
+  const { signal } = new AbortController();
+  const replies: RecordedReply[] = [
+    { status: 200, body: { text: "ü" } },
+    { status: 200, events: [{ data: { n: 1 } }, ": comment", { event: "x", data: "[DONE]" }] },
+    { status: 302, headers: { location: "/elsewhere" } },
+    { status: 429, headers: { "retry-after": "7" }, text: "later" },
+  ];
+  for (const reply of replies) {
+    upstream.answer(reply);
+    const [own, fetched] = await Promise.all([http1, null].map(async (http1) => {
+      const answer = await exchange(asking(upstream.url), { adapter, http1, signal });
+      const fields = ["content-type", "location", "retry-after"].map((name) =>
+        answer.fields.get(name)
+      );
+      return { status: answer.status, fields, text: await readText(answer.body, 10_000) };
+    }));
+    assert.deepEqual(own, fetched);
+    assert.equal(own!.status, reply.status);
+  }
+  const agents = upstream.seen.map(({ headers }) => headers.get("user-agent")!.split("/")[0]);
+  assert.deepEqual(new Set(agents), new Set(["Tollgate", "Deno"]));
+});
+
+test("what the client of our own cannot send or reach is left to fetch", async () => {
+  await using upstream = startFakeUpstream();
+  upstream.answer({ status: 200, text: "ok" });
+  using http1 = new Http1Client({ connect: () => Promise.reject(new Error("no route")) });
+  const way = { adapter, http1, signal: new AbortController().signal };
+  for (const headers of [{}, { "x-name": "ü" }] as Record<string, string>[]) {
+    const { body } = await exchange(asking(upstream.url, headers), way);
+    assert.equal(await readText(body, 100), "ok");
+  }
+  await assert.rejects(exchange(asking("http://127.0.0.1:1/"), way), TypeError);
+});
+
+test("a body larger than allowed is not read on", async () => {
+  await using upstream = startFakeUpstream();
+  upstream.answer({ status: 200, text: "x".repeat(100_000) });
+  using http1 = new Http1Client();
+  for (const carrier of [http1, null]) {
+    const way = { adapter, http1: carrier, signal: new AbortController().signal };
+    const { body } = await exchange(asking(upstream.url), way);
+    await assert.rejects(readText(body, 50_000), { kind: "unreadable" });
+  }
+});

@@ -1,0 +1,352 @@
+import assert from "node:assert/strict";
+import { CERTIFICATE, HOST, say, serveRaw, untilLeft } from "../../../test/helpers/raw_server.ts";
+import { NotSent, type UpstreamRequest } from "../adapter.ts";
+import { readText } from "../body_reader.ts";
+import { Http1Client, needsFetch } from "./client.ts";
+
+const test = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
+
+const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const never = () => new AbortController().signal;
+
+function asking(port: number, more: Partial<UpstreamRequest> = {}): UpstreamRequest {
+  return {
+    method: "POST",
+    url: `http://127.0.0.1:${port}/v1/x?y=1`,
+    headers: {},
+    body: "{}",
+    ...more,
+  };
+}
+
+/** The answer's status and text, or the failure's name. */
+async function ask(client: Http1Client, request: UpstreamRequest): Promise<string> {
+  try {
+    const { status, body } = await client.send(request, never());
+    return `${status} ${await readText(body, 1_000_000)}`;
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+/** Answers every request of a connection with the next of these; the last is followed by closing. */
+async function sayInTurn(connection: Deno.Conn, answers: readonly string[]): Promise<void> {
+  for (const [at, text] of answers.entries()) {
+    if (at > 0 && await connection.read(new Uint8Array(10_000)) === null) return;
+    await say(connection, text);
+  }
+}
+
+/** The other side's closing reaches us when it does. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resume) => setTimeout(resume, 5));
+}
+
+test("a request arrives as it was written", async () => {
+  let seen = "";
+  await using server = serveRaw(async (connection, head) => {
+    seen = head;
+    await say(connection, OK);
+  });
+  using client = new Http1Client();
+  const headers = { "content-type": "application/json", Authorization: "Bearer k" };
+  assert.equal(await ask(client, asking(server.port, { headers, body: '"ü"' })), "200 ok");
+  assert.deepEqual(seen.split("\r\n"), [
+    "POST /v1/x?y=1 HTTP/1.1",
+    `host: 127.0.0.1:${server.port}`,
+    "content-type: application/json",
+    "Authorization: Bearer k",
+    "user-agent: Tollgate",
+    "accept-encoding: identity",
+    "content-length: 4",
+    "",
+    '"ü"',
+  ]);
+});
+
+const KEPT = [
+  OK,
+  "HTTP/1.1 200\r\nContent-Length:2, 2\r\n\r\nok",
+  "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n1\r\no\r\n1;x=y\r\nk\r\n0\r\nx-sum: 1\r\n\r\n",
+  "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + OK,
+  `HTTP/1.1 200 OK\r\nx-long: ${"x".repeat(12_000)}\r\ncontent-length: 2\r\n\r\nok`,
+];
+const NOT_KEPT = [
+  "HTTP/1.1 200 OK\r\nconnection: x, Close\r\ncontent-length: 2\r\n\r\nok",
+  "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok",
+  OK + "HTTP/1.1 200 OK\r\n", // Nobody asked for a second answer.
+  "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 9\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+];
+
+test("answers of every framing are read, and their connection serves the next request", async () => {
+  for (const text of KEPT) {
+    await using server = serveRaw((connection) => sayInTurn(connection, [text, text, text]));
+    using client = new Http1Client();
+    for (let round = 0; round < 3; round++) {
+      assert.equal(await ask(client, asking(server.port)), "200 ok", text.slice(0, 80));
+    }
+    assert.equal(server.taken, 1, text.slice(0, 80));
+  }
+});
+
+test("a connection is not used again where its answer leaves a doubt", async () => {
+  for (const text of NOT_KEPT) {
+    await using server = serveRaw((connection) => sayInTurn(connection, [text, text]));
+    using client = new Http1Client();
+    for (let round = 0; round < 2; round++) {
+      assert.equal(await ask(client, asking(server.port)), "200 ok", text);
+    }
+    assert.equal(server.taken, 2, text);
+  }
+});
+
+test("an answer without a length ends with its connection, one without a body at once", async () => {
+  await using server = serveRaw(async (connection, head) => {
+    if (head.startsWith("POST")) await say(connection, "HTTP/1.1 200 OK\r\n\r\nuntil the end");
+    else await sayInTurn(connection, ["HTTP/1.1 204 No Content\r\n\r\n", OK]);
+  });
+  using client = new Http1Client();
+  assert.equal(await ask(client, asking(server.port)), "200 until the end");
+  const get = asking(server.port, { method: "GET", body: null });
+  assert.equal(await ask(client, get), "204 ");
+  assert.equal(await ask(client, get), "200 ok");
+  assert.equal(server.taken, 2);
+});
+
+test("an answer that drips byte by byte is the same answer", async () => {
+  const text =
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nüx\r\n2\r\nyz\r\n0\r\n\r\n";
+  await using server = serveRaw(async (connection) => {
+    (connection as Deno.TcpConn).setNoDelay();
+    for (const byte of new TextEncoder().encode(text)) {
+      await connection.write(new Uint8Array([byte]));
+      await new Promise((resume) => setTimeout(resume));
+    }
+  });
+  using client = new Http1Client();
+  assert.equal(await ask(client, asking(server.port)), "200 üxyz");
+});
+
+test("what came together is one piece, and a long answer comes in many", async () => {
+  const chunk = `5\r\nhello\r\n`;
+  const large = "x".repeat(100_000);
+  await using server = serveRaw((connection) =>
+    sayInTurn(connection, [
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(100)}0\r\n\r\n`,
+      `HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n${large}`,
+    ])
+  );
+  using client = new Http1Client();
+  const { body } = await client.send(asking(server.port), never());
+  assert.equal((await body.read())?.length, 500);
+  assert.equal(await body.read(), null);
+  assert.equal(await body.read(), null);
+  assert.equal(await ask(client, asking(server.port)), `200 ${large}`);
+  assert.equal(server.taken, 1);
+});
+
+const BROKEN = [
+  "",
+  "HTTP/1.1 200",
+  "HTTP/2 200 OK\r\n\r\n",
+  "SSH-2.0-OpenSSH_9.9\r\n\r\n",
+  "HTTP/1.1 2000 OK\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nx: a\r\n folded\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nx : a\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nx: a\nb: c\r\n\r\n",
+  "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+  "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc",
+  "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+  "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n",
+  `HTTP/1.1 200 OK\r\nx: ${"x".repeat(20_000)}\r\n\r\n`,
+  `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(300)}\r\n`,
+  "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf",
+  "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhel",
+  "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n",
+  "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello\r\n",
+];
+
+test("answers that are cut or not HTTP fail, once, and leave no connection behind", async () => {
+  for (const text of BROKEN) {
+    await using server = serveRaw(async (connection) => {
+      if (text !== "") await say(connection, text);
+    });
+    using client = new Http1Client();
+    assert.equal(await ask(client, asking(server.port)), "BrokenAnswer", text.slice(0, 80));
+    assert.equal(server.taken, 1, text.slice(0, 80));
+  }
+});
+
+test("a kept connection that closes unanswered is replaced once; a new one is not", async () => {
+  let answers = 2;
+  await using server = serveRaw(async (connection) => {
+    if (answers-- <= 0) return;
+    await say(connection, OK);
+    // Waits for the next request and closes in its face.
+    await connection.read(new Uint8Array(1000));
+  });
+  using client = new Http1Client();
+  assert.equal(await ask(client, asking(server.port)), "200 ok");
+  assert.equal(await ask(client, asking(server.port)), "200 ok");
+  assert.equal(server.taken, 2);
+  assert.equal(await ask(client, asking(server.port)), "BrokenAnswer");
+  assert.equal(server.taken, 3);
+});
+
+test("a kept connection that broke in the middle of its answer is not asked again", async () => {
+  await using server = serveRaw((connection) => sayInTurn(connection, [OK, "HTTP/1.1 200 OK\r\n"]));
+  using client = new Http1Client();
+  assert.equal(await ask(client, asking(server.port)), "200 ok");
+  assert.equal(await ask(client, asking(server.port)), "BrokenAnswer");
+  assert.equal(server.taken, 1);
+});
+
+test("a connection that the other side closes while it rests is forgotten", async () => {
+  await using server = serveRaw((connection) => say(connection, OK).then());
+  using client = new Http1Client();
+  for (let round = 1; round <= 3; round++) {
+    assert.equal(await ask(client, asking(server.port)), "200 ok");
+    await until(() => client.resting === 0);
+    assert.equal(server.taken, round);
+  }
+});
+
+test("a connection that nobody needs is closed after a while", async () => {
+  let left = 0;
+  await using server = serveRaw(async (connection) => {
+    await say(connection, OK);
+    await untilLeft(connection);
+    left++;
+  });
+  using client = new Http1Client({ idleMs: 20 });
+  assert.equal(await ask(client, asking(server.port)), "200 ok");
+  assert.equal(client.resting, 1);
+  await until(() => left === 1);
+  assert.equal(client.resting, 0);
+});
+
+test("giving up closes the connection, before the answer and in the middle of it", async () => {
+  let left = 0;
+  await using server = serveRaw(async (connection, head) => {
+    if (head.startsWith("POST")) {
+      await say(connection, "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf");
+    }
+    await untilLeft(connection);
+    left++;
+  });
+  using client = new Http1Client();
+  const early = new AbortController();
+  const asked = client.send(asking(server.port, { method: "GET", body: null }), early.signal);
+  setTimeout(() => early.abort(), 20);
+  await assert.rejects(asked);
+  const late = new AbortController();
+  const { body } = await client.send(asking(server.port), late.signal);
+  assert.equal((await body.read())?.length, 4);
+  const reading = body.read();
+  late.abort();
+  await assert.rejects(reading);
+  const { body: unwanted } = await client.send(asking(server.port), never());
+  unwanted.cancel();
+  await assert.rejects(client.send(asking(server.port), AbortSignal.abort()), {
+    name: "AbortError",
+  });
+  await until(() => left === 3);
+});
+
+test("a refusal that comes before the request was read is heard", async () => {
+  await using server = serveRaw(async (connection) => {
+    await say(connection, "HTTP/1.1 413 Too Large\r\ncontent-length: 3\r\n\r\nno!");
+    await untilLeft(connection);
+  });
+  using client = new Http1Client();
+  const body = "x".repeat(20_000_000);
+  const answer = await client.send(asking(server.port, { body }), never());
+  assert.equal(answer.status, 413);
+  assert.equal(await readText(answer.body, 100), "no!");
+});
+
+test("an answer in a coding that was not asked for fails, and then the upstream is for fetch", async () => {
+  await using server = serveRaw((connection) =>
+    say(connection, "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx")
+      .then()
+  );
+  using client = new Http1Client();
+  const request = asking(server.port);
+  assert.equal(client.takes(request), true);
+  assert.equal(await ask(client, request), "BrokenAnswer");
+  assert.equal(client.takes(request), false);
+});
+
+test("where nobody listens nothing is sent", async () => {
+  let port: number;
+  {
+    await using server = serveRaw(() => {});
+    port = server.port;
+  }
+  using client = new Http1Client();
+  await assert.rejects(client.send(asking(port), never()), NotSent);
+});
+
+test("the certificate must be valid, and for the name that was asked for", async () => {
+  for (const caCerts of [undefined, [CERTIFICATE]]) {
+    await using server = serveRaw((connection) => say(connection, OK).then(), { tls: true });
+    using client = new Http1Client({ caCerts });
+    const url = `https://localhost:${server.port}/`;
+    await assert.rejects(client.send(asking(0, { url }), never()), NotSent);
+  }
+});
+
+test("over TLS answers are read and connections kept as without", async () => {
+  await using server = serveRaw((connection) => sayInTurn(connection, [KEPT[2]!, OK, OK]), {
+    tls: true,
+  });
+  const connect = () => Deno.connect({ hostname: "127.0.0.1", port: server.port });
+  using client = new Http1Client({ caCerts: [CERTIFICATE], connect });
+  const url = `https://${HOST}:${server.port}/`;
+  for (let round = 0; round < 3; round++) {
+    assert.equal(await ask(client, asking(0, { url })), "200 ok");
+  }
+  assert.equal(server.taken, 1);
+});
+
+test("a handshake that hangs ends when it is given up", async () => {
+  await using server = serveRaw(untilLeft);
+  using client = new Http1Client();
+  const url = `https://localhost:${server.port}/`;
+  await assert.rejects(client.send(asking(0, { url }), AbortSignal.timeout(50)), {
+    name: "TimeoutError",
+  });
+});
+
+Deno.test("what it cannot send as it stands is not taken", () => {
+  using client = new Http1Client();
+  const takes = (more: Partial<UpstreamRequest>) => client.takes(asking(80, more));
+  assert.equal(takes({}), true);
+  assert.equal(takes({ url: "https://[::1]:8443/x" }), true);
+  for (const url of ["", "/x", "ftp://a/x", "http://u@a/x", "http://u:p@a/x", "unix:/x"]) {
+    assert.equal(takes({ url }), false, url);
+  }
+  const headers: [string, string][] = [
+    ["x", "a\r\nb: c"],
+    ["x", "a\0"],
+    ["x", "ü"],
+    ["x y", "a"],
+    ["", "a"],
+    ["Host", "a"],
+    ["Accept-Encoding", "gzip"],
+    ["Transfer-Encoding", "chunked"],
+  ];
+  for (const [name, value] of headers) {
+    assert.equal(takes({ headers: { [name]: value } }), false, JSON.stringify([name, value]));
+  }
+});
+
+Deno.test("proxies and tracing of the environment are left to fetch", () => {
+  assert.equal(needsFetch({}), false);
+  assert.equal(needsFetch({ HTTP_PROXY: "", NO_PROXY: "*" }), false);
+  for (const name of ["HTTP_PROXY", "https_proxy", "ALL_PROXY", "OTEL_DENO"]) {
+    assert.equal(needsFetch({ [name]: "http://p:1" }), true, name);
+  }
+});
