@@ -101,15 +101,18 @@ function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: 
         <section class="card stack-s">
           <h2 class="card-title">Limits</h2>
           <dl class="facts facts-tight">
-            {limits.map(([name, value]) => (
-              <>
-                <dt>{LIMITS[name] ?? words(name)}</dt>
-                <dd class="numeric">
-                  {Array.isArray(value) ? value.join(", ") : count(value)}
-                  {name === "durations" && " seconds"}
-                </dd>
-              </>
-            ))}
+            {limits.map(([name, value]) => {
+              const [label, unit] = LIMITS[name] ?? [words(name), ""];
+              return (
+                <>
+                  <dt>{label}</dt>
+                  <dd class="numeric">
+                    {Array.isArray(value) ? value.join(", ") : count(value)}
+                    {unit}
+                  </dd>
+                </>
+              );
+            })}
           </dl>
         </section>
       )}
@@ -123,16 +126,20 @@ function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: 
   );
 }
 
-const LIMITS: Readonly<Record<string, string>> = {
-  context_tokens: "Context, tokens",
-  max_output_tokens: "Longest answer, tokens",
-  max_prompt_length: "Longest prompt, characters",
-  max_count: "At once",
-  max_input_images: "Input pictures",
-  max_characters: "Characters in a story",
-  max_shots: "Shots",
-  aspect_ratios: "Aspect ratios",
-  durations: "Lengths",
+/** What a limit is called, and what it counts. */
+const LIMITS: Readonly<Record<string, readonly [name: string, unit: string]>> = {
+  context_tokens: ["Context", " tokens"],
+  max_output_tokens: ["Longest answer", " tokens"],
+  max_prompt_length: ["Longest prompt", " characters"],
+  max_count: ["At once", ""],
+  max_input_images: ["Input pictures", ""],
+  max_characters: ["People in a story", ""],
+  max_shots: ["Shots", ""],
+  aspect_ratios: ["Aspect ratios", ""],
+  durations: ["Lengths", " seconds"],
+  sizes: ["Sizes", ""],
+  voices: ["Voices", ""],
+  formats: ["Formats", ""],
 };
 
 /** An example that the API accepts, from the model's own limits. */
