@@ -5,20 +5,10 @@ import { createKey } from "../../src/accounts/api_keys.ts";
 import { credit } from "../../src/ledger/credit.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { nodeDeclaration, sharedStorage } from "../helpers/node_declaration.ts";
+import { startS3 } from "../helpers/s3_server.ts";
 
-const DECLARATION = new URL("../helpers/chat_declaration.yaml", import.meta.url);
 const ADMIN_TOKEN = "test-admin-token-0123456789";
-const STORAGE = `
-storage:
-  queue: postgres
-  sessions: postgres
-  files: s3
-  s3:
-    endpoint: http://127.0.0.1:9
-    bucket: nothing
-    access_key_id: \${S3_KEY}
-    secret_access_key: \${S3_SECRET}
-`;
 
 /** The entry point with what Deno Deploy gives: the network, the environment, the deployed files to read. */
 const deploy = (env: Record<string, string>): GatewayProcess =>
@@ -41,8 +31,9 @@ const deploy = (env: Record<string, string>): GatewayProcess =>
 
 Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres alone", async () => {
   await using store = await freshDatabase();
+  await using s3 = await startS3();
   const file = join(store.dataDir, "gateway.yaml");
-  await Deno.writeTextFile(file, `${await Deno.readTextFile(DECLARATION)}${STORAGE}`);
+  await Deno.writeTextFile(file, nodeDeclaration(sharedStorage(s3.storage)));
   await using database = await store.open();
   const { id } = await createAccount(database.sql, { name: "deployed" });
   await credit(database.sql, { account: id, kind: "cash", amount: "10", reference: "a" });
@@ -53,22 +44,30 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
     GATEWAY_CONFIG: file,
     // A folder that is not there: nothing may want it.
     DATA_DIR: join(store.dataDir, "nowhere"),
-    S3_KEY: "key",
-    S3_SECRET: "secret",
+    ...s3.environment,
   });
   await gateway.says(/"message":"started"|"started"/, 60);
   const ready = await fetch(`${gateway.address}/readyz`);
   assert.equal(ready.status, 200, await ready.text());
-  const models = await (await fetch(`${gateway.address}/v1/models`, {
-    headers: { authorization: `Bearer ${key}` },
-  })).json();
-  const chat = models.data.find(({ type }: { type: string }) => type === "chat");
-  const answer = await fetch(`${gateway.address}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: chat.id, messages: [{ role: "user", content: "hello" }] }),
+  const call = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(gateway.address + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const answer = await call("/v1/chat/completions", {
+    model: "talk",
+    messages: [{ role: "user", content: "hello" }],
   });
   assert.equal(answer.status, 200, await answer.text());
+  const made = await call("/v1/images/generations", { model: "picture", prompt: "a gate" }, {
+    prefer: "wait=60",
+  });
+  const task = await made.json();
+  assert.equal(task.status, "succeeded", JSON.stringify(task));
+  const picture = await fetch(task.output[0].url);
+  assert.equal(picture.headers.get("content-type"), "image/png");
+  assert.ok((await picture.bytes()).length > 100);
   await assert.rejects(Deno.stat(join(store.dataDir, "nowhere")), Deno.errors.NotFound);
   assert.doesNotMatch(gateway.stderr(), /NotCapable|requires write access/);
 });
