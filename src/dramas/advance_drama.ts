@@ -204,17 +204,12 @@ async function end(
 ): Promise<Next> {
   const { paid, made } = survey;
   const scale = deps.plan().service.currencyScale;
-  const stages = ending.status === "cancelled"
-    ? survey.stages.map((stage) =>
-      stage.status === "running" ? { ...stage, status: "cancelled" as const } : stage
-    )
-    : survey.stages;
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),
     units: made.shots,
     stage: survey.stage,
-    stages,
+    stages: survey.stages,
   });
   return "done";
 }

@@ -1,6 +1,7 @@
 import { imageSize } from "image-size";
 import type { ByteStore } from "./byte_store.ts";
 import type { MediaKind } from "./files.ts";
+import { countSeconds, type FrameFormat } from "./sound_frames.ts";
 
 /** What can be told of a file without decoding it. */
 export interface Measured {
@@ -11,6 +12,7 @@ export interface Measured {
 
 export interface Subject {
   kind: MediaKind;
+  mimeType: string;
   bytes: number;
   /** The first bytes. */
   head: Uint8Array;
@@ -21,13 +23,16 @@ const PATIENCE_MS = 5_000;
 const BLOCK_BYTES = 64 * 1024;
 /** A file whose tables are larger is not worth the memory: its size and length stay unknown. */
 const BLOCKS_MAX = 64;
+const FRAMED: Readonly<Record<string, FrameFormat>> = { "audio/mpeg": "mp3", "audio/aac": "adts" };
 
 /** Size and length where they are cheaply known. A file that cannot be measured is still a file. */
 export async function measure(store: ByteStore, key: string, subject: Subject): Promise<Measured> {
+  const frames = FRAMED[subject.mimeType];
   try {
-    return subject.kind === "image"
-      ? measureImage(subject.head)
-      : await withPatience(measureMedia(store, key, subject));
+    if (subject.kind === "image") return measureImage(subject.head);
+    if (frames === undefined) return await withPatience(measureMedia(store, key, subject));
+    const seconds = await withPatience(countSeconds(await store.get(key), frames));
+    return { ...UNKNOWN, durationMs: whole((seconds ?? 0) * 1000) };
   } catch {
     return UNKNOWN;
   }

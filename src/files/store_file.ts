@@ -46,7 +46,8 @@ export async function storeFile(
   try {
     await store.put(id, intake.chunks(incoming.bytesMax, incoming.tooLarge));
     const { bytes } = intake;
-    const measured = await measure(store, id, { kind: type.kind, bytes, head: intake.head() });
+    const { kind, mimeType } = type;
+    const measured = await measure(store, id, { kind, mimeType, bytes, head: intake.head() });
     const row = await completeRow(sql, id, {
       ...measured,
       bytes,

@@ -100,6 +100,13 @@ function operation(call: Call, more: Json, security: string): Json {
   const content = (name: string, type = "application/json") => ({
     [type]: { schema: { $ref: `#/components/schemas/${name}` } },
   });
+  const shape = call.bytes === undefined
+    ? call.answer === undefined ? {} : content(call.answer)
+    : { [call.bytes]: {} };
+  const also = Object.entries(call.also ?? {}).map(([status, description]) => [
+    status,
+    { description, ...(status < "300" ? { content: shape } : {}) },
+  ]);
   return {
     operationId: `${call.method}${
       call.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
@@ -121,6 +128,7 @@ function operation(call: Call, more: Json, security: string): Json {
       ...(call.bytes === undefined
         ? {}
         : { 200: { description: call.summary, content: { [call.bytes]: {} } } }),
+      ...Object.fromEntries(also),
       default: { $ref: "#/components/responses/Error" },
     },
   };

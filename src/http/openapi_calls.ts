@@ -15,6 +15,8 @@ export interface Call {
   bodyType?: string;
   /** What the answer is, where it is not JSON but bytes. */
   bytes?: string;
+  /** Further answers; what is good looks like the first. */
+  also?: Readonly<Record<number, string>>;
   bodyIsOptional?: boolean;
   parameters?: Json[];
 }
@@ -118,6 +120,11 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
       path: "/{file_id}/content",
       summary: "The bytes of a file; takes Range",
       bytes: "*/*",
+      also: {
+        206: "The part that Range asks for",
+        304: "They are as If-None-Match has them",
+        416: "No such part",
+      },
     },
   ],
   generation: [{
@@ -160,6 +167,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
       path: "/{task_id}/cancel",
       summary: "Cancel a task: 200 when it is over, 202 while its upstream is being asked",
       answer: "Task",
+      also: { 202: "It ends when its upstream confirms" },
     },
     {
       method: "get",

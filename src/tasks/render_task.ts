@@ -20,7 +20,7 @@ export function renderTask(row: TaskRow, options: RenderOptions) {
     model: row.model,
     status: row.status,
     progress: row.progress,
-    ...(isChain ? { stage: row.stage, stages: renderStages(row.stages, options) } : {}),
+    ...(isChain ? { stage: row.stage, stages: renderStages(row, options) } : {}),
     output: row.status === "succeeded" ? renderOutputs(row.outputs, options) : [],
     usage: { total_units: Number(row.units) },
     error: row.error_code === null
@@ -52,13 +52,16 @@ export function renderOutputs(
 }
 
 interface Stage {
+  status: string;
   outputs: readonly TaskOutput[];
 }
 
-/** The stages of a chain, with addresses for what they have given so far. */
-function renderStages(stages: unknown, options: RenderOptions) {
+/** The stages of a chain, with addresses for what they have given so far. None outlives its task. */
+function renderStages({ status, stages, completed_at }: TaskRow, options: RenderOptions) {
+  const ended = status === "cancelled" ? "cancelled" : "failed";
   return (stages as readonly Stage[]).map(({ outputs, ...stage }) => ({
     ...stage,
+    ...(stage.status === "running" && completed_at !== null ? { status: ended } : {}),
     output: renderOutputs(outputs, options),
   }));
 }

@@ -290,3 +290,20 @@ Deno.test("a cancelled drama keeps what is there and pays for it", async () => {
   assert.equal((await gateway.balance()).frozen, "0.00");
   await gateway.verify();
 });
+
+Deno.test("a drama that expires leaves no stage that still runs", async () => {
+  await using gateway = await open();
+  const { sql } = gateway.gateway.database;
+  const task = await gateway.submit(PATH, request());
+  while ((await gateway.task(task.id)).stage === null) {
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+  await sql`update task set deadline_at = now() - interval '1 second', wake_at = now()
+             where id = ${task.id} and completed_at is null`;
+  const done = await gateway.ended(task.id, 60);
+  assert.equal(done.status, "expired", JSON.stringify(done));
+  const statuses: string[] = done.stages.map(({ status }: Json) => status);
+  assert.ok(statuses.includes("failed") && !statuses.includes("running"), statuses.join());
+  assert.equal(done.charge.settled, "0.00");
+  await gateway.verify();
+});

@@ -16,6 +16,13 @@ Deno.test("/openapi.json is OpenAPI 3.1 by a public validator, and lists the dec
   assert.ok(document.paths["/v1/models"].get.security[0].api_key);
   assert.equal(document.paths["/v1/chat/completions"].post["x-stage"], "released");
   assert.equal(document.paths["/v1/audio/speech"].post["x-stage"], "released");
+  const statusesOf = ({ responses }: { responses: object }) => Object.keys(responses);
+  assert.deepEqual(statusesOf(document.paths["/v1/tasks/{task_id}/cancel"].post), [
+    ...["200", "202", "default"],
+  ]);
+  assert.deepEqual(statusesOf(document.paths["/v1/files/{file_id}/content"].get), [
+    ...["200", "206", "304", "416", "default"],
+  ]);
   const ids = Object.values(document.paths).flatMap((path) => Object.values(path as object))
     .map((operation) => operation.operationId);
   assert.equal(new Set(ids).size, ids.length, "operation ids are unique");
