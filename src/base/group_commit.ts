@@ -8,15 +8,18 @@ export interface GroupCommitOptions<Item, Answer> {
   /** Answers in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Answer[]>;
   /** Two items of one name do not go together; the later one waits. Null never minds. */
-  nameOf(item: Item): string | null;
-  /** Whether the items should be tried one by one after this. */
-  isWorthSplitting(error: unknown): boolean;
+  nameOf?(item: Item): string | null;
+  /** How to try a failed call again, in smaller ones. None: everybody in it is told. */
+  split?(items: readonly Item[], error: unknown): readonly (readonly Item[])[];
+  /** More do not make a statement cheaper per item, only longer for whoever waits behind it. */
   itemsMax: number;
 }
 
 /**
  * What is asked for while one call is under way goes into the next one together, and shares its round
  * trip and its wait for the disk. Every caller still waits for its own answer.
+ *
+ * One call at a time: a second one beside it would halve what each shares, and measures slower.
  */
 export class GroupCommit<Item, Answer> {
   #waiting: Waiting<Item, Answer>[] = [];
@@ -39,12 +42,15 @@ export class GroupCommit<Item, Answer> {
     this.#isBusy = false;
   }
 
+  /** What waits, in order. */
   #take(): Waiting<Item, Answer>[] {
+    const { nameOf, itemsMax } = this.options;
+    if (nameOf === undefined) return this.#waiting.splice(0, itemsMax);
     const names = new Set<string>();
     const [group, later]: [Waiting<Item, Answer>[], Waiting<Item, Answer>[]] = [[], []];
     for (const waiting of this.#waiting) {
-      const name = this.options.nameOf(waiting.item);
-      const isNext = group.length < this.options.itemsMax && (name === null || !names.has(name));
+      const name = nameOf(waiting.item);
+      const isNext = group.length < itemsMax && (name === null || !names.has(name));
       if (name !== null) names.add(name);
       (isNext ? group : later).push(waiting);
     }
@@ -52,17 +58,25 @@ export class GroupCommit<Item, Answer> {
     return group;
   }
 
-  async #flush(group: Waiting<Item, Answer>[]): Promise<void> {
+  async #flush(group: readonly Waiting<Item, Answer>[]): Promise<void> {
+    const items = group.map(({ item }) => item);
     try {
-      const answers = await this.options.run(group.map(({ item }) => item));
+      const answers = await this.options.run(items);
       for (const [at, { resolve }] of group.entries()) resolve(answers[at]!);
     } catch (error) {
-      if (group.length === 1 || !this.options.isWorthSplitting(error)) {
+      const parts = this.options.split?.(items, error) ?? [];
+      if (parts.length === 0) {
         for (const { reject } of group) reject(error);
-      } else {
-        // What made the call fail fails alone; nobody who comes later waits for this.
-        for (const one of group) void this.#flush([one]);
+        return;
       }
+      const waitingOf = new Map(group.map((waiting) => [waiting.item, waiting]));
+      // What made the call fail fails alone; nobody who comes later waits for this.
+      for (const part of parts) void this.#flush(part.map((item) => waitingOf.get(item)!));
     }
   }
+}
+
+/** Splits a failed call into one for each item. */
+export function oneByOne<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return items.length === 1 ? [] : items.map((item) => [item]);
 }

@@ -1,6 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model } from "../config/plan.ts";
-import type { GenerationCall } from "../tasks/accept_generation.ts";
+import { type GenerationCall, taskOf } from "../tasks/accept_generation.ts";
 import type { Quote } from "../pricing/quote.ts";
 import type { CreatedTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -27,25 +27,15 @@ export async function acceptDrama(
     );
   }
   return await deps.creation.create({
-    account: call.account.id,
-    requestId: call.requestId,
-    clientRequestId: call.clientRequestId,
-    identity: call.identity,
-    type: model.type,
-    model: model.id,
+    ...taskOf(call, model),
     job,
     quote,
-    declaration: call.plan.version,
-    callbackUrl: call.callbackUrl,
     stages: stagesUntil(job.until).map((stage): StageState => ({
       stage,
       status: "waiting",
       progress: 0,
       outputs: [],
     })),
-    queueSeconds: call.plan.requests.queueSecondsMax,
-    deadlineSeconds: model.deadlineSeconds,
-    livingMax: call.livingMax,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Charge } from "../pricing/quote.ts";
 import type { Database, Queries } from "../store/database.ts";
-import { Batch } from "./batch.ts";
+import { openBatch } from "./batch.ts";
 import {
   type Hold,
   holdItem,
@@ -40,8 +40,8 @@ export interface Ledger extends Resolver {
 type Run = (item: Item) => Promise<Outcome>;
 
 export function openLedger({ database, currencyScale, onLoss, onStray }: LedgerOptions): Ledger {
-  const batch = new Batch(database.sql);
-  const together: Run = (item) => batch.run(item);
+  const batch = openBatch(database.sql);
+  const together: Run = (item) => batch.add(item);
   const within = (sql: Queries): Run => (item) => runItem(sql, item);
 
   async function hold(run: Run, request: HoldRequest): Promise<Hold> {

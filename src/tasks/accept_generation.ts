@@ -2,14 +2,14 @@ import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan } from "../config/plan.ts";
 import { type Identity, keyReused } from "../idempotency/key.ts";
 import { type Payer, priceFor } from "../pricing/books.ts";
-import { type Quote, quote } from "../pricing/quote.ts";
+import { type Quote, quote as quoteUsage } from "../pricing/quote.ts";
 import type { Usage } from "../pricing/usage.ts";
 import {
   type CheckedGeneration,
   checkGeneration,
   type GenerationBody,
 } from "./check_generation.ts";
-import type { CreatedTask } from "./create_task.ts";
+import type { CreatedTask, NewTask } from "./create_task.ts";
 import type { TaskDeps } from "./deps.ts";
 import { findTask } from "./find_task.ts";
 
@@ -43,21 +43,25 @@ export async function acceptChecked(
   model: Model,
   { job, most }: Omit<CheckedGeneration, "job"> & { job: unknown },
 ): Promise<CreatedTask> {
-  return await deps.creation.create({
+  const quote = quoteFor(call.plan, call.account, model, most);
+  return await deps.creation.create({ ...taskOf(call, model), job, quote });
+}
+
+/** What a task has from the call that makes it and from its model. */
+export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" | "quote"> {
+  return {
     account: call.account.id,
     requestId: call.requestId,
     clientRequestId: call.clientRequestId,
     identity: call.identity,
     type: model.type,
     model: model.id,
-    job,
-    quote: quoteFor(call.plan, call.account, model, most),
     declaration: call.plan.version,
     callbackUrl: call.callbackUrl,
     queueSeconds: call.plan.requests.queueSecondsMax,
     deadlineSeconds: model.deadlineSeconds,
     livingMax: call.livingMax,
-  });
+  };
 }
 
 export function quoteFor(plan: Plan, account: Payer, model: Model, most: Usage): Quote {
@@ -67,7 +71,7 @@ export function quoteFor(plan: Plan, account: Payer, model: Model, most: Usage):
       param: "model",
     });
   }
-  return quote(model, price, most);
+  return quoteUsage(model, price, most);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { GroupCommit } from "../base/group_commit.ts";
+import { GroupCommit, oneByOne } from "../base/group_commit.ts";
 import { newId } from "../base/ids.ts";
 import type { ModelType } from "../base/model_types.ts";
 import { Refusal } from "../base/refusal.ts";
@@ -79,7 +79,7 @@ export class TaskCreation {
     this.#orders = new GroupCommit({
       run: (orders) => this.#write(orders),
       nameOf: ({ account, identity }) => identity === null ? null : `${account} ${identity.key}`,
-      isWorthSplitting: (error) => !isStorageDown(error),
+      split: (orders, error) => isStorageDown(error) ? [] : oneByOne(orders),
       itemsMax: ORDERS_MAX,
     });
   }

@@ -1,3 +1,4 @@
+import { GroupCommit } from "../base/group_commit.ts";
 import type { Plan } from "../config/plan.ts";
 import type { Queries } from "../store/database.ts";
 import { isStorageDown } from "../store/storage_error.ts";
@@ -11,7 +12,6 @@ import { type Lane, LANE_SLOTS, Lanes, WAIT_MS_MAX } from "./lanes.ts";
 import { type Note, noteAll } from "./note.ts";
 import type { Seal } from "./seal.ts";
 import { revealSecret } from "./secrets.ts";
-import { Together } from "./together.ts";
 
 export interface SenderDeps {
   sql: Queries;
@@ -57,15 +57,15 @@ const NOTE_TRIES = 5;
 export class Sender implements DeliveryWorker {
   readonly slots = STEPS;
   readonly #lanes = new Lanes();
-  readonly #claims: Together<string, Claimed | null>;
-  readonly #notes: Together<Note, void>;
+  readonly #claims: GroupCommit<string, Claimed | null>;
+  readonly #notes: GroupCommit<Note, void>;
   readonly #flights = new Set<Promise<void>>();
   readonly #giveUp = new AbortController();
   #isClosing = false;
 
   constructor(private readonly deps: SenderDeps) {
-    this.#claims = new Together((ids) => this.#claim(ids), BATCH_MAX);
-    this.#notes = new Together((notes) => this.#note(notes), BATCH_MAX);
+    this.#claims = new GroupCommit({ run: (ids) => this.#claim(ids), itemsMax: BATCH_MAX });
+    this.#notes = new GroupCommit({ run: (notes) => this.#note(notes), itemsMax: BATCH_MAX });
   }
 
   /** Attempts under way. */
@@ -76,7 +76,7 @@ export class Sender implements DeliveryWorker {
   async step(id: string): Promise<"done"> {
     // Left to another node, or to the next start.
     if (this.#isClosing) return "done";
-    const delivery = await this.#claims.ask(id);
+    const delivery = await this.#claims.add(id);
     if (delivery !== null) this.#accept([delivery]);
     return "done";
   }
@@ -213,7 +213,7 @@ export class Sender implements DeliveryWorker {
   async #keep(note: Note): Promise<void> {
     for (let tried = 1;; tried++) {
       try {
-        await this.#notes.ask(note);
+        await this.#notes.add(note);
         return;
       } catch (error) {
         if (tried < NOTE_TRIES && isStorageDown(error)) {
