@@ -91,3 +91,14 @@ export async function findReplay(
   const row = await findTask(sql, account, seen.task_id);
   return row === null ? null : { row, isReplay: true };
 }
+
+/** Lets a key go whose task came to nothing: the same request again is to make another. */
+export async function forgetKey(
+  { database: { sql } }: TaskDeps,
+  account: string,
+  { key }: Identity,
+  taskId: string,
+): Promise<void> {
+  await sql`
+    delete from idempotency where account_id = ${account} and key = ${key} and task_id = ${taskId}`;
+}

@@ -142,3 +142,29 @@ Deno.test(
     assert.deepEqual(await gateway.balance(), { available: "0.99", frozen: "0.00" });
   },
 );
+
+Deno.test(
+  "speech with an Idempotency-Key that came to nothing is made by the same request again",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway();
+    const name = crypto.randomUUID();
+    const say = () =>
+      gateway.post("/v1/audio/speech", {
+        model: "voice",
+        input: `[[simulate: status=400, fail=1, name=${name}]] hello`,
+        voice: "alma",
+      }, { "idempotency-key": "again" });
+    const refused = await say();
+    assert.equal(refused.status, 400, await refused.text());
+    const spoken = await say();
+    assert.equal(spoken.status, 200, await spoken.clone().text());
+    assert.equal(spoken.headers.get("idempotent-replayed"), null);
+    const sound = await spoken.bytes();
+    const replayed = await say();
+    assert.equal(replayed.headers.get("idempotent-replayed"), "true");
+    assert.deepEqual(await replayed.bytes(), sound);
+    assert.equal(await gateway.count("task"), 2);
+    await gateway.verify();
+  },
+);

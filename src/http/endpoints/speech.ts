@@ -1,12 +1,12 @@
 import { Refusal, type RefusalCode } from "../../base/refusal.ts";
 import type { Route } from "../../config/plan.ts";
-import { identify } from "../../idempotency/key.ts";
+import { identify, type Identity } from "../../idempotency/key.ts";
 import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../speech/check_speech.ts";
 import { speak } from "../../speech/speak.ts";
-import { acceptChecked, quoteFor } from "../../tasks/accept_generation.ts";
+import { acceptChecked, forgetKey, quoteFor } from "../../tasks/accept_generation.ts";
 import { awaitTask } from "../../tasks/await_task.ts";
 import type { CreatedTask } from "../../tasks/create_task.ts";
-import { isOver } from "../../tasks/task.ts";
+import { isOver, type TaskRow } from "../../tasks/task.ts";
 import { accountOf, type Endpoint, type HttpContext } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
@@ -40,7 +40,7 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
     if (readPreferences(c).respondAsync) return await answerWithTask(deps, c, identity, accept);
     if (identity !== null) {
       const { created } = await acceptOrReplay(deps, c, identity, accept);
-      return await sendSound(deps, c, created);
+      return await sendSound(deps, c, identity, created);
     }
     const model = modelOf(c, body.model, route);
     const { job, most } = checkSpeech(model, body);
@@ -68,21 +68,22 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
 async function sendSound(
   deps: TaskEndpointDeps,
   c: HttpContext,
+  identity: Identity,
   { row, isReplay }: CreatedTask,
 ): Promise<Response> {
   const task = await awaitTask(deps.tasks, row, WAIT_MS, deps.leaving(c));
   const [output] = task.outputs;
+  if (!isOver(task.status)) {
+    throw new Refusal(
+      "upstream_timeout",
+      "The sound is not there yet: send the same request with the same key again.",
+      { retryAfterSeconds: 1 },
+    );
+  }
   if (task.status !== "succeeded" || output === undefined) {
-    throw isOver(task.status)
-      ? new Refusal(
-        (task.error_code ?? "upstream_failed") as RefusalCode,
-        task.error_message ?? "The task was cancelled.",
-      )
-      : new Refusal(
-        "upstream_timeout",
-        "The sound is not there yet: send the same request with the same key again.",
-        { retryAfterSeconds: 1 },
-      );
+    // Who is told of a failure sends the same again, as with any answer of 5xx.
+    await forgetKey(deps.tasks, task.account_id, identity, task.id);
+    throw failureOf(task);
   }
   if ("content" in output) throw new Error(`The result of ${task.id} is no sound`);
   const file = await deps.tasks.files.find(task.account_id, output.file_id);
@@ -98,4 +99,11 @@ async function sendSound(
       ...(isReplay ? { "idempotent-replayed": "true" } : {}),
     },
   });
+}
+
+function failureOf({ error_code, error_message }: TaskRow): Refusal {
+  const code = (error_code ?? "upstream_failed") as RefusalCode;
+  const message = error_message ?? "The task was cancelled.";
+  const { status } = new Refusal(code, message);
+  return new Refusal(code, message, status >= 500 ? { retryAfterSeconds: 2 } : {});
 }
