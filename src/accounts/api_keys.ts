@@ -30,11 +30,15 @@ export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** Makes a key. Its text is in the result and nowhere else. */
+/** How many keys people make for themselves: rates are per key, and a key more is a rate more. */
+export const OWN_KEYS_MAX = 50;
+
+/** Makes a key, unless there are `most` already. Its text is in the result and nowhere else. */
 export async function createKey(
   sql: Queries,
   account: string,
   name: string,
+  most: number | null = null,
 ): Promise<ApiKey & { key: string }> {
   const key = `sk-${newSecret()}`;
   const [row] = await sql<[Row?]>`
@@ -42,7 +46,15 @@ export async function createKey(
     select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${
     key.slice(-4)
   } from account where id = ${account}
+       and (${most}::int is null or ${most}::int > (
+         select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;
+  if (row === undefined && most !== null) {
+    throw new Refusal(
+      "invalid_value",
+      `An account may have ${most} keys in use: revoke one that is not needed.`,
+    );
+  }
   if (row === undefined) {
     throw new Refusal("not_found", `There is no account ${JSON.stringify(account)}.`);
   }

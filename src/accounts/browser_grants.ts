@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { newSecret } from "../base/ids.ts";
 import type { Changes, Mark } from "../store/changes.ts";
 import type { Database, Queries } from "../store/database.ts";
-import { createKey } from "./api_keys.ts";
+import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 
 /** What a program asks for by opening a browser. */
 export interface GrantRequest {
@@ -48,7 +48,7 @@ export async function grantKey(
       update api_key set revoked_at = now()
        where account_id = ${account} and name = ${name} and revoked_at is null
       returning id`;
-    const { key } = await createKey(sql, account, name);
+    const { key } = await createKey(sql, account, name, OWN_KEYS_MAX);
     await sql`
       insert into browser_grant
         (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)

@@ -11,8 +11,8 @@ export interface PendingSignIn {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** Who asked for this identity to be connected to them; null to sign in with it. */
-  readonly linkTo: string | null;
+  /** The token by which a session asked to connect this identity; null to sign in with it. */
+  readonly link: string | null;
 }
 
 /** The person came back without an identity: they refused, or the answer is not for us. */
@@ -33,7 +33,7 @@ export class OAuth {
   async begin(
     provider: SignInProvider,
     callback: string,
-    { returnTo, linkTo }: Pick<PendingSignIn, "returnTo" | "linkTo">,
+    { returnTo, link }: Pick<PendingSignIn, "returnTo" | "link">,
   ): Promise<{ address: string; pending: PendingSignIn }> {
     const server = await this.#serverOf(provider);
     const pending: PendingSignIn = {
@@ -42,7 +42,7 @@ export class OAuth {
       nonce: oauth.generateRandomNonce(),
       verifier: oauth.generateRandomCodeVerifier(),
       returnTo,
-      linkTo,
+      link,
     };
     const address = new URL(server.authorization_endpoint!);
     const isOpenId = provider.kind !== "github";

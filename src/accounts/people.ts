@@ -29,7 +29,8 @@ export interface NewPerson {
   passwordHash: string | null;
 }
 
-const EMAIL = /^[^\s@<>()",;:\\[\]]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i;
+/** Nothing that cannot be seen, either: two addresses that look alike shall be alike. */
+const EMAIL = /^[^\s\p{C}@<>()",;:\\[\]]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/iu;
 
 /** An address as it is kept and compared; null when it is none. */
 export function readEmail(text: string): string | null {

@@ -24,8 +24,16 @@ export function addressOf(c: SiteContext): string {
   const forwarded = c.req.header("x-forwarded-for")?.split(",").map((hop) => hop.trim()) ?? [];
   const { remoteAddr } = c.env.info;
   const peer = "hostname" in remoteAddr ? remoteAddr.hostname : "local";
-  const address = hops === 0 ? peer : forwarded.at(-hops) ?? peer;
+  const address = withoutPort(hops === 0 ? peer : forwarded.at(-hops) ?? peer);
   return address.includes(":") ? networkOf(address) : address;
+}
+
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]*)\])(?::\d+)?$/;
+
+/** Some proxies write the port too, which is another for every connection. */
+function withoutPort(address: string): string {
+  const parts = WITH_PORT.exec(address);
+  return parts?.[1] ?? parts?.[2] ?? address;
 }
 
 function networkOf(address: string): string {

@@ -20,6 +20,8 @@ Deno.test("attempts are counted by the connection, or by what trusted proxies sa
       ["10.0.0.1", "made up, 198.51.100.7", 1, "198.51.100.7"],
       ["10.0.0.1", "made up, 198.51.100.7, 10.0.0.2", 2, "198.51.100.7"],
       ["10.0.0.1", undefined, 1, "10.0.0.1"],
+      ["10.0.0.1", "198.51.100.7:4711", 1, "198.51.100.7"],
+      ["10.0.0.1", "[2001:db8:1:2::9]:4711", 1, "2001:db8:1:2::/64"],
       ["::ffff:192.0.2.1", undefined, 0, "192.0.2.1"],
       ["2001:db8:1:2:3:4:5:6", undefined, 0, "2001:db8:1:2::/64"],
       ["2001:db8:1:2::9", undefined, 0, "2001:db8:1:2::/64"],
@@ -30,7 +32,7 @@ Deno.test("attempts are counted by the connection, or by what trusted proxies sa
 });
 
 Deno.test("a return address is a path of this site, or is forgotten", () => {
-  for (const path of ["/", "/console/keys?a=b", "/connect/browser-auth?state=a%20b"]) {
+  for (const path of ["/", "/console/keys?a=b", "/connect/browser-auth?state=a%20b", "/a?b\\c"]) {
     assert.equal(readReturnTo(path), path);
   }
   for (

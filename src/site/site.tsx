@@ -39,7 +39,10 @@ export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
   });
   site.get("/favicon.svg", favicon);
   site.get("/favicon.ico", favicon);
-  site.get("/robots.txt", () => new Response("User-agent: *\nDisallow: /console\n"));
+  site.get("/robots.txt", () =>
+    new Response("User-agent: *\nDisallow: /console\n", {
+      headers: { "x-content-type-options": "nosniff" },
+    }));
 
   site.use(async (c, next) => {
     await next();
@@ -77,6 +80,10 @@ function notFound(c: SiteContext): Response {
 function favicon(c: SiteContext): Response {
   c.env.route = "/favicon";
   return new Response(FAVICON, {
-    headers: { "content-type": "image/svg+xml", "cache-control": "public, max-age=86400" },
+    headers: {
+      "content-type": "image/svg+xml",
+      "cache-control": "public, max-age=86400",
+      "x-content-type-options": "nosniff",
+    },
   });
 }

@@ -70,12 +70,12 @@ export function forgetSession(c: SiteContext, response: Response): Response {
   return response;
 }
 
+/** One slash first, and no backslash before the query: browsers take it for a slash. */
+const PATH = /^\/(?!\/)[!-[\]-~]*?(?:\?[!-~]*)?$/;
+
 /** Where to go after signing in: a path of this site, never another's address. */
 export function readReturnTo(value: string | undefined, otherwise = "/console"): string {
-  if (value === undefined || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value) || value.includes("\\")) {
-    return otherwise;
-  }
-  return value;
+  return value !== undefined && PATH.test(value) ? value : otherwise;
 }
 
 function readFlash(c: SiteContext): Flash | null {

@@ -171,3 +171,21 @@ browserTest("another browser cannot take the key that waits", async (browser) =>
   await other.goto(result);
   await other.getByText("This authorization is over").waitFor();
 });
+
+browserTest("a state comes back as it was, whatever is in it", async (browser) => {
+  await using gateway = await openGateway();
+  await using program = openLoopback();
+  const page = await browser.openPage();
+  const states = ["a\nb\r\nc\rd", "%41%2B+ \\ ?#&=", "ü 水 \u{1f511} \u202e", "x".repeat(1024)];
+  for (const [at, state] of states.entries()) {
+    const redirect = `http://127.0.0.1:${program.port}/callback`;
+    await page.goto(connectAddress(gateway.address, redirect, { state }));
+    if (at === 0) await register(page);
+    for (const decision of ["Allow", "Refuse"]) {
+      const called = program.next();
+      await page.getByRole("button", { name: decision }).click();
+      assert.equal((await called).get("state"), state, decision);
+      await page.goto(connectAddress(gateway.address, redirect, { state }));
+    }
+  }
+});

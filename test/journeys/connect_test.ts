@@ -15,7 +15,10 @@ const ASKED = {
 };
 
 async function ticketOf(visitor: Visitor): Promise<string> {
-  const res = await visitor.post("/connect/browser-auth", { ...ASKED, decision: "allow" });
+  const res = await visitor.post("/connect/browser-auth", {
+    request: new URLSearchParams(ASKED).toString(),
+    decision: "allow",
+  });
   assert.equal(res.status, 303, await res.text());
   const ticket = /^\/connect\/browser-auth\/sent\?ticket=(\w+)$/.exec(res.headers.get("location")!);
   return ticket![1]!;
@@ -73,8 +76,8 @@ test("400 and a page that names the parameter, for every fault, and never a redi
   assert.equal(twice.status, 400);
   // The form is not trusted with what the address was checked for.
   const forged = await ann.post("/connect/browser-auth", {
-    ...ASKED,
-    redirect_uri: "https://evil.example/callback",
+    request: new URLSearchParams({ ...ASKED, redirect_uri: "https://evil.example/callback" })
+      .toString(),
     decision: "allow",
   });
   assert.equal(forged.status, 400);

@@ -227,7 +227,7 @@ function readPeriod(c: SiteContext): ReadPeriod {
   const [from, to] = ["from", "to"].map((name) => {
     const day = c.req.query(name);
     if (day === undefined || day === "") return undefined;
-    if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
+    if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
       throw new Refusal("invalid_value", `${name} must be a day such as 2026-01-31.`);
     }
     return day;

@@ -3,5 +3,5 @@ import type { SiteDeps } from "../context.ts";
 /** What the console is made from. */
 export type ConsoleDeps = Pick<
   SiteDeps,
-  "database" | "changes" | "keeper" | "upstreams" | "tasks" | "webhooks" | "callApi"
+  "database" | "changes" | "keeper" | "upstreams" | "tasks" | "webhooks" | "throttle" | "callApi"
 >;

@@ -1,4 +1,10 @@
-import { type ApiKey, createKey, listKeys, revokeKey } from "../../accounts/api_keys.ts";
+import {
+  type ApiKey,
+  createKey,
+  listKeys,
+  OWN_KEYS_MAX,
+  revokeKey,
+} from "../../accounts/api_keys.ts";
 import { Refusal } from "../../base/refusal.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Badge, CodeBox, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
@@ -11,6 +17,8 @@ import { readForm } from "../form.ts";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
 const NAME_MAX = 100;
+/** Keys are made by people: this many at once, then one every half minute. */
+const CREATIONS = { burst: 20, everySeconds: 30 };
 /** Keys that browser authorization made; the rest is the client's name. */
 const BROWSER = "BA:";
 
@@ -23,7 +31,7 @@ export function keysPage({ database }: ConsoleDeps) {
 }
 
 /** POST /console/keys: the one page that ever shows the key. */
-export function createKeyPage({ database }: ConsoleDeps) {
+export function createKeyPage({ database, throttle }: ConsoleDeps) {
   return async function createKeyPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
     const form = await readForm(c);
@@ -37,7 +45,8 @@ export function createKeyPage({ database }: ConsoleDeps) {
         <Keys c={c} keys={keys} name={name} fault={fault} />,
       );
     }
-    const made = await createKey(database.sql, account, name);
+    await throttle.take([[`key:${account}`, CREATIONS]]);
+    const made = await createKey(database.sql, account, name, OWN_KEYS_MAX);
     const example = firstCall(c, await payerOf(c, { database }));
     const keys = await listKeys(database.sql, account);
     return sendConsole(

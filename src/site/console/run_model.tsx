@@ -10,6 +10,8 @@ import { money } from "./format.ts";
 import { sendModel } from "./model.tsx";
 import { type Body, bodyOf, type Fields } from "./playground_body.ts";
 
+const BELOW = "/console/api/";
+
 /**
  * POST /console/models/{id}/run: calls the model as the session's account. For a script the API's own
  * answer, streamed where it streams; for a browser without scripts a page, or the way to the task.
@@ -64,7 +66,9 @@ export function quoteModel(deps: ConsoleDeps) {
 export function callApi(deps: ConsoleDeps) {
   return async function callApi(c: SiteContext): Promise<Response> {
     const url = new URL(c.req.url);
-    url.pathname = url.pathname.replace(/^\/console\/api/, "/v1");
+    // Read whole, an address with dots in it may lead out of here again.
+    if (!url.pathname.startsWith(BELOW)) return await c.notFound();
+    url.pathname = `/v1/${url.pathname.slice(BELOW.length)}`;
     const headers = new Headers();
     for (const name of ["content-type", "content-length", "accept", "prefer", "range"]) {
       const value = c.req.header(name);

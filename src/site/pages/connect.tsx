@@ -53,7 +53,7 @@ async function enter(c: SiteContext, { database }: SiteDeps): Promise<Response> 
 
 async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const form = await readForm(c);
-  const read = readConnectRequest(new URLSearchParams(form));
+  const read = readConnectRequest(new URLSearchParams(form.request));
   if ("faults" in read) return faultPage(c, read.faults);
   const { request } = read;
   if (form.decision !== "allow") {

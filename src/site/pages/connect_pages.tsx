@@ -3,7 +3,7 @@ import { GRANT_SECONDS, type GrantRequest, keyNameOf } from "../../accounts/brow
 import { personOf, type SiteContext } from "../context.ts";
 import { sendPage } from "../layout.tsx";
 import { CsrfField, Form, Notice } from "../parts.tsx";
-import type { ConnectFault } from "./connect_request.ts";
+import { type ConnectFault, connectQuery } from "./connect_request.ts";
 
 /** What the person is asked before a program gets a key. */
 export function consentPage(
@@ -11,7 +11,7 @@ export function consentPage(
   request: GrantRequest,
   present: ApiKey | null,
 ): Response {
-  const { client, redirectUri, state } = request;
+  const { client, redirectUri } = request;
   const person = personOf(c);
   const { host, origin } = new URL(redirectUri);
   return sendPage(
@@ -43,10 +43,7 @@ export function consentPage(
           </li>
         </ul>
         <Form c={c} action="/connect/browser-auth" class="consent-buttons">
-          <input type="hidden" name="client" value={client} />
-          <input type="hidden" name="response_type" value="api_key" />
-          <input type="hidden" name="redirect_uri" value={redirectUri} />
-          <input type="hidden" name="state" value={state} />
+          <input type="hidden" name="request" value={connectQuery(request)} />
           <button class="button" type="submit" name="decision" value="deny">Refuse</button>
           <button class="button button-primary" type="submit" name="decision" value="allow">
             Allow

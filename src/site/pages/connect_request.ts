@@ -49,6 +49,16 @@ export function readConnectRequest(
   return faults.length > 0 ? { faults } : { request: { client, redirectUri, state } };
 }
 
+/** A request as the query it came in. As it is, a form would send other line breaks than it was given. */
+export function connectQuery({ client, redirectUri, state }: GrantRequest): string {
+  return new URLSearchParams({
+    client,
+    response_type: "api_key",
+    redirect_uri: redirectUri,
+    state,
+  }).toString();
+}
+
 /** The program's own address, with the answer. */
 export function callbackAddress(
   { redirectUri, state }: GrantRequest,

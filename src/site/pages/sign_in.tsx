@@ -50,14 +50,8 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const returnTo = readReturnTo(form.return_to);
   const email = readEmail(form.email ?? "");
   const attempt = { returnTo, email: form.email?.slice(0, 320) ?? "" };
-  const from = addressOf(c);
-  const tried = `sign-in:${email ?? ""}:${from}`;
   try {
-    await deps.throttle.take([
-      [tried, TRIES.here],
-      [`sign-in:${email ?? ""}`, TRIES.person],
-      [`sign-in-from:${from}`, TRIES_FROM],
-    ]);
+    await countTry(c, deps, email ?? "");
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const page = signInPage(c, { ...attempt, fault: error.message, status: 429 });
@@ -70,8 +64,21 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   if (found === null || !fits) {
     return signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   }
-  await deps.throttle.forget(tried);
+  await deps.throttle.forget(triedHere(c, found.person.email));
   return await signIn(c, deps, found.person.id, returnTo);
+}
+
+function triedHere(c: SiteContext, email: string): string {
+  return `sign-in:${email}:${addressOf(c)}`;
+}
+
+/** Counts one try at a person's password, through whichever form. */
+async function countTry(c: SiteContext, { throttle }: SiteDeps, email: string): Promise<void> {
+  await throttle.take([
+    [triedHere(c, email), TRIES.here],
+    [`sign-in:${email}`, TRIES.person],
+    [`sign-in-from:${addressOf(c)}`, TRIES_FROM],
+  ]);
 }
 
 async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
@@ -115,7 +122,7 @@ async function alreadyThere(
   password: string,
   attempt: Attempt,
 ): Promise<Response> {
-  await deps.throttle.take([[`sign-in:${email}:${addressOf(c)}`, TRIES.here]]);
+  await countTry(c, deps, email);
   const found = await findByEmail(deps.database.sql, email);
   const fits = await deps.passwords.fits(password, found?.passwordHash ?? null);
   if (found !== null && fits) return await signIn(c, deps, found.person.id, attempt.returnTo);

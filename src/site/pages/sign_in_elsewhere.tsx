@@ -26,7 +26,7 @@ const Pending: z.ZodType<PendingSignIn> = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
-  linkTo: z.string().nullable(),
+  link: z.string().nullable(),
 });
 
 /** Signing in through declared providers: away, and back with an identity. */
@@ -50,12 +50,15 @@ export function mountSignInElsewhere(site: SiteRouter, deps: SiteDeps): void {
 async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const provider = c.env.plan.site.signIn.get(c.req.param("provider") ?? "");
   if (provider === undefined) return await c.notFound();
-  await deps.throttle.take([[`leave-from:${addressOf(c)}`, STARTS_FROM]]);
   const returnTo = readReturnTo(c.req.query("return_to"));
+  const link = c.req.query("link") ?? null;
+  // As on the page for signing in: whoever is signed in stays who they are, whatever link they followed.
+  if (c.var.signedIn !== null && !isLinking(c, provider, link)) return seeOther(returnTo);
+  await deps.throttle.take([[`leave-from:${addressOf(c)}`, STARTS_FROM]]);
   try {
     const { address, pending } = await deps.oauth.begin(provider, callbackOf(c, provider), {
       returnTo,
-      linkTo: askedToLink(c, provider) ? signedInOf(c).person.id : null,
+      link: c.var.signedIn === null ? null : link,
     });
     const response = seeOther(address);
     const value = btoa(JSON.stringify(pending)).replace(/=+$/, "");
@@ -78,9 +81,9 @@ async function comeBack(c: SiteContext, deps: SiteDeps): Promise<Response> {
   try {
     const came = new URL(c.req.url);
     const identity = await deps.oauth.complete(provider, callbackOf(c, provider), came, pending);
-    response = pending.linkTo === null
+    response = pending.link === null
       ? await admit(c, deps, provider, identity, pending.returnTo)
-      : await link(c, deps, provider, identity, pending);
+      : await connect(c, deps, provider, identity, pending);
   } catch (error) {
     response = failed(c, deps, provider, error);
   }
@@ -90,25 +93,27 @@ async function comeBack(c: SiteContext, deps: SiteDeps): Promise<Response> {
 }
 
 /**
- * Whether the account page's own link was followed. Any other way here signs in and links nothing: a
+ * Whether the account page's own link was followed, in this very session. Nothing else connects: a
  * stranger who signs somebody's browser in as himself elsewhere must not become a way into their account.
  */
-function askedToLink(c: SiteContext, { id }: SignInProvider): boolean {
+function isLinking(c: SiteContext, { id }: SignInProvider, link: string | null): boolean {
   const session = readCookie(c, "session");
   return c.var.signedIn !== null && session !== undefined &&
-    c.req.query("link") === addressToken(session, `link:${id}`);
+    link === addressToken(session, `link:${id}`);
 }
 
-async function link(
+async function connect(
   c: SiteContext,
   deps: SiteDeps,
-  { name }: SignInProvider,
+  provider: SignInProvider,
   identity: Identity,
-  { linkTo, returnTo }: PendingSignIn,
+  { link, returnTo }: PendingSignIn,
 ): Promise<Response> {
-  const isSame = c.var.signedIn?.person.id === linkTo;
-  if (!isSame) return seeOtherWith(c, "/sign-in", "warn", "Sign in, and connect it again.");
-  return await linkIdentity(deps.database.sql, linkTo!, identity)
+  const { name } = provider;
+  if (!isLinking(c, provider, link)) {
+    return seeOtherWith(c, "/sign-in", "warn", "Sign in, and connect it again.");
+  }
+  return await linkIdentity(deps.database.sql, signedInOf(c).person.id, identity)
     ? seeOtherWith(c, returnTo, "good", `${name} is connected.`)
     : seeOtherWith(c, returnTo, "bad", `That ${name} account belongs to somebody else here.`);
 }
@@ -157,7 +162,9 @@ function failed(
 function readPending(c: SiteContext, provider: SignInProvider): PendingSignIn | null {
   try {
     const pending = Pending.parse(JSON.parse(atob(readCookie(c, "oauth") ?? "")));
-    return pending.provider === provider.id ? pending : null;
+    if (pending.provider !== provider.id) return null;
+    // On plain http another program of this machine may have written the cookie.
+    return { ...pending, returnTo: readReturnTo(pending.returnTo) };
   } catch {
     return null;
   }

@@ -98,7 +98,7 @@ export function revokeAccountKey({ database, changes }: ConsoleDeps) {
 function readDay(day: string | undefined): Date | undefined {
   if (day === undefined || day === "") return undefined;
   const read = new Date(`${day}T00:00:00Z`);
-  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(read.getTime())) {
+  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(read.getTime())) {
     throw new Refusal("invalid_value", "A day looks like 2027-01-31.", { param: "expires_at" });
   }
   return read;
