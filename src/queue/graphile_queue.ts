@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { Logger, runMigrations, runTaskList, type WorkerPool } from "graphile-worker";
 // @ts-types="@types/pg"
 import type { Pool } from "pg";
@@ -17,8 +18,10 @@ export interface GraphileQueueOptions {
 
 /** Jobs of the future are noticed by looking this often; what is due sooner waits in this process. */
 const POLL_MS = 2_000;
-/** Of its own connections; one more for each kind of work, which listens. */
+/** For each kind of work: one listens, the others fetch and complete. */
 const CONNECTIONS = 3;
+/** What does not end by then is left behind. */
+const END_MS = 5_000;
 const RESTART_MS = 1_000;
 const ENLISTED_MAX = 10_000;
 const LOCK = 7_014_255_484;
@@ -34,13 +37,13 @@ export class GraphileQueue implements Queue {
   /** Written with their work already: they need no second bell. */
   readonly #enlisted = new Set<string>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  readonly #pools = new Map<string, WorkerPool>();
+  readonly #hands = new Map<string, Hands>();
   #later = new Map<string, { message: Message; delayMs: number }>();
   #adding: Promise<void> | null = null;
-  #pool: Pool | null = null;
   #runner: Runner | null = null;
+  #isClosing = false;
   #isClosed = false;
-  #closing: Promise<void> | null = null;
+  #closed: Promise<void> | null = null;
 
   constructor(options: GraphileQueueOptions) {
     this.#options = options;
@@ -76,8 +79,7 @@ export class GraphileQueue implements Queue {
       log,
       ...(onStep === undefined ? {} : { onStep }),
     });
-    this.#pool = openPgPool(this.#options.databaseUrl, CONNECTIONS + workers.size);
-    for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner, this.#pool);
+    for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner);
   }
 
   async catchUp(patienceMs: number): Promise<void> {
@@ -109,9 +111,12 @@ export class GraphileQueue implements Queue {
   }
 
   /** Each kind has workers of its own: slow receivers of events keep no task waiting. */
-  #listen(kind: string, slots: number, runner: Runner, pool: Pool): void {
+  #listen(kind: string, slots: number, runner: Runner): void {
+    const pool = openPgPool(this.#options.databaseUrl, CONNECTIONS);
+    const events = new EventEmitter();
     const workers = runTaskList(
       {
+        events,
         concurrency: slots,
         noHandleSignals: true,
         pollInterval: POLL_MS,
@@ -133,33 +138,47 @@ export class GraphileQueue implements Queue {
       { [kind]: (payload) => runner.perform({ kind, id: (payload as { id: string }).id }) },
       pool,
     );
-    this.#pools.set(kind, workers);
-    const restart = () => {
-      if (this.#isClosed || this.#pools.get(kind) !== workers) return;
+    const hands: Hands = { workers, pool };
+    this.#hands.set(kind, hands);
+    workers.promise.catch(() => {}); // told by the logger
+    // Workers that lost the database while they finished a job give up, and may never say that they are done:
+    // others take over at once, with connections of their own.
+    events.once("pool:gracefulShutdown", () => {
+      if (this.#isClosing || this.#hands.get(kind) !== hands) return;
+      void pool.end().catch(() => {});
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
-        this.#listen(kind, slots, runner, pool);
+        if (!this.#isClosing) this.#listen(kind, slots, runner);
       }, RESTART_MS);
       this.#timers.add(timer);
-    };
-    workers.promise.then(restart, restart);
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#closing ??= this.#close();
+    return this.#closed ??= this.#close();
   }
 
   async #close(): Promise<void> {
-    const pools = [...this.#pools.values()];
-    this.#pools.clear();
-    const shutdowns = pools.map((pool) => Promise.resolve(pool.gracefulShutdown()).catch(() => {}));
+    this.#isClosing = true;
+    const ending = [...this.#hands.values()].map(async ({ workers, pool }) => {
+      await Promise.resolve(workers.gracefulShutdown()).catch(() => {});
+      await pool.end().catch(() => {}); // it may have been ended before
+    });
     await this.#runner?.[Symbol.asyncDispose]();
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#adding;
-    await Promise.all(shutdowns);
-    await this.#pool?.end();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, END_MS));
+    await Promise.race([Promise.all(ending), patience]);
+    clearTimeout(timer);
   }
+}
+
+/** Who does the jobs of one kind. */
+interface Hands {
+  readonly workers: WorkerPool;
+  readonly pool: Pool;
 }
 
 function keyOf({ kind, id }: Message): string {
