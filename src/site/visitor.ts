@@ -52,16 +52,26 @@ function signInAddress(c: SiteContext): string {
 /** Signs a person in on this browser: the old session, if any, ends, and a new one begins. */
 export async function signIn(
   c: SiteContext,
-  { sessions }: SiteDeps,
+  deps: SiteDeps,
   person: string,
   returnTo: string,
 ): Promise<Response> {
+  return (await beginSession(c, deps, person, returnTo)).response;
+}
+
+/** The same, and the id that the browser is given. */
+export async function beginSession(
+  c: SiteContext,
+  { sessions }: SiteDeps,
+  person: string,
+  returnTo: string,
+): Promise<{ id: string; response: Response }> {
   if (c.var.signedIn !== null) await sessions.end(c.var.signedIn.session);
   const id = await sessions.begin(person, c.req.header("user-agent") ?? "unknown");
   const response = seeOther(returnTo);
   const cookie = cookieText(c, "session", id, { maxAgeSeconds: SESSION_MS / 1000 });
   response.headers.append("set-cookie", cookie);
-  return response;
+  return { id, response };
 }
 
 /** Takes the session away from the browser; ending it is the caller's part. */

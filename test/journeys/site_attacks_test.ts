@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { argon2id } from "hash-wasm";
 import { Throttle } from "../../src/accounts/throttle.ts";
 import { openConsole, shippedWith, type SignedInPerson } from "../helpers/console_gateway.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { declarationWithSite } from "../helpers/site_declaration.ts";
-import { Visitor } from "../helpers/visitor.ts";
+import { PASSWORD, Visitor } from "../helpers/visitor.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -226,3 +227,29 @@ Deno.test(
     assert.equal(await statusOf(bob.get("/console/operator/accounts")), 404);
   },
 );
+
+Deno.test("401 when the password was changed while the old one was compared", STRICT, async () => {
+  await using gateway = await openGateway();
+  await new Visitor(gateway.address).register("ann@example.com");
+  const { sql } = gateway.gateway.database;
+  // Comparing takes long enough for somebody to come in between.
+  const slow = await argon2id({
+    password: PASSWORD,
+    salt: crypto.getRandomValues(new Uint8Array(16)),
+    memorySize: 19_456,
+    iterations: 12,
+    parallelism: 1,
+    hashLength: 32,
+    outputType: "encoded",
+  });
+  await sql`update person set password_hash = ${slow}`;
+  const thief = new Visitor(gateway.address);
+  const asked = thief.post("/sign-in", { email: "ann@example.com", password: PASSWORD });
+  while ((await sql`select from throttle`).length < 4) {
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+  await new Promise((resume) => setTimeout(resume, 100));
+  await sql`update person set password_hash = 'another'`;
+  assert.equal(await statusOf(asked), 401);
+  assert.equal(thief.cookies.has("tollgate_session"), false);
+});

@@ -1,4 +1,10 @@
-import { createPerson, findByEmail, readEmail } from "../../accounts/people.ts";
+import {
+  createPerson,
+  findByEmail,
+  findPasswordHash,
+  type Person,
+  readEmail,
+} from "../../accounts/people.ts";
 import { passwordFault } from "../../accounts/passwords.ts";
 import { Refusal } from "../../base/refusal.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
@@ -6,7 +12,7 @@ import { addressOf, readForm } from "../form.ts";
 import { sendPage } from "../layout.tsx";
 import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
-import { forgetSession, readReturnTo, signIn } from "../visitor.ts";
+import { beginSession, forgetSession, readReturnTo, signIn } from "../visitor.ts";
 import { welcome } from "../welcome.ts";
 
 /** Guessing one person's password from one place, from many places, and many people's from one place. */
@@ -64,8 +70,27 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   if (found === null || !fits) {
     return signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   }
+  const response = await letIn(c, deps, found, returnTo);
+  if (response === null) return signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   await deps.throttle.forget(triedHere(c, found.person.email));
-  return await signIn(c, deps, found.person.id, returnTo);
+  return response;
+}
+
+/**
+ * Signs in whoever's password fitted; null when it was changed meanwhile. That ended every session there
+ * was, but this one began only after: comparing takes its time, and has to wait for others'.
+ */
+async function letIn(
+  c: SiteContext,
+  deps: SiteDeps,
+  { person, passwordHash }: { person: Person; passwordHash: string | null },
+  returnTo: string,
+): Promise<Response | null> {
+  const { id, response } = await beginSession(c, deps, person.id, returnTo);
+  if (await findPasswordHash(deps.database.sql, person.id) === passwordHash) return response;
+  const session = await deps.sessions.find(id);
+  if (session !== null) await deps.sessions.end(session);
+  return null;
 }
 
 function triedHere(c: SiteContext, email: string): string {
@@ -125,8 +150,8 @@ async function alreadyThere(
   await countTry(c, deps, email);
   const found = await findByEmail(deps.database.sql, email);
   const fits = await deps.passwords.fits(password, found?.passwordHash ?? null);
-  if (found !== null && fits) return await signIn(c, deps, found.person.id, attempt.returnTo);
-  return registerPage(c, {
+  const response = found !== null && fits ? await letIn(c, deps, found, attempt.returnTo) : null;
+  return response ?? registerPage(c, {
     ...attempt,
     fault: "No account could be made with these details. If you have one already, sign in instead.",
     status: 422,
