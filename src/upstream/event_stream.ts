@@ -26,9 +26,14 @@ export class EventSplitter {
     let end = whole.length;
     if (whole.charCodeAt(end - 1) === 13) end--;
     let from = 0;
+    // Looked for only once they are passed: of one kind there mostly is none, and each line would search
+    // the whole text for it.
+    let [feed, back] = [-1, -1];
     while (from < end) {
-      const to = lineEnd(whole, from, end);
-      if (to === -1) break;
+      if (feed < from) feed = find(whole, "\n", from);
+      if (back < from) back = find(whole, "\r", from);
+      const to = Math.min(feed, back);
+      if (to >= end) break;
       this.#line(whole, from, to, events);
       from = whole.charCodeAt(to) === 13 && whole.charCodeAt(to + 1) === 10 ? to + 2 : to + 1;
     }
@@ -55,10 +60,7 @@ export class EventSplitter {
   }
 }
 
-function lineEnd(text: string, from: number, end: number): number {
-  const newline = text.indexOf("\n", from);
-  const to = newline === -1 || newline >= end ? -1 : newline;
-  const back = text.indexOf("\r", from);
-  if (back === -1 || back >= end) return to;
-  return to === -1 || back < to ? back : to;
+function find(text: string, what: string, from: number): number {
+  const at = text.indexOf(what, from);
+  return at === -1 ? Infinity : at;
 }
