@@ -77,7 +77,9 @@ async function firstThatSpeaks(
     try {
       return { ...await speakAt(media, spot, call, signal), upstream: choice.upstream };
     } catch (error) {
-      if (signal.aborted || !(error instanceof UpstreamFailure)) throw error;
+      // Out of time, or nobody listens any more: neither is a fault of ours.
+      if (signal.aborted) throw jobRefusal("timeout");
+      if (!(error instanceof UpstreamFailure)) throw error;
       if (error.isRejection) throw jobRefusal(error.kind, error.options.param);
       last = error;
       tried.push(nameOf(choice.upstream));

@@ -168,3 +168,35 @@ Deno.test(
     await gateway.verify();
   },
 );
+
+Deno.test(
+  "who leaves before the sound is there is no error of ours, and pays nothing",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    const leaving = new AbortController();
+    const asked = gateway.fetch("/v1/audio/speech", {
+      method: "POST",
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "voice",
+        input: "[[simulate: latency=60s]] hello",
+        voice: "alma",
+      }),
+    });
+    while ((await gateway.balance()).frozen === "0.00") {
+      await new Promise((resume) => setTimeout(resume, 20));
+    }
+    leaving.abort();
+    await assert.rejects(asked);
+    while ((await gateway.balance()).frozen !== "0.00") {
+      await new Promise((resume) => setTimeout(resume, 20));
+    }
+    while (!gateway.logged().includes("/v1/audio/speech")) {
+      await new Promise((resume) => setTimeout(resume, 20));
+    }
+    assert.deepEqual(await gateway.balance(), { available: "1.00", frozen: "0.00" });
+    assert.ok(!gateway.logged().includes("internal_error"), gateway.logged());
+  },
+);
