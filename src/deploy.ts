@@ -5,6 +5,7 @@
 import { readSettings } from "./environment.ts";
 import { explain } from "./explain.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
+import { keepRunning } from "./keep_running.ts";
 import { openLog } from "./telemetry/log.ts";
 
 /** Shorter than the minute to the next call. */
@@ -25,6 +26,7 @@ try {
   const environment = Deno.env.toObject();
   const settings = readSettings({ ...environment, DENO_DEPLOY: environment.DENO_DEPLOY ?? "1" });
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
+  keepRunning(log);
   opening.resolve(await openGateway({ ...settings, log, environment }));
   log.info("started", { declaration: settings.configFile });
   log.flush();

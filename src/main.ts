@@ -3,6 +3,7 @@ import { Crew } from "./crew.ts";
 import { readSettings, type Settings } from "./environment.ts";
 import { explain } from "./explain.ts";
 import { openGateway } from "./gateway.ts";
+import { keepRunning } from "./keep_running.ts";
 import { openLog } from "./telemetry/log.ts";
 
 /** Starts the gateway, says where it is, and ends it well when asked to. */
@@ -13,6 +14,7 @@ async function main(): Promise<void> {
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
   const asked = waitForSignal();
   const gateway = await openGateway({ ...settings, log, environment });
+  keepRunning(log);
   log.flush();
   console.log(await banner(gateway, settings));
   const signal = await asked;

@@ -44,7 +44,7 @@ export function openTasks(
     }),
     creation: new TaskCreation(database, queue, () => keeper.current.service.currencyScale),
     watch: new TaskWatch(),
-    plan: () => keeper.current,
+    plan: (declaration) => keeper.ofVersion(declaration),
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
     onEnd,
     log: (level, message, fields) => log[level](message, fields),

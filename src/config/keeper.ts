@@ -31,6 +31,9 @@ export interface KeeperOptions {
 const LOGGED_MAX = 20;
 const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" } as const;
 
+/** Declarations kept for work that began under them. */
+const EARLIER_MAX = 16;
+
 /**
  * Keeps the plan in force. A new declaration is compiled whole and then swapped; a bad one changes
  * nothing. Whoever took `current` keeps what it took.
@@ -39,6 +42,7 @@ export class PlanKeeper {
   readonly #options: KeeperOptions;
   readonly #listeners = new Set<(plan: Plan) => void>();
   #current: Plan;
+  readonly #earlier = new Map<string, Plan>();
   #last: Reload;
   #lastChange: Reload | null = null;
   #queue: Promise<unknown> = Promise.resolve();
@@ -59,6 +63,13 @@ export class PlanKeeper {
 
   get current(): Plan {
     return this.#current;
+  }
+
+  /** The declaration of that version, for work that began under it; the one in force where it is forgotten. */
+  ofVersion(version: string): Plan {
+    // The same file with a new key is the same version: the new key counts.
+    if (version === this.#current.version) return this.#current;
+    return this.#earlier.get(version) ?? this.#current;
   }
 
   get lastReload(): Reload {
@@ -83,6 +94,16 @@ export class PlanKeeper {
     return turn;
   }
 
+  /** Oldest out first; a version that comes back is in force itself. */
+  #remember(plan: Plan): void {
+    this.#earlier.delete(plan.version);
+    this.#earlier.set(plan.version, plan);
+    for (const version of this.#earlier.keys()) {
+      if (this.#earlier.size <= EARLIER_MAX) break;
+      this.#earlier.delete(version);
+    }
+  }
+
   async #reload(cause: Reload["cause"]): Promise<Reload> {
     const { file, log } = this.#options;
     let source: string;
@@ -98,6 +119,7 @@ export class PlanKeeper {
     this.#last = this.#note(cause, plan.version, faults, changes);
     this.#warn(faults);
     // The environment may have changed even if the file has not, so the new plan is always taken.
+    this.#remember(this.#current);
     this.#current = plan;
     this.#tell(plan);
     if (changes.length > 0) {

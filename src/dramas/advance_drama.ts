@@ -47,7 +47,7 @@ export async function advanceDrama(
     return await end(deps, task, job, survey, { status: "failed", error: survey.failure });
   }
   const room = job.chain.shotsAtOnce - survey.living;
-  const plan = deps.plan();
+  const plan = deps.plan(task.declaration);
   const parts: NewPart[] = [];
   for (const wanted of survey.open.slice(0, Math.max(0, room))) {
     const part = newPart(plan, job, survey, wanted);
@@ -68,7 +68,7 @@ async function wait(
   { stage, stages, progress }: Survey,
   parts: readonly NewPart[],
 ): Promise<Next> {
-  const plan = deps.plan();
+  const plan = deps.plan(task.declaration);
   const next = await makeParts(
     deps,
     task,
@@ -203,7 +203,7 @@ async function end(
   },
 ): Promise<Next> {
   const { paid, made } = survey;
-  const scale = deps.plan().service.currencyScale;
+  const scale = deps.plan(task.declaration).service.currencyScale;
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),

@@ -36,7 +36,7 @@ export async function writeText(
     return "done";
   }
   const job = task.job as TextJob;
-  const plan = deps.plan();
+  const plan = deps.plan(task.declaration);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = requestOf(job, task.model, model.capabilities.has("json_schema"));

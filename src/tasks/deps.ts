@@ -17,8 +17,10 @@ export interface TaskDeps {
   media: MediaCalls;
   creation: TaskCreation;
   watch: TaskWatch;
-  /** The declaration in force; a step uses the one it began with. */
-  plan(): Plan;
+  /**
+   * The declaration that a task began under, as long as this process knows it; else the one in force.
+   */
+  plan(declaration: string): Plan;
   /** Fetches an input that a client named, for an upstream that wants bytes. */
   fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
   onEnd?(status: EndStatus): void;

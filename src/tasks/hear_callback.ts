@@ -8,10 +8,10 @@ import { TASK } from "./task.ts";
  */
 export async function hearCallback(deps: TaskDeps, id: string, body: unknown): Promise<void> {
   const { sql } = deps.database;
-  const [task] = await sql<(Placed & { upstream_id: string })[]>`
-    select type, model, provider, upstream_model, upstream_id from task
+  const [task] = await sql<(Placed & { upstream_id: string; declaration: string })[]>`
+    select declaration, type, model, provider, upstream_model, upstream_id from task
      where id = ${id} and phase = 'accepted' and completed_at is null`;
-  const spot = task === undefined ? null : spotOf(deps.plan(), task);
+  const spot = task === undefined ? null : spotOf(deps.plan(task.declaration), task);
   if (spot === null) return;
   const named = await deps.media.readCallback(spot, body).catch(() => null);
   if (named !== null && named !== task!.upstream_id) return;

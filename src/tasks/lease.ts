@@ -28,7 +28,7 @@ export async function claim(sql: Queries, id: string): Promise<ClaimedTask | nul
     returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
       t.callback_url, t.outputs, t.stage, t.stages, t.phase, t.provider, t.upstream_model, t.upstream_id,
       t.tried, t.result, t.cancel_asked_at, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.fence,
-      t.parent_id, t.nudges,
+      t.parent_id, t.nudges, t.declaration,
       t.deadline_at <= now() as is_overdue,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
       h.price, h.kind`;

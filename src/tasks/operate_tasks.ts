@@ -81,9 +81,11 @@ export async function findForOperator(sql: Queries, id: string): Promise<Operato
  */
 export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTask> {
   const { sql } = deps.database;
+  // Under what is in force now: what an operator mends before a replay, they mend there.
+  const { version } = deps.plan("");
   const { count } = await sql`
     update task
-       set dead_at = null, failures = 0,
+       set dead_at = null, failures = 0, declaration = ${version},
            wake_at = case when lease_until > now() then wake_at else now() end,
            deadline_at = greatest(deadline_at, now() + make_interval(secs => deadline_seconds))
      where id = ${id} and completed_at is null`;

@@ -18,7 +18,7 @@ export async function pollTask(
   task: ClaimedTask,
   signal: AbortSignal,
 ): Promise<Next> {
-  const spot = spotOf(deps.plan(), task);
+  const spot = spotOf(deps.plan(task.declaration), task);
   if (spot === null) return await failTask(deps, task, modelGone());
   try {
     const seen = await cancelled(deps, task, spot, signal) ??

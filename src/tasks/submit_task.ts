@@ -33,7 +33,7 @@ export async function submitTask(
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const plan = deps.plan();
+  const plan = deps.plan(task.declaration);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const choice = deps.media.choose(plan, model, task.tried);
@@ -164,7 +164,7 @@ export async function recoverSubmission(
   signal: AbortSignal,
 ): Promise<Next> {
   const { sql } = deps.database;
-  const spot = spotOf(deps.plan(), task);
+  const spot = spotOf(deps.plan(task.declaration), task);
   if (spot === null) return await failTask(deps, task, modelGone());
   let found;
   try {

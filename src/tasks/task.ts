@@ -128,6 +128,8 @@ export interface ClaimedTask {
   readonly stage: string | null;
   readonly stages: unknown;
   readonly phase: "submit" | "submitting" | "accepted" | "copying" | "chained";
+  /** Version of the declaration it was accepted under. */
+  readonly declaration: string;
   /** Of a part: the task it belongs to. */
   readonly parent_id: string | null;
   /** Of a chain: how often a part of it has ended. */

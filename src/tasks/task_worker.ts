@@ -60,7 +60,7 @@ async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSign
     case "chained":
       throw new Error(`A ${task.type} is no chain`);
     case "copying": {
-      const spot = spotOf(deps.plan(), task);
+      const spot = spotOf(deps.plan(task.declaration), task);
       if (spot === null) return await failTask(deps, task, modelGone());
       const result = task.result as { outputs: UpstreamOutput[]; usage: MediaUsage | null };
       return await succeed(deps, task, spot, result, signal);
@@ -75,7 +75,7 @@ async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): P
     error: { code: "upstream_timeout", message: "The task was not finished in time." },
   });
   if (isEnded && task.phase === "chained") await cancelParts(deps, task.id);
-  const spot = spotOf(deps.plan(), task);
+  const spot = spotOf(deps.plan(task.declaration), task);
   if (isEnded && spot !== null && task.upstream_id !== null) {
     await deps.media.cancel(spot, task.upstream_id, signal).catch(() => null);
   }
