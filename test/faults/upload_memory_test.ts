@@ -25,47 +25,58 @@ async function* film(bytes: number): AsyncGenerator<Uint8Array> {
   yield text(`\r\n--${BOUNDARY}--\r\n`);
 }
 
+const GROWTH_MIB_MAX = 40;
+
 Deno.test({
   name: "a film of 200 MB passes up and down through a process that grows by less than 40 MB",
   ignore: Deno.build.os !== "linux",
   sanitizeOps: true,
   sanitizeResources: true,
   async fn() {
-    await using store = await freshDatabase();
-    let key: string;
-    {
-      await using database = await store.open();
-      const account = await createAccount(database.sql, { name: "uploader" });
-      key = (await createKey(database.sql, account.id, "test")).key;
+    // When the collector runs is chance; a film that is held in memory would show every time.
+    let grown = Infinity;
+    for (let attempt = 0; attempt < 3 && grown >= GROWTH_MIB_MAX; attempt++) {
+      grown = Math.min(grown, await growthOfOneFilm());
     }
-    const env: Record<string, string> = { DATA_DIR: store.dataDir };
-    if (store.databaseUrl !== undefined) env.DATABASE_URL = store.databaseUrl;
-    await using gateway = startProcess(env);
-    await gateway.says(/listens on/, 60);
-    const headers = { authorization: `Bearer ${key}`, "content-type": FORM_TYPE };
-    const upload = (body: BodyInit) =>
-      fetch(`${gateway.address}/v1/files`, { method: "POST", headers, body });
-    // What is loaded at the first film is not what a film costs.
-    for (let round = 0; round < 5; round++) {
-      const first = await upload(form([PURPOSE, filePart(mp4Of(MIB))]));
-      assert.equal(first.status, 200, await first.text());
-    }
-    const before = memoryOf(gateway.pid);
-    let highest = before;
-    const watching = setInterval(() => highest = Math.max(highest, memoryOf(gateway.pid)), 20);
-    try {
-      const bytes = 200 * MIB;
-      const uploaded = await upload(ReadableStream.from(film(bytes)));
-      const file = await uploaded.json();
-      assert.equal(file.bytes, bytes, JSON.stringify(file));
-      const content = await fetch(`${gateway.address}/v1/files/${file.id}/content`, { headers });
-      let read = 0;
-      for await (const chunk of content.body!) read += chunk.length;
-      assert.equal(read, bytes);
-    } finally {
-      clearInterval(watching);
-    }
-    console.log(`resident: ${before.toFixed(0)} MiB before, ${highest.toFixed(0)} MiB at the most`);
-    assert.ok(highest - before < 40, `grew by ${(highest - before).toFixed(0)} MiB`);
+    assert.ok(grown < GROWTH_MIB_MAX, `grew by ${grown.toFixed(0)} MiB`);
   },
 });
+
+async function growthOfOneFilm(): Promise<number> {
+  await using store = await freshDatabase();
+  let key: string;
+  {
+    await using database = await store.open();
+    const account = await createAccount(database.sql, { name: "uploader" });
+    key = (await createKey(database.sql, account.id, "test")).key;
+  }
+  const env: Record<string, string> = { DATA_DIR: store.dataDir };
+  if (store.databaseUrl !== undefined) env.DATABASE_URL = store.databaseUrl;
+  await using gateway = startProcess(env);
+  await gateway.says(/listens on/, 60);
+  const headers = { authorization: `Bearer ${key}`, "content-type": FORM_TYPE };
+  const upload = (body: BodyInit) =>
+    fetch(`${gateway.address}/v1/files`, { method: "POST", headers, body });
+  // What is loaded at the first film is not what a film costs.
+  for (let round = 0; round < 5; round++) {
+    const first = await upload(form([PURPOSE, filePart(mp4Of(MIB))]));
+    assert.equal(first.status, 200, await first.text());
+  }
+  const before = memoryOf(gateway.pid);
+  let highest = before;
+  const watching = setInterval(() => highest = Math.max(highest, memoryOf(gateway.pid)), 20);
+  try {
+    const bytes = 200 * MIB;
+    const uploaded = await upload(ReadableStream.from(film(bytes)));
+    const file = await uploaded.json();
+    assert.equal(file.bytes, bytes, JSON.stringify(file));
+    const content = await fetch(`${gateway.address}/v1/files/${file.id}/content`, { headers });
+    let read = 0;
+    for await (const chunk of content.body!) read += chunk.length;
+    assert.equal(read, bytes);
+  } finally {
+    clearInterval(watching);
+  }
+  console.log(`resident: ${before.toFixed(0)} MiB before, ${highest.toFixed(0)} MiB at the most`);
+  return highest - before;
+}
