@@ -99,7 +99,8 @@ async function run(chosen: string[], env: Record<string, string>): Promise<Outco
     stdout: "piped",
     stderr: "inherit",
     env: {
-      DENO_JOBS: String(navigator.hardwareConcurrency),
+      // One more than there are processors: much of a test is waiting.
+      DENO_JOBS: String(navigator.hardwareConcurrency + 1),
       // A pipe would make it dull.
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : {}),
       ...Deno.env.toObject(),
