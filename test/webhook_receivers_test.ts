@@ -43,7 +43,12 @@ for (const vector of vectors) {
   });
 }
 
-Deno.test("the Python snippet agrees with every test vector", async (t) => {
+/** Left out, and counted so, on a machine without Python: it is no part of what the gateway needs. */
+const hasPython = await new Deno.Command("python3", { args: ["--version"], stdout: "null" })
+  .output()
+  .then(({ success }) => success, () => false);
+
+Deno.test("the Python snippet agrees with every test vector", { ignore: !hasPython }, async () => {
   const script = `
 import json, sys
 sys.dont_write_bytecode = True
@@ -62,13 +67,7 @@ print(json.dumps(answers))`;
     stdin: "piped",
     stdout: "piped",
   });
-  let child: Deno.ChildProcess;
-  try {
-    child = python.spawn();
-  } catch {
-    await t.step({ name: "there is no python3 here", ignore: true, fn() {} });
-    return;
-  }
+  const child = python.spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(JSON.stringify({ vectors })));
   await writer.close();
