@@ -1,47 +1,9 @@
 import assert from "node:assert/strict";
+import { ask, asking, never, OK, sayInTurn, test } from "../../../test/helpers/http1.ts";
 import { CERTIFICATE, HOST, say, serveRaw, untilLeft } from "../../../test/helpers/raw_server.ts";
 import { NotSent, type UpstreamRequest } from "../adapter.ts";
 import { readText } from "../body_reader.ts";
 import { Http1Client, needsFetch } from "./client.ts";
-
-const test = (name: string, fn: () => Promise<void>) =>
-  Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
-
-const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-const never = () => new AbortController().signal;
-
-function asking(port: number, more: Partial<UpstreamRequest> = {}): UpstreamRequest {
-  return {
-    method: "POST",
-    url: `http://127.0.0.1:${port}/v1/x?y=1`,
-    headers: {},
-    body: "{}",
-    ...more,
-  };
-}
-
-/** The answer's status and text, or the failure's name. */
-async function ask(client: Http1Client, request: UpstreamRequest): Promise<string> {
-  try {
-    const { status, body } = await client.send(request, never());
-    return `${status} ${await readText(body, 1_000_000)}`;
-  } catch (error) {
-    return (error as Error).name;
-  }
-}
-
-/** Answers every request of a connection with the next of these; the last is followed by closing. */
-async function sayInTurn(connection: Deno.Conn, answers: readonly string[]): Promise<void> {
-  for (const [at, text] of answers.entries()) {
-    if (at > 0 && await connection.read(new Uint8Array(10_000)) === null) return;
-    await say(connection, text);
-  }
-}
-
-/** The other side's closing reaches us when it does. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resume) => setTimeout(resume, 5));
-}
 
 test("a request arrives as it was written", async () => {
   let seen = "";
@@ -177,82 +139,6 @@ test("answers that are cut or not HTTP fail, once, and leave no connection behin
     assert.equal(await ask(client, asking(server.port)), "BrokenAnswer", text.slice(0, 80));
     assert.equal(server.taken, 1, text.slice(0, 80));
   }
-});
-
-test("a kept connection that closes unanswered is replaced once; a new one is not", async () => {
-  let answers = 2;
-  await using server = serveRaw(async (connection) => {
-    if (answers-- <= 0) return;
-    await say(connection, OK);
-    // Waits for the next request and closes in its face.
-    await connection.read(new Uint8Array(1000));
-  });
-  using client = new Http1Client();
-  assert.equal(await ask(client, asking(server.port)), "200 ok");
-  assert.equal(await ask(client, asking(server.port)), "200 ok");
-  assert.equal(server.taken, 2);
-  assert.equal(await ask(client, asking(server.port)), "BrokenAnswer");
-  assert.equal(server.taken, 3);
-});
-
-test("a kept connection that broke in the middle of its answer is not asked again", async () => {
-  await using server = serveRaw((connection) => sayInTurn(connection, [OK, "HTTP/1.1 200 OK\r\n"]));
-  using client = new Http1Client();
-  assert.equal(await ask(client, asking(server.port)), "200 ok");
-  assert.equal(await ask(client, asking(server.port)), "BrokenAnswer");
-  assert.equal(server.taken, 1);
-});
-
-test("a connection that the other side closes while it rests is forgotten", async () => {
-  await using server = serveRaw((connection) => say(connection, OK).then());
-  using client = new Http1Client();
-  for (let round = 1; round <= 3; round++) {
-    assert.equal(await ask(client, asking(server.port)), "200 ok");
-    await until(() => client.resting === 0);
-    assert.equal(server.taken, round);
-  }
-});
-
-test("a connection that nobody needs is closed after a while", async () => {
-  let left = 0;
-  await using server = serveRaw(async (connection) => {
-    await say(connection, OK);
-    await untilLeft(connection);
-    left++;
-  });
-  using client = new Http1Client({ idleMs: 20 });
-  assert.equal(await ask(client, asking(server.port)), "200 ok");
-  assert.equal(client.resting, 1);
-  await until(() => left === 1);
-  assert.equal(client.resting, 0);
-});
-
-test("giving up closes the connection, before the answer and in the middle of it", async () => {
-  let left = 0;
-  await using server = serveRaw(async (connection, head) => {
-    if (head.startsWith("POST")) {
-      await say(connection, "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf");
-    }
-    await untilLeft(connection);
-    left++;
-  });
-  using client = new Http1Client();
-  const early = new AbortController();
-  const asked = client.send(asking(server.port, { method: "GET", body: null }), early.signal);
-  setTimeout(() => early.abort(), 20);
-  await assert.rejects(asked);
-  const late = new AbortController();
-  const { body } = await client.send(asking(server.port), late.signal);
-  assert.equal((await body.read())?.length, 4);
-  const reading = body.read();
-  late.abort();
-  await assert.rejects(reading);
-  const { body: unwanted } = await client.send(asking(server.port), never());
-  unwanted.cancel();
-  await assert.rejects(client.send(asking(server.port), AbortSignal.abort()), {
-    name: "AbortError",
-  });
-  await until(() => left === 3);
 });
 
 test("a refusal that comes before the request was read is heard", async () => {
