@@ -20,6 +20,7 @@ import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
 import { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue } from "./queue/queue.ts";
+import { currencyGuard } from "./ledger/currency.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
@@ -119,11 +120,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const nodes = changes = opened.use(
     await openChanges(database, {
       declaration: () => keeper.current.version,
+      currency: () => keeper.current.service.currency,
       home,
       queue: keeper.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
     }),
   );
+  await keeper.guard(currencyGuard(database.sql, changes.nodeId));
   const keys = opened.use(new KeyRing(database.sql, changes));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {

@@ -41,7 +41,7 @@ export interface Declaration {
      */
     base_url?: string;
     /**
-     * ISO 4217 code of the one currency that prices and balances are in.
+     * ISO 4217 code of the one currency that prices and balances are in. The database remembers it: once something is booked, a declaration with another one is refused.
      */
     currency?: string;
     /**

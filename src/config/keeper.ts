@@ -2,8 +2,8 @@ import type { Known } from "./checker.ts";
 import { compile, compileOrThrow } from "./compile.ts";
 import { describe } from "./describe.ts";
 import { type Change, diff } from "./diff.ts";
-import { BadDeclaration, type Fault, renderFaults } from "./faults.ts";
-import type { Environment } from "./load.ts";
+import { BadDeclaration, type Fault, type Path, renderFaults } from "./faults.ts";
+import { type Environment, load } from "./load.ts";
 import type { Plan } from "./plan.ts";
 
 /** How the last attempt to take a new declaration went. */
@@ -27,6 +27,16 @@ export interface KeeperOptions {
   ) => void;
 }
 
+/** What speaks against a declaration that is good in itself. */
+export interface Objection {
+  path: Path;
+  message: string;
+  suggestion: string;
+}
+
+/** Asked of every declaration before it takes over; `before` is the one in force, null at the start. */
+export type Guard = (plan: Plan, before: Plan | null) => Promise<Objection | null>;
+
 /** Faults the log shows; `check` shows them all. */
 const LOGGED_MAX = 20;
 const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" } as const;
@@ -41,6 +51,7 @@ const EARLIER_MAX = 16;
 export class PlanKeeper {
   readonly #options: KeeperOptions;
   readonly #listeners = new Set<(plan: Plan) => void>();
+  readonly #guards: Guard[] = [];
   #current: Plan;
   readonly #earlier = new Map<string, Plan>();
   #last: Reload;
@@ -81,6 +92,17 @@ export class PlanKeeper {
     return this.#lastChange;
   }
 
+  /** Lets a part that knows more than the file have its say, from the declaration in force on. */
+  async guard(guard: Guard): Promise<void> {
+    const objection = await guard(this.#current, null);
+    if (objection !== null) {
+      const { file } = this.#options;
+      const source = await readDeclaration(file);
+      throw new BadDeclaration(file, source, [this.#place(source, objection)]);
+    }
+    this.#guards.push(guard);
+  }
+
   /** Called with every plan that takes over. */
   onChange(listener: (plan: Plan) => void): void {
     this.#listeners.add(listener);
@@ -115,6 +137,11 @@ export class PlanKeeper {
     }
     const { plan, faults } = compile({ ...this.#options, source, now: Date.now() });
     if (plan === null) return this.#keepOld(cause, source, faults);
+    for (const guard of this.#guards) {
+      const objection = await guard(plan, this.#current);
+      if (objection === null) continue;
+      return this.#keepOld(cause, source, [...faults, this.#place(source, objection)]);
+    }
     const changes = diff(describe(this.#current), describe(plan));
     this.#last = this.#note(cause, plan.version, faults, changes);
     this.#warn(faults);
@@ -131,6 +158,11 @@ export class PlanKeeper {
       });
     }
     return this.#last;
+  }
+
+  #place(source: string, { path, ...text }: Objection): Fault {
+    const { file, environment } = this.#options;
+    return load(file, source, environment).places.fault(path, text);
   }
 
   /** A mistake of ours must not end a gateway that is serving: the old plan is as good as it was. */

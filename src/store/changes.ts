@@ -43,12 +43,13 @@ const BEAT_MS = 2_000;
 /** A node that could not reach the database for this long trusts nothing it remembers … */
 const FRESH_MS = 5_000;
 /** … and only well after that do others stop waiting for it. */
-const DEAD_SECONDS = 10;
+export const DEAD_SECONDS = 10;
 const CHANNEL = "tollgate_change";
 
 export interface ChangesOptions {
   log: (message: string, fields?: Record<string, unknown>) => void;
   declaration: () => string;
+  currency: () => string;
   home: string;
   queue: string;
 }
@@ -100,8 +101,9 @@ class SharedChanges implements Changes {
     const [row] = await this.sql<[{ seen: string }]>`
       with newest as (select coalesce(max(number), 0) as seen from change),
            gone as (delete from node where seen_at < now() - interval '1 day')
-      insert into node (id, seen_at, seen_change, declaration)
-      select ${this.nodeId}, now(), seen, ${this.options.declaration()} from newest
+      insert into node (id, seen_at, seen_change, declaration, currency)
+      select ${this.nodeId}, now(), seen, ${this.options.declaration()}, ${this.options.currency()}
+        from newest
       returning seen_change as seen`;
     this.#seen = BigInt(row.seen);
     this.#listening = await this.sql.listen(
@@ -192,8 +194,9 @@ class SharedChanges implements Changes {
     }
     const peers = await this.sql<Peer[]>`
       with me as (
-        insert into node (id, seen_at, seen_change, declaration, home, queue)
-        values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${version}, ${home}, ${queue})
+        insert into node (id, seen_at, seen_change, declaration, currency, home, queue)
+        values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${version},
+                ${this.options.currency()}, ${home}, ${queue})
         on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change,
           declaration = excluded.declaration, home = excluded.home, queue = excluded.queue)
       select id, home, queue, node.declaration, coalesce(theirs.first_at > mine.first_at, false) as "isAhead"

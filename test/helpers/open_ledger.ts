@@ -57,7 +57,13 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const database = parts.use(await fresh.open());
   const { sql } = database;
   const changes = parts.use(
-    await openChanges(database, { log() {}, declaration: () => "test", home: "test", queue: "kv" }),
+    await openChanges(database, {
+      log() {},
+      declaration: () => "test",
+      currency: () => "EUR",
+      home: "test",
+      queue: "kv",
+    }),
   );
   await declarePlans(sql, PLANS);
   if (options.clock !== undefined) await installClock(sql, options.clock);
