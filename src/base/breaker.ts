@@ -17,7 +17,10 @@ const REST_MS_MAX = 60_000;
  * makes it rest for longer.
  */
 export class Breaker {
-  readonly #health = new Map<string, Health & { rests: number; isProbing: boolean }>();
+  readonly #health = new Map<
+    string,
+    Health & { rests: number; isProbing: boolean; isIll: boolean }
+  >();
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
@@ -38,16 +41,29 @@ export class Breaker {
     return true;
   }
 
+  /**
+   * Whether it rests for nothing but failures of particular requests: then another request may well go
+   * through, and need not wait for the rest to end.
+   */
+  mayKnock(name: string): boolean {
+    const health = this.#health.get(name);
+    return health !== undefined && health.state !== "closed" && !health.isIll;
+  }
+
   succeeded(name: string): void {
     if (this.#health.has(name)) this.#health.delete(name);
   }
 
-  /** `restSeconds`: what the other side itself asked for; then it rests at once. */
-  failed(name: string, restSeconds?: number): void {
+  /**
+   * `restSeconds`: what the other side itself asked for; then it rests at once. `isOfRequest`: it answered,
+   * and the request may be what it fails on.
+   */
+  failed(name: string, restSeconds?: number, isOfRequest = false): void {
     const health = this.#health.get(name) ??
-      { state: "closed", failures: 0, restUntil: 0, rests: 0, isProbing: false };
+      { state: "closed", failures: 0, restUntil: 0, rests: 0, isProbing: false, isIll: false };
     this.#health.set(name, health);
     health.failures++;
+    health.isIll ||= !isOfRequest;
     const wasProbe = health.isProbing;
     health.isProbing = false;
     if (restSeconds === undefined && !wasProbe && health.failures < FAILURES_MAX) return;

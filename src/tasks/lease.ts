@@ -154,7 +154,7 @@ export async function handBackUnsent(
   { id, fence }: ClaimedTask,
   { tried, lastFailure, delayMs, isNewRound }: {
     tried: readonly string[];
-    lastFailure: string;
+    lastFailure: string | null;
     delayMs: number;
     isNewRound: boolean;
   },

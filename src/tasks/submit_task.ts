@@ -19,8 +19,10 @@ const ROUND_MS = 1_500;
 /** How long a lost submission may still be on its way: only after it is "nobody has it" believed. */
 const SETTLE_SECONDS = 10;
 const LOST_MS = 2_000;
-/** How long after others a task tries that has failed before. */
+/** How long after others a task tries, for each round that it has failed in. */
 const STAND_BACK_MS = 3_000;
+/** Another took the last place between our look and our call. */
+const NO_PLACE_MS = 1_000;
 
 /** Hands a job to an upstream that can take it now. What it is about to do is written down first. */
 export async function submitTask(
@@ -36,7 +38,9 @@ export async function submitTask(
   const plan = deps.plan(task.declaration);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
-  const choice = deps.media.choose(plan, model, task.tried);
+  // In its first round a job is new to every upstream that it has not tried.
+  const trial = task.looks === 0 ? "first" : "again";
+  const choice = deps.media.choose(plan, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
       ? await nextRound(deps, task)
@@ -56,14 +60,19 @@ export async function submitTask(
   await noteSubmitting(sql, task, choice.upstream);
   let submitted;
   try {
-    submitted = await deps.media.submit(spot, {
-      type: task.type as MediaType,
-      reference: task.id,
-      prompt,
-      parameters: asked,
-      inputs,
-      callbackUrl: isPublic(plan) ? deps.files.callbackUrl(task.id, Date.now()) : null,
-    }, signal);
+    submitted = await deps.media.submit(
+      spot,
+      {
+        type: task.type as MediaType,
+        reference: task.id,
+        prompt,
+        parameters: asked,
+        inputs,
+        callbackUrl: isPublic(plan) ? deps.files.callbackUrl(task.id, Date.now()) : null,
+      },
+      signal,
+      trial,
+    );
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return await afterFailure(deps, task, spot, error);
@@ -89,11 +98,11 @@ export async function submitTask(
 }
 
 /**
- * After a rest the first to ask shows whether an upstream is well again. A job that makes it fail must not
- * be that one for ever, or a few of them keep a model from everybody.
+ * After a rest the first to ask shows whether an upstream is well again. Who has failed least asks first:
+ * else a few jobs that make it fail keep a model from everybody.
  */
-function restOf({ last_failure }: ClaimedTask, restMs: number): number {
-  return last_failure === null ? restMs : restMs + STAND_BACK_MS;
+function restOf({ looks }: ClaimedTask, restMs: number): number {
+  return restMs + STAND_BACK_MS * looks;
 }
 
 async function accepted(
@@ -127,6 +136,12 @@ async function afterFailure(
   }
   if (failure.isRejection) {
     return await failTask(deps, task, jobRefusal(failure.kind, failure.options.param));
+  }
+  if (failure.foundNoPlace) {
+    const { tried, last_failure: lastFailure } = task;
+    const delayMs = restOf(task, NO_PLACE_MS);
+    await handBackUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });
+    return { againInMs: delayMs };
   }
   await handBackUnsent(sql, task, {
     tried: [...task.tried, nameOf(upstream)],

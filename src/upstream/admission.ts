@@ -20,6 +20,9 @@ export interface Place {
   abandon(): void;
 }
 
+/** Whether a job is new to an upstream, or has failed there before. */
+export type Trial = "first" | "again";
+
 /** Who may be asked now: who is ill, and how much each may bear at once. One for chat and media. */
 export class Admission {
   readonly #breaker = new Breaker();
@@ -67,11 +70,45 @@ export class Admission {
     };
   }
 
-  /** Whether `enter` would give a place now; takes none. */
-  hasRoom(upstream: Upstream, plan: Plan): boolean {
+  /**
+   * The same for a job that comes again until it is done. An upstream that fails on particular jobs is not
+   * down: a job's failures count once, and they keep no job waiting that is new to the upstream.
+   */
+  enterJob(upstream: Upstream, provider: Provider, trial: Trial): Place | null {
+    const release = this.#slots.take(provider.id, provider.concurrencyMax);
+    if (release === null) return null;
+    const name = nameOf(upstream);
+    const isWell = () => this.#breaker.healthOf(name).state === "closed";
+    const isKnock = trial === "first" && this.#breaker.mayKnock(name);
+    const isProbe = !isKnock && !isWell();
+    if (!isKnock && !this.#breaker.mayTry(name)) {
+      release();
+      return null;
+    }
+    return {
+      end: (failure) => {
+        release();
+        if (failure === null || failure.isRejection) this.#breaker.succeeded(name);
+        else if (!isOfJob(failure)) this.#breaker.failed(name, failure.options.retryAfterSeconds);
+        else if (isProbe || (trial === "first" && isWell())) {
+          this.#breaker.failed(name, undefined, true);
+        }
+        this.tell(upstream, failure);
+      },
+      abandon: () => {
+        if (isProbe) this.#breaker.abandoned(name);
+        release();
+      },
+    };
+  }
+
+  /** Whether `enter`, or with a trial `enterJob`, would give a place now; takes none. */
+  hasRoom(upstream: Upstream, plan: Plan, trial?: Trial): boolean {
     const { id, concurrencyMax } = plan.providers.get(upstream.provider)!;
     const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
-    return !isFull && this.#breaker.wouldTry(nameOf(upstream));
+    const name = nameOf(upstream);
+    return !isFull &&
+      (this.#breaker.wouldTry(name) || (trial === "first" && this.#breaker.mayKnock(name)));
   }
 
   tell({ provider, model }: Upstream, failure: UpstreamFailure | null): void {
@@ -90,6 +127,11 @@ export class Admission {
   secondsUntil(upstreams: readonly Upstream[]): number {
     return upstreams.length === 0 ? 1 : this.#breaker.secondsUntil(upstreams.map(nameOf));
   }
+}
+
+/** It answered that it failed, and asked for no rest: the job may be what it fails on. */
+function isOfJob({ kind, sent, options }: UpstreamFailure): boolean {
+  return kind === "failed" && sent === "refused" && options.retryAfterSeconds === undefined;
 }
 
 /** What an upstream is remembered by: its provider and what that calls the model. */

@@ -40,6 +40,11 @@ export class UpstreamFailure extends Error {
     return this.options.sent ?? "maybe";
   }
 
+  /** Nobody was asked: the upstream was full, or rests. An upstream that says so itself has got it. */
+  get foundNoPlace(): boolean {
+    return this.kind === "overloaded" && this.sent === "no";
+  }
+
   /** The request itself is at fault: no other upstream would take it. */
   get isRejection(): boolean {
     return this.kind === "rejected" || this.kind === "too_long";

@@ -1,4 +1,5 @@
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import type { Trial } from "./admission.ts";
 import type { MediaJob, Seen, Submitted, UpstreamOutput } from "./media_adapter.ts";
 
 /** An upstream that may be asked now, or when to ask again; null: each was tried. */
@@ -25,17 +26,21 @@ export interface Spot {
  * exchange (or a short fixed row of them) with a deadline, and throws `UpstreamFailure`.
  */
 export interface MediaCalls {
-  /** Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. */
-  choose(plan: Plan, model: Model, tried: readonly string[]): Choice;
+  /**
+   * Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. With a
+   * `trial` the job is one that comes again until it is done, here and in `submit`.
+   */
+  choose(plan: Plan, model: Model, tried: readonly string[], trial?: Trial): Choice;
   /** What a job's inputs should carry for this upstream. */
   inputsFor(spot: Spot): "url" | "bytes";
   /** First look after `firstMs`, then growing by half up to `maxMs`, with jitter. */
   polling(spot: Spot): { readonly firstMs: number; readonly maxMs: number };
   /**
    * Hands the job over. The failure's `sent` says whether it may be tried elsewhere: `no`, always;
-   * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it.
+   * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it. One that
+   * `foundNoPlace` was not even tried.
    */
-  submit(spot: Spot, job: MediaJob, signal: AbortSignal): Promise<Submitted>;
+  submit(spot: Spot, job: MediaJob, signal: AbortSignal, trial?: Trial): Promise<Submitted>;
   /** Looks once how it stands. A failure says nothing of the job: look again later. */
   look(spot: Spot, id: string, signal: AbortSignal): Promise<Seen>;
   /** Asks to stop it. Null: asked, and polling will tell; also where the provider cannot stop jobs. */
