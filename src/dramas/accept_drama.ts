@@ -17,15 +17,6 @@ export async function acceptDrama(
   body: DramaBody,
 ): Promise<CreatedTask> {
   const { job, quote } = await quoteRequest(deps, call, model, body);
-  const { sql } = deps.database;
-  const isLong = job.until === "video";
-  if (isLong && call.callbackUrl === null && !await hasEndpoint(sql, call.account.id)) {
-    throw new Refusal(
-      "webhook_required",
-      "A drama takes long: send callback_url, or set up a webhook endpoint first.",
-      { param: "callback_url" },
-    );
-  }
   return await deps.creation.create({
     ...taskOf(call, model),
     job,
@@ -39,14 +30,22 @@ export async function acceptDrama(
   });
 }
 
-/** What a drama would do and cost at the most; books nothing. */
+/** What a drama would do and cost at the most, if it can be accepted; books nothing. */
 export async function quoteRequest(
   deps: Pick<TaskDeps, "files" | "database">,
-  { plan, account }: Pick<GenerationCall, "plan" | "account">,
+  { plan, account, callbackUrl }: Pick<GenerationCall, "plan" | "account" | "callbackUrl">,
   model: Model,
   body: DramaBody,
 ): Promise<{ job: DramaJob; quote: Quote }> {
   const checked = await checkDrama(deps, account.id, model, body);
+  const isLong = checked.until === "video";
+  if (isLong && callbackUrl === null && !await hasEndpoint(deps.database.sql, account.id)) {
+    throw new Refusal(
+      "webhook_required",
+      "A drama takes long: send callback_url, or set up a webhook endpoint first.",
+      { param: "callback_url" },
+    );
+  }
   const { own, parts } = pricesOf(plan, account, model, checked.until);
   const job: DramaJob = { ...checked, prices: parts };
   return { job, quote: quoteDrama(plan, model, own, job) };

@@ -5,6 +5,7 @@ import { mountAdmin } from "./admin/mount.ts";
 import type { AdminDeps } from "./admin/mount.ts";
 import { mountCallbacks } from "./endpoints/callbacks.ts";
 import { mountContent } from "./endpoints/content.ts";
+import { notReleased } from "./endpoints/create_generation.ts";
 import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
 import type { Endpoint, Env, Exchange } from "./exchange.ts";
@@ -48,7 +49,9 @@ export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
 function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: AppDeps): void {
   const path = "/v1" + route.path.replace(/\{([^}]*)\}/g, ":$1");
   if (route.stage === "planned") {
-    const planned = guarded(deps, route.path, notReleased(route.path));
+    const planned = guarded(deps, route.path, () => {
+      throw notReleased(route);
+    });
     refusals.all(path, planned);
     refusals.all(`${path}/*`, planned);
     return;
@@ -80,12 +83,6 @@ function unknownEndpoint(): never {
     "unknown_endpoint",
     "There is no such endpoint: /openapi.json lists those there are.",
   );
-}
-
-function notReleased(path: string): Endpoint {
-  return function notReleased() {
-    throw new Refusal("endpoint_not_released", `${path} is planned and not released yet.`);
-  };
 }
 
 /** Written once per plan, when somebody first asks. */

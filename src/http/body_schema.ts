@@ -5,6 +5,7 @@ import Ajv2020, {
 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { Refusal } from "../base/refusal.ts";
+import { dropNulls } from "./absent_nulls.ts";
 
 const ajv = new Ajv2020.default({
   strict: true,
@@ -14,12 +15,25 @@ const ajv = new Ajv2020.default({
 });
 addFormats.default(ajv);
 
+interface BodySchemaOptions {
+  /** Null in an optional field is as good as none, and is taken out of the body. */
+  nullIsAbsent?: boolean;
+}
+
 /** A check of request bodies, compiled once; throws the refusal that names the field. */
-export function bodySchema<T>(schema: AnySchemaObject): (body: unknown) => T {
+export function bodySchema<T>(
+  schema: AnySchemaObject,
+  { nullIsAbsent = false }: BodySchemaOptions = {},
+): (body: unknown) => T {
   let compiled: ValidateFunction | undefined;
   return function checkBody(body) {
     compiled ??= ajv.compile(schema);
     if (compiled(body)) return body as T;
+    if (nullIsAbsent) {
+      // Only a body that did not fit can have such nulls: others pay nothing for them.
+      dropNulls(schema, body);
+      if (compiled(body)) return body as T;
+    }
     throw toRefusal(compiled.errors![0]!);
   };
 }

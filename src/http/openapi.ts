@@ -1,5 +1,6 @@
 import { refusalTable } from "../base/refusal.ts";
 import type { Plan, Route } from "../config/plan.ts";
+import { allowNulls } from "./absent_nulls.ts";
 import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
 import {
   ADMIN_CALLS,
@@ -167,9 +168,9 @@ function schemas(): Json {
     newPlan,
     personChange,
     quoteRequest,
-    chatRequest,
   ];
-  const bodies = [...requests, ...GENERATIONS, ...WEBHOOK_BODIES]
+  const lenient = [chatRequest, ...GENERATIONS].map(allowNulls);
+  const bodies = [...requests, ...lenient, ...WEBHOOK_BODIES]
     .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {
     ...JSON.parse(text),

@@ -227,6 +227,10 @@ Deno.test("POST /v1/dramas/generations refuses what cannot become a drama, and s
   ];
   for (const [more, status, code, param] of cases) {
     assert.deepEqual(await refused(gateway, request(more)), { status, code, param }, code);
+    if (code === "business_id_required") continue;
+    const quote = await gateway.post("/v1/quotes", { path: PATH, body: request(more) });
+    const { error } = await quote.json();
+    assert.deepEqual([quote.status, error?.code, error?.param], [status, code, param], "quoted");
   }
   const long = await gateway.submit(
     PATH,

@@ -241,8 +241,8 @@ Deno.test("POST /v1/quotes tells the worst case and whether it is covered, and b
       ["/images/generations", { model: "tiny-image", prompt: "x", n: 3 }, "invalid_value"],
       ["/images/generations", { model: "tiny-image", prompt: "x", n: -1 }, "invalid_value"],
       ["/images/generations", { model: "tiny-image", prompt: "x", n: 1e300 }, "invalid_value"],
-      ["/images/generations", { model: "tiny-video" }, "capability_not_supported"],
-      ["/images/generations", { model: "nothing" }, "model_unavailable"],
+      ["/images/generations", { model: "tiny-video", prompt: "x" }, "capability_not_supported"],
+      ["/images/generations", { model: "nothing", prompt: "x" }, "model_unavailable"],
       ["/images/generations", {}, "missing_field"],
       [
         "/videos/generations",
@@ -252,11 +252,48 @@ Deno.test("POST /v1/quotes tells the worst case and whether it is covered, and b
       ["/videos/generations", { model: "tiny-video" }, "missing_field"],
       ["/models", { model: "tiny-chat" }, "invalid_value"],
       ["/chat/completions", { model: "tiny-chat" }, "missing_field"],
+      ["/chat/completions", { model: "tiny-chat", messages: "x" }, "invalid_value"],
+      ["/chat/completions", { model: "tiny-chat", messages: [], temprature: 1 }, "unknown_field"],
+      [
+        "/chat/completions",
+        { model: "tiny-chat", messages: [{ role: "user", content: "x" }], reasoning_effort: "low" },
+        "capability_not_supported",
+      ],
+      [
+        "/images/generations",
+        { model: "tiny-image", prompt: "x", callback_url: "http://127.0.0.1/" },
+        "unsafe_url",
+      ],
     ] as const
   ) {
     const res = await ask(path, body);
     assert.equal((await errorOf(res)).code, code, JSON.stringify([path, body]));
   }
+});
+
+Deno.test("POST /v1/quotes answers 501 for an endpoint that is planned", async () => {
+  const text = await Deno.readTextFile(new URL("../helpers/declaration.yaml", import.meta.url));
+  const routes = ["chat", "list_models", "quotes"].map((operation) =>
+    `  - { path: /${operation}, operation: ${operation}, stage: released }`
+  );
+  await using gateway = await openGateway({
+    declaration: `${text}
+routes:
+${routes.join("\n")}
+  - { path: /images/generations, operation: generation, type: image, stage: planned }
+  - { path: /videos/generations, operation: generation, type: video, stage: planned }
+`,
+  });
+  const res = await gateway.fetch("/v1/quotes", {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      path: "/images/generations",
+      body: { model: "tiny-image", prompt: "x" },
+    }),
+  });
+  assert.equal(res.status, 501);
+  assert.equal((await errorOf(res)).code, "endpoint_not_released");
 });
 
 Deno.test("400 for credits that are not money", async () => {

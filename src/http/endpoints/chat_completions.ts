@@ -10,7 +10,7 @@ import { readJson } from "../read_json.ts";
 import { noticeHeaders, usableModel } from "./retrieve_model.ts";
 import schema from "../../../schemas/requests/chat_completions.schema.json" with { type: "json" };
 
-const chatRequest = bodySchema<ChatRequest>(schema);
+export const chatRequest = bodySchema<ChatRequest>(schema, { nullIsAbsent: true });
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",

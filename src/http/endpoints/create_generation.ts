@@ -116,6 +116,10 @@ export function modelOf(c: HttpContext, id: string, route: Route): Model {
 
 function notThere(route: Route): Endpoint {
   return function notThere() {
-    throw new Refusal("endpoint_not_released", `${route.path} is planned and not released yet.`);
+    throw notReleased(route);
   };
+}
+
+export function notReleased({ path }: Route): Refusal {
+  return new Refusal("endpoint_not_released", `${path} is planned and not released yet.`);
 }

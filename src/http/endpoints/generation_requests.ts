@@ -18,7 +18,7 @@ export interface GenerationRequest {
 }
 
 function request(schema: AnySchemaObject): GenerationRequest {
-  const fits = bodySchema<GenerationBody>(schema);
+  const fits = bodySchema<GenerationBody>(schema, { nullIsAbsent: true });
   return {
     title: schema.title,
     schema,

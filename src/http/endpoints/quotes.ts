@@ -1,8 +1,10 @@
 import { formatDecimal, roundUp } from "../../base/money.ts";
 import { Refusal } from "../../base/refusal.ts";
+import { checkRequest } from "../../chat/check_request.ts";
 import type { Model, Plan, Route } from "../../config/plan.ts";
 import { quoteRequest as quoteDramaRequest } from "../../dramas/accept_drama.ts";
 import type { DramaBody } from "../../dramas/check_drama.ts";
+import { identify } from "../../idempotency/key.ts";
 import { covers } from "../../ledger/balance.ts";
 import type { Quote } from "../../pricing/quote.ts";
 import { snapshotOf } from "../../pricing/snapshot.ts";
@@ -15,7 +17,8 @@ import type { Database } from "../../store/database.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
-import { modelOf } from "./create_generation.ts";
+import { chatRequest } from "./chat_completions.ts";
+import { callOf, modelOf, notReleased } from "./create_generation.ts";
 import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 import schema from "../../../schemas/requests/quotes.schema.json" with { type: "json" };
@@ -28,14 +31,7 @@ export function createQuote(deps: TaskEndpointDeps & { database: Database }): En
     const { path, body } = quoteRequest(await readJson(c));
     const { plan } = c.env;
     const route = pricedRoute(plan, path);
-    if (typeof body.model !== "string") {
-      throw new Refusal("missing_field", "The field body.model is missing.", {
-        param: "body.model",
-      });
-    }
-    const model = modelOf(c, body.model, route);
-    const account = accountOf(c);
-    const { most, quoted } = await quotedFor(deps, c, route, model, body);
+    const { model, most, quoted } = await quotedFor(deps, c, route, body);
     const scale = plan.service.currencyScale;
     return sendJson(JSON.stringify({
       object: "quote",
@@ -45,9 +41,15 @@ export function createQuote(deps: TaskEndpointDeps & { database: Database }): En
       amount: formatDecimal(roundUp(quoted.amount, scale)),
       usage: most,
       price: snapshotOf(quoted.price),
-      covered: await covers(deps.database.sql, account.id, quoted, scale),
+      covered: await covers(deps.database.sql, accountOf(c).id, quoted, scale),
     }));
   };
+}
+
+interface Quoted {
+  model: Model;
+  most: Usage;
+  quoted: Quote;
 }
 
 /** Refused as the endpoint itself would refuse it. */
@@ -55,34 +57,37 @@ async function quotedFor(
   deps: TaskEndpointDeps,
   c: HttpContext,
   route: Route,
-  model: Model,
-  body: Record<string, unknown>,
-): Promise<{ most: Usage; quoted: Quote }> {
-  const call = { plan: c.env.plan, account: accountOf(c) };
-  if (model.type === "drama") {
-    const request = GENERATION_REQUESTS.get(route.request!)!;
-    const drama = request.check(body) as unknown as DramaBody;
-    const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
-    return { most: worstCase(model, body), quoted: quote };
+  body: unknown,
+): Promise<Quoted> {
+  if (route.operation === "chat") return quotedChat(c, route, body);
+  const request = route.operation === "speech"
+    ? SPEECH_REQUEST
+    : GENERATION_REQUESTS.get(route.request ?? "");
+  if (request === undefined) throw notReleased(route);
+  const checked = request.check(body);
+  // Left out it is no fault here: a header may say it, and a quote has none of the request's.
+  if (typeof checked.business_id === "string") {
+    identify(checked.business_id, route.path, checked, "business_id");
   }
-  const most = await mostOf(deps, c, route, model, body);
-  return { most, quoted: quoteFor(call.plan, call.account, model, most) };
+  const model = modelOf(c, checked.model, route);
+  const call = callOf(c, null, checked.callback_url);
+  if (model.type === "drama") {
+    const drama = checked as unknown as DramaBody;
+    const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
+    return { model, most: worstCase(model, checked), quoted: quote };
+  }
+  const { most } = model.type === "speech"
+    ? checkSpeech(model, checked as unknown as SpeechBody)
+    : await checkGeneration(deps.tasks.files, call.plan, call.account.id, model, checked);
+  return { model, most, quoted: quoteFor(call.plan, call.account, model, most) };
 }
 
-async function mostOf(
-  { tasks }: TaskEndpointDeps,
-  c: HttpContext,
-  route: Route,
-  model: Model,
-  body: Record<string, unknown>,
-): Promise<Usage> {
-  const request = GENERATION_REQUESTS.get(route.request ?? "");
-  if (route.operation === "speech") {
-    return checkSpeech(model, SPEECH_REQUEST.check(body) as unknown as SpeechBody).most;
-  }
-  if (request === undefined) return worstCase(model, body);
-  const checked = request.check(body);
-  return (await checkGeneration(tasks.files, c.env.plan, accountOf(c).id, model, checked)).most;
+function quotedChat(c: HttpContext, route: Route, body: unknown): Quoted {
+  const request = chatRequest(body);
+  const model = modelOf(c, request.model, route);
+  checkRequest(model, request);
+  const most = worstCase(model, request);
+  return { model, most, quoted: quoteFor(c.env.plan, accountOf(c), model, most) };
 }
 
 const PRICED = new Set(["chat", "speech", "generation"]);
@@ -90,6 +95,7 @@ const PRICED = new Set(["chat", "speech", "generation"]);
 function pricedRoute(plan: Plan, path: string): Route {
   const wanted = path.replace(/^\/v1(?=\/)/, "");
   const route = plan.routes.find((route) => route.path === wanted && PRICED.has(route.operation));
+  if (route?.stage === "planned") throw notReleased(route);
   if (route !== undefined) return route;
   const known = plan.routes.filter(({ operation }) => PRICED.has(operation)).map((route) =>
     route.path

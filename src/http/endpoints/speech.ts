@@ -7,7 +7,7 @@ import { acceptChecked, forgetKey, quoteFor } from "../../tasks/accept_generatio
 import { awaitTask } from "../../tasks/await_task.ts";
 import type { CreatedTask } from "../../tasks/create_task.ts";
 import { isOver, type TaskRow } from "../../tasks/task.ts";
-import { accountOf, type Endpoint, type HttpContext } from "../exchange.ts";
+import type { Endpoint, HttpContext } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
 import { acceptOrReplay, answerWithTask, callOf, modelOf } from "./create_generation.ts";
@@ -43,15 +43,16 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
       return await sendSound(deps, c, identity, created);
     }
     const model = modelOf(c, body.model, route);
+    const { requestId, clientRequestId, plan, account } = callOf(c, null, body.callback_url);
     const { job, most } = checkSpeech(model, body);
     const { ledger, media } = deps.tasks;
     const bytes = await speak({ ledger, media }, {
-      requestId: c.env.requestId,
-      clientRequestId: c.env.clientRequestId,
-      plan: c.env.plan,
-      account: accountOf(c).id,
+      requestId,
+      clientRequestId,
+      plan,
+      account: account.id,
       model,
-      quote: quoteFor(c.env.plan, accountOf(c), model, most),
+      quote: quoteFor(plan, account, model, most),
       speech: job,
       signal: c.req.raw.signal,
     });

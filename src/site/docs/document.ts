@@ -153,7 +153,7 @@ const DEPTH_MAX = 3;
 /** The fields of an object, or of what a list holds. */
 export function fieldsOf(document: OpenApi, schema: Schema, depth = 0): Field[] {
   const whole = resolve(document, schema);
-  const inside = whole.type === "array" && whole.items !== undefined
+  const inside = [whole.type].flat().includes("array") && whole.items !== undefined
     ? resolve(document, whole.items)
     : whole;
   if (inside.properties === undefined) return [];
