@@ -45,7 +45,7 @@ export async function createKey(
     insert into api_key (id, account_id, name, hash, last4)
     select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${
     key.slice(-4)
-  } from account where id = ${account}
+  } from account where id = ${account} and closed_at is null
        and (${most}::int is null or ${most}::int > (
          select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;

@@ -86,7 +86,7 @@ export class KeyRing implements AsyncDisposable {
     >`
       select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book
         from api_key k join account a on a.id = k.account_id
-       where k.hash = decode(${hash}, 'hex') and k.revoked_at is null`;
+       where k.hash = decode(${hash}, 'hex') and k.revoked_at is null and a.closed_at is null`;
     if (row === undefined) return null;
     const caller: Caller = {
       key: row.key,

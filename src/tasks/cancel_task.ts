@@ -1,3 +1,4 @@
+import type { Queries } from "../store/database.ts";
 import type { TaskDeps } from "./deps.ts";
 import { findTask, taskNotFound } from "./find_task.ts";
 import { finishTask } from "./finish_task.ts";
@@ -30,4 +31,14 @@ export async function cancelTask(
   if (count > 0) deps.queue.ring({ kind: TASK, id });
   const after = await find();
   return { row: after, isPending: !isOver(after.status) };
+}
+
+/** Asks for the end of every task of an account; those that are named are to be rung for. */
+export async function askToCancelAll(sql: Queries, account: string): Promise<string[]> {
+  const asked = await sql<{ id: string }[]>`
+    update task set cancel_asked_at = now(),
+                    wake_at = case when lease_until > now() then wake_at else now() end
+     where account_id = ${account} and completed_at is null and cancel_asked_at is null
+    returning id`;
+  return asked.map(({ id }) => id);
 }

@@ -14,21 +14,21 @@ const EARLY_MS = 50;
 
 /**
  * Takes a due task, for this process alone: the fence moves on, and only who holds the newest may change
- * the row. Null: it is not due, somebody has it, or it is over.
+ * the row. Null: it is not due, somebody has it, or it is over. Nobody wants a closed account's tasks.
  */
 export async function claim(sql: Queries, id: string): Promise<ClaimedTask | null> {
   const [task] = await sql<ClaimedTask[]>`
     update task t
        set fence = t.fence + 1, lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
            wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
-      from task s left join hold h on h.id = s.request_id
+      from task s left join hold h on h.id = s.request_id left join account a on a.id = s.account_id
      where t.id = ${id} and s.id = t.id
        and t.wake_at <= now() + ${EARLY_MS} * interval '1 millisecond'
        and (t.lease_until is null or t.lease_until <= now())
     returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
       t.callback_url, t.outputs, t.stage, t.stages, t.phase, t.provider, t.upstream_model, t.upstream_id,
-      t.tried, t.result, t.cancel_asked_at, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.fence,
-      t.parent_id, t.nudges, t.declaration,
+      t.tried, t.result, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.fence, t.parent_id,
+      t.nudges, t.declaration, coalesce(t.cancel_asked_at, a.closed_at) as cancel_asked_at,
       t.deadline_at <= now() as is_overdue,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
       h.price, h.kind`;
@@ -140,10 +140,12 @@ export async function handBack(
        set progress = greatest(progress, ${moved}::smallint),
            updated_at = case when ${moved}::smallint > progress then now() else updated_at end,
            looks = looks + ${hasLooked ? 1 : 0}, failures = 0, lease_until = null,
-           wake_at = case when cancel_asked_at is not null and cancel_sent_at is null and phase = 'accepted'
+           wake_at = case when cancel_asked_at is not null and cancel_sent_at is null
+                             and phase in ('submit', 'accepted')
                        then now() else now() + ${delayMs} * interval '1 millisecond' end
      where id = ${id} and fence = ${fence} and completed_at is null
-    returning cancel_asked_at is not null and cancel_sent_at is null and phase = 'accepted' as is_asked`;
+    returning cancel_asked_at is not null and cancel_sent_at is null
+                and phase in ('submit', 'accepted') as is_asked`;
   if (row === undefined) throw new LostLease();
   return row.is_asked ? 0 : delayMs;
 }

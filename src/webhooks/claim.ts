@@ -75,11 +75,12 @@ export async function claim(
            d.is_test, e.id as event_id, e.type, e.data, e.task_id,
            floor(extract(epoch from e.created_at))::bigint as created,
            extract(epoch from now() - e.created_at)::float8 as age,
-           case when p.deleted_at is not null then 'endpoint_deleted'
+           case when p.deleted_at is not null or a.closed_at is not null then 'endpoint_deleted'
                 when p.disabled_at is not null and not d.is_test then 'endpoint_disabled' end as off,
            coalesce(s.secrets, '[]') as secrets
       from claimed d
       join webhook_event e on e.id = d.event_id
+      join account a on a.id = d.account_id
       left join webhook_endpoint p on p.id = d.endpoint_id
       left join lateral (
         select json_agg(json_build_object('id', id, 'secret', secret)

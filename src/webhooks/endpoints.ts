@@ -181,6 +181,22 @@ export async function endDeliveriesOf(
        and d.endpoint_id = e.id and d.wake_at is not null and d.lease_until is null`;
 }
 
+/**
+ * Ends everything that would be sent for an account that is closed: its endpoints, what they and its
+ * callbacks wait for, and what it was signed with.
+ */
+export async function removeReceivers(sql: Queries, account: string): Promise<void> {
+  // Deliveries before endpoints, as who notes an attempt locks them.
+  await sql`
+    update webhook_delivery
+       set state = 'failed', reason = 'endpoint_deleted', wake_at = null, ended_at = now()
+     where account_id = ${account} and wake_at is not null and lease_until is null`;
+  await sql`
+    update webhook_endpoint set deleted_at = now()
+     where account_id = ${account} and deleted_at is null`;
+  await sql`delete from webhook_secret where account_id = ${account}`;
+}
+
 function unknownEndpoint(): never {
   throw new Refusal("not_found", "There is no such webhook endpoint.", { param: "id" });
 }

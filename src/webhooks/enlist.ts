@@ -14,7 +14,8 @@ export interface DeliveryMessage {
 /**
  * Writes an event and one delivery per receiver, inside the transaction that ends the task: the
  * request's `callback_url` if it had one, else every enabled endpoint of the account that wants the
- * type. Without a receiver nothing is written. A task has one event, so a second call does nothing.
+ * type. Without a receiver, or once the account is closed, nothing is written. A task has one event, so a
+ * second call does nothing.
  *
  * The result is to be rung after the commit.
  */
@@ -38,6 +39,7 @@ export async function enlistEvent(
       insert into webhook_event (id, account_id, task_id, type, data)
       select ${id}, ${account}, ${event.taskId}, ${event.type}, ${JSON.stringify(event.data)}
        where exists (select from target)
+         and not exists (select from account where id = ${account} and closed_at is not null)
       on conflict (task_id) do nothing
       returning id)
     insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, lane, wake_at)

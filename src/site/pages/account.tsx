@@ -1,8 +1,8 @@
-import { deletePerson } from "../../accounts/delete_person.ts";
 import { identitiesOf } from "../../accounts/identities.ts";
 import { findPasswordHash, renamePerson, setPassword } from "../../accounts/people.ts";
 import { passwordFault } from "../../accounts/passwords.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
+import { deleteAccount } from "../delete_account.ts";
 import { addressOf, readForm } from "../form.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { forgetSession, signIn } from "../visitor.ts";
@@ -42,7 +42,7 @@ export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
     await deps.sessions.endAll(signedInOf(c).person.id);
     return forgetSession(c, seeOtherWith(c, "/sign-in", "info", "You are signed out everywhere."));
   });
-  site.post("/account/delete", (c) => deleteAccount(c, deps));
+  site.post("/account/delete", (c) => leave(c, deps));
 }
 
 async function show(
@@ -82,7 +82,7 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
   return response;
 }
 
-async function deleteAccount(c: SiteContext, deps: SiteDeps): Promise<Response> {
+async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const { person } = signedInOf(c);
   const { confirm = "" } = await readForm(c);
   if (person.hasPassword) {
@@ -95,8 +95,7 @@ async function deleteAccount(c: SiteContext, deps: SiteDeps): Promise<Response> 
       return await show(c, deps, { confirm: "Type your e-mail address." });
     }
   }
-  await deletePerson(deps.database, deps.changes, person);
-  await deps.sessions.endAll(person.id);
+  await deleteAccount(deps, person);
   return forgetSession(c, seeOtherWith(c, "/", "info", "Your account is deleted."));
 }
 
