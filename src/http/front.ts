@@ -54,22 +54,26 @@ export class Front {
   }
 
   handle = (request: Request, info: Deno.ServeHandlerInfo): Response | Promise<Response> =>
-    this.#run(request, info, null);
+    this.#run(request, info, null, newId("req"));
 
-  /** The same for somebody who has shown otherwise than by a key who they are. */
+  /**
+   * The same for somebody who has shown otherwise than by a key who they are, as a part of another request:
+   * the two have one id.
+   */
   callAs = (
     caller: Caller,
     request: Request,
-    info: Exchange["info"],
-  ): Response | Promise<Response> => this.#run(request, info, caller);
+    { info, requestId }: Pick<Exchange, "info" | "requestId">,
+  ): Response | Promise<Response> => this.#run(request, info, caller, requestId);
 
   #run(
     request: Request,
     info: Exchange["info"],
     caller: Caller | null,
+    requestId: string,
   ): Response | Promise<Response> {
     const exchange: Exchange = {
-      requestId: newId("req"),
+      requestId,
       startedAt: performance.now(),
       info,
       path: pathOf(request.url),

@@ -68,7 +68,7 @@ export interface SiteDeps {
   readonly callApi: (
     caller: Caller,
     request: Request,
-    info: SiteExchange["info"],
+    within: SiteExchange,
   ) => Response | Promise<Response>;
   /** The OpenAPI document of a plan. */
   readonly document: (plan: Plan) => Record<string, unknown>;

@@ -13,6 +13,7 @@ import { sendFault } from "./pages/fault.tsx";
 import { landing } from "./pages/landing.tsx";
 import { mountSignInElsewhere } from "./pages/sign_in_elsewhere.tsx";
 import { mountSignIn } from "./pages/sign_in.tsx";
+import { transportSecurity } from "./transport_security.ts";
 import { mustBeSignedIn, recogniseVisitor } from "./visitor.ts";
 
 export type SiteHandler = (
@@ -21,7 +22,7 @@ export type SiteHandler = (
 ) => Response | Promise<Response>;
 
 /** Everything that is not the API: pages for people, and what pages are made of. */
-export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
+export function buildSite(plan: Plan, deps: SiteDeps): SiteHandler {
   const site = new Hono<SiteEnv>();
   site.onError((error, c) => {
     const refusal = deps.toRefusal(error);
@@ -61,7 +62,13 @@ export function buildSite(_plan: Plan, deps: SiteDeps): SiteHandler {
   mountAccount(site, deps);
   mountDocs(site, deps);
   mountConsole(site, deps);
-  return (request, exchange) => site.fetch(request, exchange);
+  const security = transportSecurity(plan.site.url);
+  if (security === null) return (request, exchange) => site.fetch(request, exchange);
+  return async (request, exchange) => {
+    const response = await site.fetch(request, exchange);
+    response.headers.set("strict-transport-security", security);
+    return response;
+  };
 }
 
 /** Browsers get a page; everything else the error it expects from an API. */

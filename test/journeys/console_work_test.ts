@@ -154,3 +154,21 @@ Deno.test("an operator sees what is stuck, and replays it", STRICT, async () => 
   assert.ok(all.includes(id) && all.includes("simulator/video"));
   assert.equal((await replay()).status, 400, "what is over is final");
 });
+
+Deno.test(
+  "what the console passes on from the API has one request id, the log's",
+  STRICT,
+  async () => {
+    await using gateway = await openConsole();
+    for (const path of ["balance", "tasks/task_none"]) {
+      const res = await gateway.person.get(`/console/api/${path}`);
+      const id = res.headers.get("x-request-id") ?? "";
+      assert.match(id, /^req_\w+$/, path);
+      const body = await res.json();
+      if (res.status === 404) assert.equal(body.request_id, id);
+      const lines = gateway.logged().split("\n").filter((line) => line.includes(id));
+      assert.ok(lines.some((line) => line.includes(`"/v1/${path}"`)), lines.join("\n"));
+      assert.ok(lines.some((line) => line.includes(`"/console/api/${path}"`)), lines.join("\n"));
+    }
+  },
+);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openGateway } from "../helpers/open_gateway.ts";
+import { declarationWithSite } from "../helpers/site_declaration.ts";
 import { Visitor } from "../helpers/visitor.ts";
 
 const test = (name: string, fn: () => Promise<void>) =>
@@ -102,4 +103,24 @@ test("texts that people type are shown as texts", async () => {
     password: "x",
   });
   assert.ok(!(await failed.text()).includes("<img src=x"));
+});
+
+test("a site that is declared to be on https tells browsers to stay there", async () => {
+  for (
+    const [url, expected] of [
+      ["https://gate.example.com", "max-age=31536000"],
+      ["http://gate.example.com", null],
+      ["https://localhost:8443", null],
+      ["https://127.0.0.1:8443", null],
+    ] as const
+  ) {
+    await using gateway = await openGateway({
+      declaration: await declarationWithSite(`url: ${url}`),
+    });
+    for (const path of ["/", "/console", "/favicon.svg", "/no-such-page"]) {
+      const res = await gateway.fetch(path, { redirect: "manual" });
+      await res.body?.cancel();
+      assert.equal(res.headers.get("strict-transport-security"), expected, `${url} ${path}`);
+    }
+  }
 });

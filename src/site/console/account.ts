@@ -12,7 +12,7 @@ export async function callAs(
   c: SiteContext,
   request: Request,
 ): Promise<Response> {
-  return await deps.callApi(await callerOf(c, deps), request, c.env.info);
+  return await deps.callApi(await callerOf(c, deps), request, c.env);
 }
 
 /** The account of whoever is signed in, as the declaration looks at it. */

@@ -110,6 +110,8 @@ function privately(response: Response): Response {
   const headers = new Headers(response.headers);
   headers.set("cache-control", "private, no-store");
   headers.set("x-content-type-options", "nosniff");
+  // The page's own answer gets the same one.
+  headers.delete("x-request-id");
   return new Response(response.body, { status: response.status, headers });
 }
 
