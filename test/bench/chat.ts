@@ -13,7 +13,7 @@ const PAYLOAD = {
   messages: [{ role: "user", content: "Tell me something about foxes and dogs." }],
 };
 const ROUNDS = 3;
-const SECONDS = 4;
+const SECONDS = 5;
 
 /** Chat through everything that stands in front of one upstream, in turns, on this machine. */
 export async function run(): Promise<void> {
@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
         });
         table.push([
           contestant.name,
-          rps.toFixed(0),
+          rps === 0 ? "fails" : rps.toFixed(0),
           (rps / bare.rps).toFixed(2),
           p50.toFixed(1),
           p99.toFixed(1),
@@ -111,8 +111,8 @@ async function load(
   }
   return {
     rps: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
-    p50: milliseconds(/50%\s+(\S+)/.exec(text)?.[1]),
-    p99: milliseconds(/99%\s+(\S+)/.exec(text)?.[1]),
+    p50: milliseconds(/^\s+50%\s+(\S+)/m.exec(text)?.[1]),
+    p99: milliseconds(/^\s+99%\s+(\S+)/m.exec(text)?.[1]),
   };
 }
 

@@ -5,13 +5,9 @@ import { freshDatabase } from "../helpers/fresh_database.ts";
 import { BOUNDARY, filePart, form, FORM_TYPE, PURPOSE } from "../helpers/form.ts";
 import { startProcess } from "../helpers/gateway_process.ts";
 import { mp4Head, mp4Of, text } from "../helpers/media.ts";
+import { memoryOf } from "../helpers/memory_of.ts";
 
 const MIB = 1024 * 1024;
-
-function memoryOf(pid: number): number {
-  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
-}
 
 /** A form with a film of so many bytes, made as it is sent. */
 async function* film(bytes: number): AsyncGenerator<Uint8Array> {
