@@ -1,9 +1,16 @@
-/** What is said to a thread of the crew. */
-export type Order = { kind: "start"; port: number | null } | { kind: "stop" };
+import { CrewSurvey } from "./crew_survey.ts";
 
-/** What a thread says. */
+/** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
+export type Order =
+  | { kind: "start"; port: number | null }
+  | { kind: "tell" }
+  | { kind: "told"; all: unknown[] }
+  | { kind: "stop" };
+
+/** What a thread says. `count`: what it has counted; it `ask`s when it wants to know of all. */
 export type Report =
   | { kind: "ready"; port: number; banner: string }
+  | { kind: "count"; count: unknown; ask: boolean }
   | { kind: "failed"; reason: string }
   | { kind: "ended" };
 
@@ -12,6 +19,8 @@ export interface CrewOptions {
   /** A thread that takes orders and reports. */
   hire(name: string): Worker;
   log(level: "info" | "error", message: string, fields?: Record<string, unknown>): void;
+  /** Adds up the counts of threads that are gone. */
+  keepCounts(counts: readonly unknown[]): Promise<unknown>;
   /** Pause before a lost thread is replaced; it doubles while they keep failing. */
   pauseMs?: number;
 }
@@ -38,13 +47,16 @@ interface Member {
  */
 export class Crew implements AsyncDisposable {
   readonly #members = new Set<Member>();
+  readonly #counts: CrewSurvey<Worker>;
   readonly #pauses = new Set<ReturnType<typeof setTimeout>>();
   #port: number | null = null;
   #banner = "";
   #isStopping = false;
   #stopped: Promise<void> | null = null;
 
-  private constructor(private readonly options: CrewOptions) {}
+  private constructor(private readonly options: CrewOptions) {
+    this.#counts = new CrewSurvey({ keep: options.keepCounts });
+  }
 
   /** Resolves when everybody serves; rejects with `CrewError` when one cannot start. */
   static async start(options: CrewOptions): Promise<Crew> {
@@ -82,6 +94,7 @@ export class Crew implements AsyncDisposable {
     this.#members.add(member);
     const lose = (reason: string) => {
       if (!this.#members.delete(member)) return;
+      this.#counts.remove(thread);
       thread.terminate();
       ended.resolve();
       if (!isReady) return ready.reject(new CrewError(reason));
@@ -97,8 +110,12 @@ export class Crew implements AsyncDisposable {
     thread.onmessage = ({ data }: MessageEvent<Report>) => {
       if (data.kind === "failed") lose(data.reason);
       else if (data.kind === "ended") lose("it ended");
-      else {
+      else if (data.kind === "count") {
+        this.#counts.hear(thread, data.count);
+        if (data.ask) void this.#tellAll(thread);
+      } else {
         isReady = true;
+        this.#counts.add(thread);
         this.#port ??= data.port;
         if (this.#banner === "") this.#banner = data.banner;
         ready.resolve();
@@ -106,6 +123,14 @@ export class Crew implements AsyncDisposable {
     };
     thread.postMessage({ kind: "start", port: this.#port } satisfies Order);
     return ready.promise;
+  }
+
+  async #tellAll(asker: Worker): Promise<void> {
+    const all = await this.#counts.gather(
+      asker,
+      (thread) => thread.postMessage({ kind: "tell" } satisfies Order),
+    );
+    asker.postMessage({ kind: "told", all } satisfies Order);
   }
 
   #replace(number: number, pauseMs: number): void {

@@ -4,6 +4,7 @@ import type { Order, Report } from "./crew.ts";
 import { readSettings } from "./environment.ts";
 import { explain } from "./explain.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
+import type { Told } from "./telemetry/add_up.ts";
 import { openLog } from "./telemetry/log.ts";
 
 const scope = self as unknown as {
@@ -13,12 +14,37 @@ const scope = self as unknown as {
 };
 let opening: Promise<Gateway | null> = Promise.resolve(null);
 
+/** The crew answers within a second; a thread that waits longer speaks for itself. */
+const CREW_MS = 2_000;
+let hearing: PromiseWithResolvers<Told[]> | null = null;
+
+/** What all threads have counted. Those who ask at once share an answer. */
+async function countAll(own: Told): Promise<readonly Told[]> {
+  hearing ??= Promise.withResolvers();
+  scope.postMessage({ kind: "count", count: own, ask: true });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<Told[]>((resolve) =>
+    timer = setTimeout(() => resolve([own]), CREW_MS)
+  );
+  try {
+    return await Promise.race([hearing.promise, patience]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function tell(): Promise<void> {
+  const gateway = await opening;
+  if (gateway === null) return;
+  scope.postMessage({ kind: "count", count: await gateway.count(), ask: false });
+}
+
 async function start(port: number | null): Promise<Gateway | null> {
   try {
     const environment = Deno.env.toObject();
     const settings = readSettings(environment);
     const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-    const options = { ...settings, log, environment, port: port ?? settings.port };
+    const options = { ...settings, log, environment, port: port ?? settings.port, countAll };
     const gateway = await openGateway(options);
     scope.postMessage({
       kind: "ready",
@@ -38,6 +64,18 @@ async function stop(): Promise<void> {
 }
 
 scope.onmessage = ({ data }) => {
-  if (data.kind === "start") opening = start(data.port);
-  else void stop();
+  switch (data.kind) {
+    case "start":
+      opening = start(data.port);
+      break;
+    case "tell":
+      void tell();
+      break;
+    case "told":
+      hearing?.resolve(data.all as Told[]);
+      hearing = null;
+      break;
+    case "stop":
+      void stop();
+  }
 };

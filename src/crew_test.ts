@@ -14,6 +14,7 @@ const startCrew = (size: number, prefix = "") => {
       size,
       hire: (name) => (hired++, new Worker(TOY, { type: "module", name: prefix + name })),
       log: (_level, message) => void logged.push(message),
+      keepCounts: (counts) => Promise.resolve(`gone: ${counts.join()}`),
       pauseMs: 10,
     }),
   };
@@ -58,4 +59,23 @@ Deno.test("a crew that is stopped serves no more and hires nobody", async () => 
   assert.equal(await call(crew), null);
   assert.equal(crew.size, 0);
   assert.equal(hired(), 2);
+});
+
+Deno.test("whichever thread is asked, it hears what all have counted, and a deaf one holds nobody up", async () => {
+  const { crew: starting, hired } = startCrew(2);
+  await using crew = await starting;
+  const both = ["gateway 1", "gateway 2"];
+  for (let n = 0; n < 6; n++) {
+    assert.deepEqual(JSON.parse((await call(crew, "/count"))!), both);
+  }
+  await until("one is deaf", async () => await call(crew, "/hush") === "gateway 1", 20);
+  for (let n = 0; n < 3; n++) {
+    assert.deepEqual(JSON.parse((await call(crew, "/count"))!), both, "what it said last counts");
+  }
+  await call(crew, "/fail");
+  await until("it is replaced", () => hired() === 3 && crew.size === 2, 20);
+  await until("all count", async () => {
+    const counted = JSON.parse(await call(crew, "/count") ?? "[]");
+    return counted.length === 3 && /^gone: gateway [12]$/.test(counted[2]);
+  }, 20);
 });

@@ -35,7 +35,7 @@ import { type Database, openDatabase } from "./store/postgres.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
-import { openMetrics } from "./telemetry/metrics.ts";
+import { type MetricFacts, type Metrics, openMetrics } from "./telemetry/metrics.ts";
 import { openTaskMetrics } from "./telemetry/task_metrics.ts";
 import { Admission } from "./upstream/admission.ts";
 import { Http1Client, needsFetch } from "./upstream/http1/client.ts";
@@ -45,6 +45,8 @@ import { DELIVERY } from "./webhooks/enlist.ts";
 export interface GatewayOptions extends Settings {
   log: Log;
   environment: Record<string, string | undefined>;
+  /** Of a thread among others: what all of them have counted, for `/metrics`. */
+  countAll?: MetricFacts["countAll"];
 }
 
 /** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
@@ -59,6 +61,8 @@ export interface Gateway extends AsyncDisposable {
   drain(): void;
   /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
   catchUp(patienceMs: number): Promise<void>;
+  /** What this one has counted, for another that answers for all. */
+  readonly count: Metrics["tell"];
 }
 
 const DRAIN_MS = 20_000;
@@ -80,6 +84,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = openMetrics({
     version: () => keeper.current.version,
     inFlight: () => front.inFlight,
+    countAll: options.countAll,
   });
   let database: Database | null = null;
   let changes: Changes | null = null;
@@ -257,6 +262,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     files,
     drain: () => front.drain(),
+    count: metrics.tell,
     async catchUp(patienceMs) {
       const until = performance.now() + patienceMs;
       await queue!.catchUp(patienceMs);

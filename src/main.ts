@@ -4,6 +4,7 @@ import { readSettings, type Settings } from "./environment.ts";
 import { explain } from "./explain.ts";
 import { openGateway } from "./gateway.ts";
 import { keepRunning } from "./keep_running.ts";
+import { keepCounts, type Told } from "./telemetry/add_up.ts";
 import { openLog } from "./telemetry/log.ts";
 
 /** Starts the gateway, says where it is, and ends it well when asked to. */
@@ -35,6 +36,7 @@ async function runCrew(settings: Settings): Promise<void> {
     hire: (name) =>
       new Worker(new URL("./crew_member.ts", import.meta.url), { type: "module", name }),
     log: (level, message, fields) => log[level](message, fields),
+    keepCounts: (counts) => keepCounts(counts as Told[]),
   });
   console.log(crew.banner);
   const signal = await asked;

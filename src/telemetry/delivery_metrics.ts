@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { shared } from "./shared.ts";
 
 /** How events fare on their way to receivers. */
 export interface DeliveryMetrics {
@@ -22,20 +23,25 @@ export function openDeliveryMetrics(registry: Registry, facts: DeliveryFacts): D
       this.set(facts.sending());
     },
   });
-  const disabled = new Gauge({
+  const count = shared(() => facts.count().catch(() => null));
+  new Gauge({
     name: "tollgate_webhook_endpoints_disabled",
     help: "Endpoints disabled because they were gone or kept failing.",
+    aggregator: "max",
     registers,
+    async collect() {
+      const counted = await count();
+      if (counted !== null) this.set(counted.disabled);
+    },
   });
   new Gauge({
     name: "tollgate_webhook_deliveries_pending",
     help: "Deliveries that wait for an attempt, on all nodes.",
+    aggregator: "max",
     registers,
     async collect() {
-      const counted = await facts.count().catch(() => null);
-      if (counted === null) return;
-      this.set(counted.pending);
-      disabled.set(counted.disabled);
+      const counted = await count();
+      if (counted !== null) this.set(counted.pending);
     },
   });
   return {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from "prom-client";
+import { addUp, type Told } from "./add_up.ts";
 import { RequestTimes } from "./request_times.ts";
 
 /** What `/metrics` shows. Labels are closed sets (routes, statuses), never ids or names of clients. */
@@ -8,15 +9,27 @@ export interface Metrics {
   refusals: Counter<"code">;
   losses: Counter;
   attempts: Counter<"provider" | "outcome">;
+  /** What this thread has counted. */
+  tell(): Promise<Told>;
+  /** All there is to say, in Prometheus' text format. */
+  render(): Promise<string>;
 }
 
-export function openMetrics(facts: { version: () => string; inFlight: () => number }): Metrics {
+export interface MetricFacts {
+  version(): string;
+  inFlight(): number;
+  /** Of a thread among others: what all of them have counted. */
+  countAll?: ((own: Told) => Promise<readonly Told[]>) | undefined;
+}
+
+export function openMetrics(facts: MetricFacts): Metrics {
   const registry = new Registry();
   const registers = [registry];
   new Gauge({
     name: "tollgate_info",
     help: "Always 1; the label names the declaration in force.",
     labelNames: ["declaration"],
+    aggregator: "max",
     registers,
     collect() {
       this.reset();
@@ -33,8 +46,9 @@ export function openMetrics(facts: { version: () => string; inFlight: () => numb
   });
   new Gauge({
     name: "tollgate_memory_bytes",
-    help: "Memory of the process.",
+    help: "Memory of the process, and heap of the thread that has the largest.",
     labelNames: ["kind"],
+    aggregator: "max",
     registers,
     collect() {
       const { rss, heapUsed } = Deno.memoryUsage();
@@ -42,8 +56,14 @@ export function openMetrics(facts: { version: () => string; inFlight: () => numb
       this.set({ kind: "heap_used" }, heapUsed);
     },
   });
+  const tell = async () => await registry.getMetricsAsJSON() as Told;
   return {
     registry,
+    tell,
+    render: async () =>
+      facts.countAll === undefined
+        ? await registry.metrics()
+        : await addUp(await facts.countAll(await tell())),
     requests: new RequestTimes(registry),
     refusals: new Counter({
       name: "tollgate_refusals_total",

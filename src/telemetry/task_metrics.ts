@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { shared } from "./shared.ts";
 
 export interface TaskFacts {
   /** Living tasks, counted in the database; null when it does not answer. */
@@ -16,23 +17,30 @@ export interface TaskMetrics {
 /** What `/metrics` shows of tasks and of the queue. */
 export function openTaskMetrics(registry: Registry, facts: TaskFacts): TaskMetrics {
   const registers = [registry];
-  const late = new Gauge({
+  const count = shared(() => facts.count());
+  new Gauge({
     name: "tollgate_tasks_late_seconds",
     help: "How long the task that waits longest has been due.",
+    aggregator: "max",
     registers,
+    async collect() {
+      const counts = await count();
+      if (counts !== null) this.set(counts.late_seconds);
+    },
   });
   new Gauge({
     name: "tollgate_tasks",
     help: "Tasks that are not over, by state; dead ones wait for an operator.",
     labelNames: ["state"],
+    // Counted in the database: every thread says the same.
+    aggregator: "max",
     registers,
     async collect() {
-      const counts = await facts.count();
+      const counts = await count();
       if (counts === null) return;
       for (const state of ["queued", "running", "dead"] as const) {
         this.set({ state }, counts[state]);
       }
-      late.set(counts.late_seconds);
     },
   });
   new Gauge({

@@ -1,4 +1,7 @@
-/** Stands in for a gateway in tests of the crew: serves its name, and fails when it is called at /fail. */
+/**
+ * Stands in for a gateway in tests of the crew: serves its name, fails when it is called at /fail, and at
+ * /count says what the crew has counted: each thread its name. After /hush it is deaf to questions.
+ */
 import type { Order, Report } from "../../src/crew.ts";
 
 const scope = self as unknown as {
@@ -6,6 +9,8 @@ const scope = self as unknown as {
   onmessage: ((event: MessageEvent<Order>) => void) | null;
   postMessage(report: Report): void;
 };
+let hearing: PromiseWithResolvers<unknown[]> | undefined;
+let isDeaf = false;
 let server: Deno.HttpServer<Deno.NetAddr> | undefined;
 
 scope.onmessage = async ({ data }) => {
@@ -13,13 +18,25 @@ scope.onmessage = async ({ data }) => {
     await server?.shutdown();
     return scope.postMessage({ kind: "ended" });
   }
+  if (data.kind === "told") return hearing?.resolve(data.all);
+  if (data.kind === "tell") {
+    if (!isDeaf) scope.postMessage({ kind: "count", count: scope.name, ask: false });
+    return;
+  }
   if (scope.name.includes("bad")) {
     return scope.postMessage({ kind: "failed", reason: "it is bad" });
   }
   server = Deno.serve(
     { hostname: "127.0.0.1", port: data.port ?? 0, reusePort: true, onListen() {} },
-    ({ url }) => {
-      if (new URL(url).pathname === "/fail") {
+    async ({ url }) => {
+      const { pathname } = new URL(url);
+      if (pathname === "/hush") isDeaf = true;
+      if (pathname === "/count") {
+        hearing = Promise.withResolvers();
+        scope.postMessage({ kind: "count", count: scope.name, ask: true });
+        return Response.json((await hearing.promise).sort());
+      }
+      if (pathname === "/fail") {
         setTimeout(() => {
           throw new Error("as asked");
         });

@@ -35,6 +35,27 @@ Deno.test("WORKERS=2 serves one port with two nodes, and SIGTERM ends both with 
     nodes.add(config.nodes.find(({ is_this }: { is_this: boolean }) => is_this).id);
     return nodes.size === 2 && config.nodes.length === 2;
   }, 30);
+  const scrape = async () => {
+    using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+    const res = await fetch(`${gateway.address}/metrics`, {
+      client,
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    assert.equal(res.status, 200);
+    return await res.text();
+  };
+  for (let n = 0; n < 8; n++) {
+    using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+    await (await fetch(`${gateway.address}/v1/models`, { client })).body?.cancel();
+  }
+  for (let n = 0; n < 6; n++) {
+    const text = await scrape();
+    assert.match(text, /^tollgate_refusals_total\{code="missing_api_key"\} 8$/m);
+    assert.match(text, /^tollgate_request_seconds_count\{route="\/models".*status="401"\} 8$/m);
+    assert.match(text, /^tollgate_info\{declaration="[^"]+"\} 1$/m);
+    assert.match(text, /^tollgate_tasks\{state="queued"\} 0$/m);
+    assert.equal(text.match(/^# TYPE tollgate_memory_bytes /gm)?.length, 1);
+  }
   gateway.signal("SIGTERM");
   assert.equal((await gateway.ended).code, 0, gateway.stderr());
 });

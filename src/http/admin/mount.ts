@@ -93,10 +93,8 @@ function operator(token: string) {
 }
 
 /** GET /metrics, in Prometheus' text format. */
-function metrics({ metrics: { registry } }: AdminDeps): Endpoint {
+function metrics({ metrics: { registry, render } }: AdminDeps): Endpoint {
   return async function metrics() {
-    return new Response(await registry.metrics(), {
-      headers: { "content-type": registry.contentType },
-    });
+    return new Response(await render(), { headers: { "content-type": registry.contentType } });
   };
 }
