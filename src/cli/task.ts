@@ -8,7 +8,8 @@ interface TaskList {
 }
 
 export const taskList: Command = {
-  usage: "task list [--account <id>] [--status <status>] [--type <type>] [--ailment <ailment>]",
+  usage:
+    "task list [--account <id>] [--status <status>] [--type <type>] [--ailment <ailment>] [--parent <task>]",
   summary: "List tasks; --ailment dead, failing or late finds those that are stuck",
   options: {
     account: { type: "string", summary: "Only of this account" },
@@ -21,11 +22,12 @@ export const taskList: Command = {
       type: "string",
       summary: "dead (waits for you), failing (is tried again) or late (nobody came)",
     },
+    parent: { type: "string", summary: "The parts of this drama; they are left out otherwise" },
     after: { type: "string", summary: "The last id of the page before" },
   },
   async run(terminal, _words, options) {
     const query = new URLSearchParams({ limit: "100" });
-    for (const name of ["account", "status", "type", "ailment", "after"]) {
+    for (const name of ["account", "status", "type", "ailment", "parent", "after"]) {
       const value = text(options, name);
       if (value !== undefined) query.set(name, value);
     }
@@ -35,6 +37,7 @@ export const taskList: Command = {
       task.type,
       task.model,
       `${task.status} ${task.progress} %`,
+      task.parent === null ? "" : `${task.part} of ${task.parent}`,
       task.dead_at !== null ? "dead" : task.failures > 0 ? `failed ${task.failures} times` : "",
       String(task.created_at),
     ]);

@@ -233,8 +233,13 @@ export const ADMIN_CALLS: readonly Call[] = [
         query("account", "Only of this account.", { type: "string" }),
         query("type", "Only of this type.", { type: "string" }),
         query("status", "Only in this state.", { enum: [...STATUSES] }),
-        query("ailment", "dead: waits for you. failing: is tried again. late: nobody came.", {
-          enum: [...AILMENTS],
+        query(
+          "ailment",
+          "dead: waits for you. failing: is tried again. late: nobody came. Finds parts of dramas too.",
+          { enum: [...AILMENTS] },
+        ),
+        query("parent", "The parts of this drama; they are left out otherwise.", {
+          type: "string",
         }),
       ],
     },

@@ -14,7 +14,10 @@ export interface OperatorQuery {
   account?: string | undefined;
   type?: string | undefined;
   status?: string | undefined;
+  /** Stuck ones; those that are parts of a chain too. */
   ailment?: Ailment | undefined;
+  /** The parts of this chain. Without it, and without an ailment, parts are left out. */
+  parent?: string | undefined;
 }
 
 /** A task as an operator sees it: also who has it, and what went wrong. */
@@ -24,6 +27,9 @@ export interface OperatorTask {
   account: string;
   request_id: string;
   client_request_id: string | null;
+  /** Of a part: the task it belongs to, and as what. */
+  parent: string | null;
+  part: string | null;
   type: string;
   model: string;
   status: string;
@@ -48,12 +54,18 @@ export interface OperatorTask {
 
 export async function listForOperator(
   sql: Queries,
-  { limit, after, order, account, type, status, ailment }: OperatorQuery,
+  { limit, after, order, account, type, status, ailment, parent }: OperatorQuery,
 ): Promise<{ data: OperatorTask[]; hasMore: boolean }> {
   const isAscending = order === "asc";
   const rows = await sql<OperatorTask[]>`
     select ${shown(sql)} from task t
-     where true
+     where ${
+    parent !== undefined
+      ? sql`t.parent_id = ${parent}`
+      : ailment !== undefined
+      ? sql`true`
+      : sql`t.parent_id is null`
+  }
        ${
     after === undefined ? sql`` : isAscending ? sql`and t.id > ${after}` : sql`and t.id < ${after}`
   }
@@ -114,8 +126,8 @@ export async function countTasks(
 
 function shown(sql: Queries) {
   return sql`
-    t.id, 'operator.task' as object, t.account_id as account, t.request_id, t.client_request_id, t.type,
-    t.model, t.status, t.progress, t.phase, t.provider, t.upstream_model, t.upstream_id,
+    t.id, 'operator.task' as object, t.account_id as account, t.request_id, t.client_request_id,
+    t.parent_id as parent, t.part, t.type, t.model, t.status, t.progress, t.phase, t.provider, t.upstream_model, t.upstream_id,
     case when t.error_code is not null
       then jsonb_build_object('code', t.error_code, 'message', t.error_message) end as error,
     t.failures, t.last_failure, t.declaration, t.created_at, t.started_at, t.completed_at, t.deadline_at,

@@ -115,3 +115,47 @@ Deno.test("tasks look as /openapi.json promises", STRICT, async () => {
     "#/components/schemas/VideoRequest",
   );
 });
+
+Deno.test(
+  "operators see a drama as one task, its parts by its id, and a stuck part with its drama",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({
+      declaration: await Deno.readTextFile(
+        new URL("../helpers/drama_declaration.yaml", import.meta.url),
+      ),
+    });
+    const drama = await gateway.submit("/v1/dramas/generations", {
+      model: "play",
+      title: "Tides",
+      script: "Mara waits at the sea for Jon.",
+      characters: [{ name: "Mara" }],
+      stage: "script",
+      business_id: "b1",
+    });
+    await gateway.ended(drama.id);
+    const list = async (query: string) =>
+      (await (await gateway.admin("GET", `/tasks${query}`)).json()).data;
+    const [only, ...others] = await list("");
+    assert.deepEqual([only.id, only.parent, only.part, others.length], [drama.id, null, null, 0]);
+    const [part, ...more] = await list(`?parent=${drama.id}`);
+    assert.deepEqual([part.parent, part.part, more.length], [drama.id, "script", 0]);
+    const { sql } = gateway.gateway.database;
+    await sql`
+      update task set status = 'running', completed_at = null, wake_at = now() + interval '1 hour',
+                      dead_at = now()
+       where id = ${part.id}`;
+    const [dead] = await list("?ailment=dead");
+    assert.deepEqual([dead.id, dead.parent], [part.id, drama.id]);
+    const printed: string[] = [];
+    const { log } = console;
+    console.log = (text: unknown) => void printed.push(String(text));
+    try {
+      const environment = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
+      assert.equal(await run(["task", "list", "--ailment", "dead"], environment), 0);
+    } finally {
+      console.log = log;
+    }
+    assert.match(printed.join(), new RegExp(`${part.id} .*script of ${drama.id} +dead`));
+  },
+);

@@ -11,7 +11,7 @@ import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
 import type { AdminDeps } from "./mount.ts";
 
-/** GET /admin/v1/tasks, of every account; `?ailment=` finds those that are stuck. */
+/** GET /admin/v1/tasks, of every account; `?ailment=` finds those that are stuck, `?parent=` a chain's parts. */
 export function listTasksForOperator({ database }: AdminDeps): Endpoint {
   return async function listTasksForOperator(c) {
     const { data, hasMore } = await listForOperator(database.sql, {
@@ -20,6 +20,7 @@ export function listTasksForOperator({ database }: AdminDeps): Endpoint {
       type: chosen(c, "type", MODEL_TYPES),
       status: chosen(c, "status", STATUSES),
       ailment: chosen(c, "ailment", AILMENTS),
+      parent: c.req.query("parent"),
     });
     return sendPage(data, hasMore);
   };
