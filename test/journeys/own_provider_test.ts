@@ -1,15 +1,15 @@
-/** The example of the README's "Add a media service", word for word, against a service as it describes. */
+/** The example of docs/providers.md, word for word, against a service as it describes. */
 import assert from "node:assert/strict";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { mp4Of } from "../helpers/media.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 
-const README = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+const GUIDE = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
 
-/** The block of the README that begins with this line. */
+/** The block of the guide that begins with this line. */
 function block(firstLine: string): string {
-  const found = new RegExp("```yaml\\n(# " + firstLine + "\\n[\\s\\S]*?)```").exec(README)?.[1];
-  assert.ok(found !== undefined, `the README has no block "# ${firstLine}"`);
+  const found = new RegExp("```yaml\\n(# " + firstLine + "\\n[\\s\\S]*?)```").exec(GUIDE)?.[1];
+  assert.ok(found !== undefined, `the guide has no block "# ${firstLine}"`);
   return found;
 }
 
@@ -112,7 +112,7 @@ const ask = (prompt: string, more = {}) => ({
   ...more,
 });
 
-Deno.test("the README's example service makes a video that is copied, paid for and hides who made it", async () => {
+Deno.test("the guide's example service makes a video that is copied, paid for and hides who made it", async () => {
   await using atelier = startAtelier();
   await using gateway = await openAtelierGateway(atelier.url);
   const task = await gateway.submit(
@@ -142,7 +142,7 @@ Deno.test("the README's example service makes a video that is copied, paid for a
   await gateway.verify();
 });
 
-Deno.test("the README's example service refuses and fails in the gateway's words, for nothing", async () => {
+Deno.test("the guide's example service refuses and fails in the gateway's words, for nothing", async () => {
   await using atelier = startAtelier();
   await using gateway = await openAtelierGateway(atelier.url);
   const rude = await gateway.submit("/v1/videos/generations", ask("rude"));
@@ -156,7 +156,7 @@ Deno.test("the README's example service refuses and fails in the gateway's words
   await gateway.verify();
 });
 
-Deno.test("the README's example service is asked once, even if its answer is lost", async () => {
+Deno.test("the guide's example service is asked once, even if its answer is lost", async () => {
   await using atelier = startAtelier();
   await using gateway = await openAtelierGateway(atelier.url);
   atelier.lose();
@@ -168,7 +168,7 @@ Deno.test("the README's example service is asked once, even if its answer is los
   await gateway.verify();
 });
 
-Deno.test("a job of the README's example service is cancelled there, and costs nothing", async () => {
+Deno.test("a job of the guide's example service is cancelled there, and costs nothing", async () => {
   await using atelier = startAtelier();
   await using gateway = await openAtelierGateway(atelier.url);
   const task = await gateway.submit("/v1/videos/generations", ask("endless"));
