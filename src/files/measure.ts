@@ -1,7 +1,10 @@
 import { imageSize } from "image-size";
+import type { Input } from "mediabunny";
 import type { ByteStore } from "./byte_store.ts";
 import type { MediaKind } from "./files.ts";
-import { countSeconds, type FrameFormat } from "./sound_frames.ts";
+import { flacSeconds } from "./flac_seconds.ts";
+import { countSeconds } from "./sound_frames.ts";
+import { wavSeconds } from "./wav_seconds.ts";
 
 /** What can be told of a file without decoding it. */
 export interface Measured {
@@ -23,15 +26,31 @@ const PATIENCE_MS = 5_000;
 const BLOCK_BYTES = 64 * 1024;
 /** A file whose tables are larger is not worth the memory: its size and length stay unknown. */
 const BLOCKS_MAX = 64;
-const FRAMED: Readonly<Record<string, FrameFormat>> = { "audio/mpeg": "mp3", "audio/aac": "adts" };
+/** Packets that are counted to see whether they fit the time they are said to take: a quarter of an hour. */
+const PACKETS_MAX = 50_000;
+const AAC_PACKET_SAMPLES = 1024;
+
+type Measuring = (store: ByteStore, key: string, subject: Subject) => Promise<number | null>;
+
+/**
+ * Seconds of sounds are paid for by whoever sends them: they are counted by what a player would play, not by
+ * what a header says.
+ */
+const SOUNDS: Readonly<Record<string, Measuring>> = {
+  "audio/mpeg": async (store, key) => await countSeconds(await store.get(key), "mp3"),
+  "audio/aac": async (store, key) => await countSeconds(await store.get(key), "adts"),
+  "audio/flac": async (store, key) => await flacSeconds(await store.get(key)),
+  "audio/wav": (store, key, { bytes, head }) =>
+    wavSeconds(blockReader(store, key, bytes, head), bytes),
+};
 
 /** Size and length where they are cheaply known. A file that cannot be measured is still a file. */
 export async function measure(store: ByteStore, key: string, subject: Subject): Promise<Measured> {
-  const frames = FRAMED[subject.mimeType];
+  const sound = SOUNDS[subject.mimeType];
   try {
     if (subject.kind === "image") return measureImage(subject.head);
-    if (frames === undefined) return await withPatience(measureMedia(store, key, subject));
-    const seconds = await withPatience(countSeconds(await store.get(key), frames));
+    if (sound === undefined) return await withPatience(measureMedia(store, key, subject));
+    const seconds = await withPatience(sound(store, key, subject));
     return { ...UNKNOWN, durationMs: whole((seconds ?? 0) * 1000) };
   } catch {
     return UNKNOWN;
@@ -57,6 +76,9 @@ async function measureMedia(
     source: new CustomSource({ getSize: () => bytes, read: blockReader(store, key, bytes, head) }),
   });
   try {
+    if (kind === "audio") {
+      return { ...UNKNOWN, durationMs: whole((await packedSeconds(input) ?? 0) * 1000) };
+    }
     const seconds = await input.getDurationFromMetadata() ?? await input.computeDuration();
     const track = kind === "video" ? await input.getPrimaryVideoTrack() : null;
     return {
@@ -67,6 +89,21 @@ async function measureMedia(
   } finally {
     input.dispose();
   }
+}
+
+/**
+ * How long a sound in a container lasts, by the times of its packets; null where there are more packets than
+ * fit into that time. Only AAC can be held to this: packets of other codecs take as long as they please.
+ */
+async function packedSeconds(input: Input): Promise<number | null> {
+  const seconds = await input.computeDuration();
+  for (const track of await input.getAudioTracks()) {
+    if (await track.getCodec() !== "aac") continue;
+    const { packetCount } = await track.computePacketStats(PACKETS_MAX);
+    const least = packetCount * AAC_PACKET_SAMPLES / await track.getSampleRate();
+    if (seconds * 1.01 + 0.2 < least) return null;
+  }
+  return seconds;
 }
 
 /** Reads of a few bytes each, served from blocks; gives up on a file that wants too many of them. */

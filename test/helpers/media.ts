@@ -73,3 +73,62 @@ function be32(value: number): Uint8Array {
   view.setUint32(0, value);
   return new Uint8Array(view.buffer);
 }
+
+/** Silence as FLAC: 16 bits, mono, 8 kHz, a frame for every tenth of a second. */
+export function flac(seconds = 2, { announced = seconds } = {}): Uint8Array<ArrayBuffer> {
+  const start = new DataView(new ArrayBuffer(34));
+  start.setUint16(0, 800);
+  start.setUint16(2, 800);
+  // Rate, channels less one, bits less one, and how many samples there are.
+  start.setUint32(10, 8_000 << 12 | 0 << 9 | 15 << 4);
+  start.setUint32(14, 8_000 * announced);
+  const frames = Array.from({ length: seconds * 10 }, (_, n) => {
+    const head = [0xff, 0xf8, 0x74, 0x08, ...text(String.fromCodePoint(n)), 799 >> 8, 799 & 255];
+    const frame = [...head, crc(head, 8, 0x07), 0, 0, 0];
+    const sum = crc(frame, 16, 0x8005);
+    return [...frame, sum >> 8, sum & 255];
+  });
+  return joined([text("fLaC"), [0x80, 0, 0, 34], new Uint8Array(start.buffer), ...frames]);
+}
+
+function crc(bytes: readonly number[], width: 8 | 16, polynomial: number): number {
+  const top = 1 << (width - 1);
+  let sum = 0;
+  for (const byte of bytes) {
+    sum ^= byte << (width - 8);
+    for (let bit = 0; bit < 8; bit++) {
+      sum = ((sum & top) === 0 ? sum << 1 : sum << 1 ^ polynomial) & (top * 2 - 1);
+    }
+  }
+  return sum;
+}
+
+/** AAC that says nothing, in an M4A: 48 kHz; `samples` is what each packet is said to last. */
+export async function m4a(
+  packets: number,
+  { samples = 1024 } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { BufferTarget, EncodedAudioPacketSource, EncodedPacket, Mp4OutputFormat, Output } =
+    await import("mediabunny");
+  const target = new BufferTarget();
+  const output = new Output({ format: new Mp4OutputFormat({ fastStart: "in-memory" }), target });
+  const track = new EncodedAudioPacketSource("aac");
+  output.addAudioTrack(track);
+  await output.start();
+  const decoderConfig = {
+    codec: "mp4a.40.2",
+    sampleRate: 48_000,
+    numberOfChannels: 1,
+    description: new Uint8Array([0x11, 0x88]),
+  };
+  const seconds = samples / 48_000;
+  for (let n = 0; n < packets; n++) {
+    const packet = new EncodedPacket(new Uint8Array(20), "key", n * seconds, seconds);
+    await track.add(packet, { decoderConfig });
+  }
+  await output.finalize();
+  const bytes = new Uint8Array(target.buffer!);
+  // The brand of a sound; the muxer writes that of a film.
+  bytes.set(text("M4A "), 8);
+  return bytes;
+}

@@ -116,6 +116,11 @@ Deno.test(
       const error = await errorOf(res);
       assert.deepEqual([error.code, error.param], [code, param], JSON.stringify(change));
     }
+    const understated = wav(3);
+    new DataView(understated.buffer).setUint32(40, 16_000, true);
+    const longer = { ...body, audio_file_id: await gateway.upload("me.wav", understated) };
+    const priced = await gateway.post("/v1/quotes", { path: "/avatars/generations", body: longer });
+    assert.equal((await priced.json()).amount, "0.30", "three seconds, though its header says one");
     const quote = await gateway.post("/v1/quotes", { path: "/avatars/generations", body });
     assert.equal((await quote.json()).amount, "0.20");
     await gateway.verify();

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { flac, joined, m4a, text, wav } from "../../test/helpers/media.ts";
+import type { ByteStore } from "./byte_store.ts";
+import { measure } from "./measure.ts";
+import { sniff } from "./media_types.ts";
+
+/** Milliseconds of a sound that is judged by its content, from a store that gives it in pieces. */
+async function lengthOf(bytes: Uint8Array<ArrayBuffer>): Promise<number | null> {
+  const type = await sniff(bytes.subarray(0, 4100));
+  assert.equal(type?.kind, "audio");
+  const store: Pick<ByteStore, "get"> = {
+    get(_key, { first, last } = { first: 0, last: bytes.length - 1 }) {
+      const wanted = bytes.slice(first, last + 1);
+      return Promise.resolve(ReadableStream.from(cut(wanted, 777)));
+    },
+  };
+  const { durationMs } = await measure(store as ByteStore, "key", {
+    kind: "audio",
+    mimeType: type!.mimeType,
+    bytes: bytes.length,
+    head: bytes.subarray(0, 1000),
+  });
+  return durationMs;
+}
+
+function* cut(bytes: Uint8Array<ArrayBuffer>, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** The same WAV with some figures of its header changed. */
+function wavWith(
+  seconds: number,
+  { data, rate, block, format }: { data?: number; rate?: number; block?: number; format?: number },
+): Uint8Array<ArrayBuffer> {
+  const bytes = wav(seconds);
+  const head = new DataView(bytes.buffer);
+  if (format !== undefined) head.setUint16(20, format, true);
+  if (rate !== undefined) head.setUint32(28, rate, true);
+  if (block !== undefined) head.setUint16(32, block, true);
+  if (data !== undefined) head.setUint32(40, data, true);
+  return bytes;
+}
+
+const note = (name: string, length: number, there = length) =>
+  joined([text(name), new Uint8Array(new Uint32Array([length]).buffer), new Uint8Array(there)]);
+
+Deno.test("a WAV lasts as long as its samples, whatever its header says", async () => {
+  assert.equal(await lengthOf(wav(3)), 3000);
+  assert.equal(await lengthOf(wavWith(3, { data: 16_000 })), 3000, "a length that is too small");
+  assert.equal(await lengthOf(wavWith(3, { data: 0 })), 3000, "none yet when it was written");
+  assert.equal(await lengthOf(wavWith(3, { data: 0xffff_ffff })), 3000, "none known");
+  assert.equal(await lengthOf(wavWith(3, { rate: 1_600_000 })), 3000, "a rate that is too large");
+});
+
+Deno.test("notes after a WAV's samples are no sound", async () => {
+  assert.equal(await lengthOf(joined([wav(2), note("LIST", 300), note("id3 ", 90_000)])), 2000);
+  assert.equal(await lengthOf(joined([wav(2), note("LIST", 301, 302)])), 2000, "to an even place");
+  assert.equal(
+    await lengthOf(joined([wav(2), note("data", 15_992)])),
+    3000,
+    "more samples are no note",
+  );
+  assert.equal(await lengthOf(joined([wav(2), new Uint8Array(16_000)])), 3000);
+});
+
+Deno.test("a WAV whose samples do not tell their size has no known length", async () => {
+  assert.equal(await lengthOf(wavWith(3, { block: 200 })), null);
+  assert.equal(await lengthOf(wavWith(3, { format: 0x11 })), null, "compressed");
+  const two = joined([wav(1).subarray(0, 36), wavWith(1, {}).subarray(12)]);
+  assert.equal(await lengthOf(two), null, "two formats");
+});
+
+Deno.test("a FLAC lasts as long as its frames, whatever it announces", async () => {
+  assert.equal(await lengthOf(flac(3)), 3000);
+  assert.equal(await lengthOf(flac(3, { announced: 1 })), 3000);
+  assert.equal(await lengthOf(flac(3, { announced: 0 })), 3000);
+  assert.equal(await lengthOf(flac(300, { announced: 1 })), 300_000, "numbers of several bytes");
+});
+
+Deno.test("a FLAC whose frames are not all there in order has no known length", async () => {
+  const whole = flac(3);
+  assert.equal(await lengthOf(joined([whole, whole.subarray(42)])), null, "numbered from 0 again");
+  assert.equal(await lengthOf(joined([whole, new Uint8Array(100_000)])), null, "and more");
+  assert.equal(await lengthOf(joined([whole.subarray(0, 42)])), null, "no frame");
+  const damaged = whole.slice();
+  damaged[60]! ^= 0xff;
+  assert.equal(await lengthOf(damaged), null, "one is spoilt");
+});
+
+Deno.test("an M4A lasts as long as its packets are said to, if they can", async () => {
+  assert.equal(await lengthOf(await m4a(47)), 1003);
+  assert.equal(await lengthOf(await m4a(470, { samples: 100 })), null);
+});
