@@ -6,7 +6,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { type Payer, priceFor } from "../pricing/books.ts";
 import { servedBy } from "../pricing/cost.ts";
 import { type Charge, charge, type Quote, quote } from "../pricing/quote.ts";
-import { worstCase } from "../pricing/worst_case.ts";
+import type { Usage } from "../pricing/usage.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
@@ -31,6 +31,8 @@ export interface ChatCall {
   account: Payer;
   model: Model;
   request: ChatRequest;
+  /** The most it can use: what is held. */
+  most: Usage;
   /** Aborts when the client leaves. */
   signal: AbortSignal;
   /** Told the tokens of the answer, once they are known. */
@@ -87,14 +89,14 @@ function chargeFor(quoted: Quote, upstream: Upstream, metered: Metered): Charge 
   return charge(quoted, usage, servedBy(upstream, usage));
 }
 
-function quoteFor({ plan, account, model, request }: ChatCall): Quote {
+function quoteFor({ plan, account, model, most }: ChatCall): Quote {
   const price = priceFor(plan, account, model.id, Date.now());
   if (price === null) {
     throw new RefusalError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",
     });
   }
-  return quote(model, price, worstCase(model, request));
+  return quote(model, price, most);
 }
 
 async function streamed(

@@ -1,4 +1,4 @@
-import { decimal, formatDecimal } from "../base/money.ts";
+import { decimal, formatDecimal, trimDecimal } from "../base/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import { chargeFields, type HoldState, type Item, type Outcome } from "./item.ts";
 
@@ -36,17 +36,23 @@ export function readResolution(
   if (outcome !== "resolved" && outcome !== "already") {
     throw new Error(`Cannot resolve ${id}: there is no such hold`);
   }
-  const money = (amounts: string[] | null) =>
-    formatDecimal(sum(amounts ?? [], (at) => !legs![at]!.startsWith("quota:")));
   return {
     id,
     state: state!,
     isFirst: outcome === "resolved",
-    held: money(held),
-    taken: money(taken),
-    quota: sum(taken ?? [], (at) => legs![at]!.startsWith("quota:")) / decimal("1"),
-    lost: formatDecimal(decimal(lost ?? "0")),
+    ...amountsOf(legs!, held!, taken ?? []),
+    lost: trimDecimal(lost ?? "0"),
   };
+}
+
+function amountsOf(legs: string[], held: string[], taken: string[]) {
+  const isQuota = (at: number) => legs[at]!.startsWith("quota:");
+  // One pot of money is what nearly everybody pays from: nothing to add up.
+  if (legs.length === 1 && !isQuota(0)) {
+    return { held: trimDecimal(held[0]!), taken: trimDecimal(taken[0] ?? "0"), quota: 0n };
+  }
+  const money = (amounts: string[]) => formatDecimal(sum(amounts, (at) => !isQuota(at)));
+  return { held: money(held), taken: money(taken), quota: sum(taken, isQuota) / decimal("1") };
 }
 
 function sum(amounts: string[], counts: (at: number) => boolean): bigint {

@@ -12,6 +12,7 @@ import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
+import { Watch } from "./watch.ts";
 
 /** One attempt at one upstream. */
 export interface Attempt {
@@ -183,57 +184,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return text;
-  }
-}
-
-/**
- * Ends an attempt that takes too long, or that nobody wants any more. One timer per attempt looks now
- * and then whether anything came since: a timer per step would cost more than the step.
- */
-class Watch implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #stop = () => this.#controller.abort();
-  readonly #timer: ReturnType<typeof setInterval>;
-  #lastSeen = performance.now();
-  #isLate = false;
-
-  constructor(private readonly attempt: Attempt) {
-    attempt.signal.addEventListener("abort", this.#stop);
-    if (attempt.signal.aborted) this.#stop();
-    this.#timer = setInterval(() => {
-      if (performance.now() - this.#lastSeen < attempt.timeoutMs) return;
-      this.#isLate = true;
-      this.#controller.abort();
-    }, Math.max(10, attempt.timeoutMs / 8));
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  abort(): void {
-    this.#controller.abort();
-  }
-
-  /** Something came. */
-  seen(): void {
-    this.#lastSeen = performance.now();
-  }
-
-  /** What a step that failed means. */
-  explain(cause: unknown): UpstreamFailure {
-    if (this.#isLate) {
-      return new UpstreamFailure("timeout", `nothing came for ${this.attempt.timeoutMs} ms`, {
-        cause,
-      });
-    }
-    return cause instanceof UpstreamFailure
-      ? cause
-      : new UpstreamFailure("cut", "the connection broke", { cause });
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
-    this.attempt.signal.removeEventListener("abort", this.#stop);
   }
 }

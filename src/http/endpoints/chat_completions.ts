@@ -1,7 +1,7 @@
 import { Refusal } from "../../base/refusal.ts";
 import { type ChatDeps, completeChat } from "../../chat/complete_chat.ts";
-import type { Model } from "../../config/plan.ts";
 import type { Limiter } from "../../limits/limiter.ts";
+import type { Usage } from "../../pricing/usage.ts";
 import { worstCase } from "../../pricing/worst_case.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { bodySchema } from "../body_schema.ts";
@@ -38,7 +38,8 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
         },
       );
     }
-    const reserved = await reserveTokens(c, limiter, model, request);
+    const most = worstCase(model, request);
+    const reserved = await reserveTokens(c, limiter, most);
     const answer = await completeChat(chat, {
       requestId: c.env.requestId,
       clientRequestId: c.env.clientRequestId,
@@ -46,6 +47,7 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
       account: accountOf(c),
       model,
       request,
+      most,
       signal: c.req.raw.signal,
       onTokens: (tokens) => correctTokens(c, limiter, tokens - reserved),
     }).catch((error) => {
@@ -63,11 +65,9 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
 async function reserveTokens(
   c: HttpContext,
   limiter: Limiter,
-  model: Model,
-  request: ChatRequest,
+  { input_tokens = 0, output_tokens = 0 }: Usage,
 ): Promise<number> {
   const { key, perMinute } = tokenRate(c);
-  const { input_tokens = 0, output_tokens = 0 } = worstCase(model, request);
   // A request larger than the rate itself may pass when the whole minute is there.
   const amount = Math.min(input_tokens + output_tokens, perMinute);
   const taken = limiter.take(key, perMinute, amount, performance.now());
