@@ -26,6 +26,7 @@ const REFUSALS = {
   model_unavailable: [404, "model_unavailable"],
   method_not_allowed: [405, "invalid_request_error"],
   payload_too_large: [413, "invalid_request_error"],
+  storage_limit_exceeded: [413, "invalid_request_error"],
   unsupported_media_type: [415, "invalid_request_error"],
   rate_limit_exceeded: [429, "rate_limit_error"],
   concurrency_limit_exceeded: [429, "rate_limit_error"],

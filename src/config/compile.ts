@@ -67,6 +67,7 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
     requestsPerMinute: 600,
     tokensPerMinute: 1_000_000,
     runningTasks: 20,
+    storageBytes: 10 * 1024 ** 3,
   });
   const providers = new Map(
     Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider, own)]),
@@ -172,6 +173,7 @@ function ratesOf(rates: declared.Rates | undefined, otherwise: Rates): Rates {
     requestsPerMinute: rates?.requests_per_minute ?? otherwise.requestsPerMinute,
     tokensPerMinute: rates?.tokens_per_minute ?? otherwise.tokensPerMinute,
     runningTasks: rates?.running_tasks ?? otherwise.runningTasks,
+    storageBytes: rates?.storage_bytes ?? otherwise.storageBytes,
   };
 }
 

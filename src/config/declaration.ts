@@ -252,6 +252,10 @@ export interface Rates {
    * Tasks of one account that may run at the same time.
    */
   running_tasks?: number;
+  /**
+   * Bytes that the uploads of one account may take together. Results of tasks do not count. Left out everywhere: 10 GiB.
+   */
+  storage_bytes?: number;
 }
 /**
  * What an account gets for being on this plan.
@@ -304,6 +308,10 @@ export interface Rates1 {
    * Tasks of one account that may run at the same time.
    */
   running_tasks?: number;
+  /**
+   * Bytes that the uploads of one account may take together. Results of tasks do not count. Left out everywhere: 10 GiB.
+   */
+  storage_bytes?: number;
 }
 /**
  * One service that answers.

@@ -95,6 +95,7 @@ function describeAccountPlan({ name, description, priceBook, rates, quotas }: Ac
     requests_per_minute: rates.requestsPerMinute,
     tokens_per_minute: rates.tokensPerMinute,
     running_tasks: rates.runningTasks,
+    storage_bytes: rates.storageBytes,
   };
   return { name, description, price_book: priceBook, limits, quotas };
 }

@@ -78,6 +78,8 @@ export interface Rates {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
   readonly runningTasks: number;
+  /** What uploads of an account may take together. */
+  readonly storageBytes: number;
 }
 
 /** What an account is on; the contract with a client, not the compiled declaration. */

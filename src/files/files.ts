@@ -34,6 +34,13 @@ export interface ByteRange {
   readonly last: number;
 }
 
+export interface NewUpload {
+  readonly filename: string;
+  readonly body: Bytes;
+  /** No more will come than this; null where nobody said. */
+  readonly announcedBytes: number | null;
+}
+
 export interface NewOutput {
   readonly taskId: string;
   /** Read once, never held whole. Its errors come out of `storeOutput` as they are. */
@@ -48,8 +55,11 @@ export interface NewOutput {
 
 /** Uploads and outputs: rows in Postgres, bytes in a folder or a bucket. */
 export interface Files {
-  /** Stores an upload as it streams in. Throws a `Refusal` for what is too large, or no picture, sound or film. */
-  upload(account: string, file: { filename: string; body: Bytes }): Promise<StoredFile>;
+  /**
+   * Stores an upload as it streams in. Throws a `Refusal` for what is too large, has no room in the account's
+   * space, or is no picture, sound or film.
+   */
+  upload(account: string, file: NewUpload, spaceBytes: number): Promise<StoredFile>;
   /** Stores a result. Throws `BadOutput` when the bytes are not what the model makes, or too many. */
   storeOutput(account: string, output: NewOutput): Promise<StoredFile>;
   /** Null when there is none, it is another account's, deleted or past its time. */

@@ -72,11 +72,13 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const open: Files["open"] = (file, range) => stores.named(file.store).get(file.id, range);
 
   return {
-    async upload(account, { filename, body }) {
+    async upload(account, { filename, body, announcedBytes }, spaceBytes) {
       const intake = new Intake(body);
       try {
         const type = await typeOf(intake);
-        const { [type.kind]: bytesMax, keepDays } = storage().uploads;
+        const { [type.kind]: kindMax, keepDays } = storage().uploads;
+        // What was announced is no more than that: the connection sees to it.
+        const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
         return await storeFile(parts, {
           account,
           origin: "upload",
@@ -85,7 +87,8 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
           type,
           intake,
           bytesMax,
-          tooLarge: () => tooLarge(type.kind, bytesMax),
+          tooLarge: () => tooLarge(type.kind, kindMax),
+          space: { bytes: spaceBytes, noRoom: (taken) => noRoom(spaceBytes, taken) },
           keepDays,
         });
       } finally {
@@ -110,6 +113,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
           intake,
           bytesMax: OUTPUT_BYTES_MAX[kind],
           tooLarge: () => new BadOutput("the output is too large"),
+          space: null,
           keepDays: storage().outputs.keepDays,
         });
       } finally {
@@ -172,6 +176,15 @@ async function typeOf(intake: Intake) {
 function tooLarge(kind: MediaKind, bytesMax: number): Refusal {
   const message = `The file is too large: ${kind} may have ${bytesMax} bytes.`;
   return new Refusal("payload_too_large", message, { param: "file" });
+}
+
+function noRoom(spaceBytes: number, taken: number): Refusal {
+  return new Refusal(
+    "storage_limit_exceeded",
+    `There is no room for the file: uploads of this account may take ${spaceBytes} bytes, and ${taken} ` +
+      "are taken. Delete files with DELETE /v1/files/{file_id}, or change plan.",
+    { param: "file" },
+  );
 }
 
 export function notThere(status: 400 | 404): Refusal {

@@ -38,6 +38,19 @@ export async function insertRow(sql: Queries, row: NewRow): Promise<void> {
             now() + make_interval(hours => ${INTAKE_HOURS}))`;
 }
 
+/** The same for an upload, if there is room for the most it may take; what is taken already where there is none. */
+export async function reserveRow(
+  sql: Queries,
+  row: NewRow,
+  { bytesMost, spaceBytes }: { bytesMost: number; spaceBytes: number },
+): Promise<{ taken: number } | null> {
+  const upload = JSON.stringify({ ...row, reserved_bytes: bytesMost });
+  const [{ taken }] = await sql<[{ taken: string | null }]>`
+    select file_reserve(json_populate_record(null::file, ${upload}::text::json), ${spaceBytes}::bigint,
+                        ${INTAKE_HOURS}) as taken`;
+  return taken === null ? null : { taken: Number(taken) };
+}
+
 /** From here on it can be seen. Null when it took so long that the cleaner was there first. */
 export async function completeRow(
   sql: Queries,

@@ -4,7 +4,7 @@ import type { StoredFile } from "./files.ts";
 import type { Intake } from "./intake.ts";
 import { measure } from "./measure.ts";
 import type { MediaType } from "./media_types.ts";
-import { completeRow, deleteRow, insertRow, shown } from "./rows.ts";
+import { completeRow, deleteRow, insertRow, reserveRow, shown } from "./rows.ts";
 import { storeFailed } from "./byte_store.ts";
 import type { Stores } from "./stores.ts";
 
@@ -16,6 +16,8 @@ export interface Incoming {
   type: MediaType;
   intake: Intake;
   bytesMax: number;
+  /** What it may take, where that is limited: throws what is to be said when there is no room. */
+  space: { bytes: number; noRoom: (taken: number) => Error } | null;
   /** What is thrown when there are more. */
   tooLarge: () => Error;
   keepDays: number;
@@ -33,7 +35,7 @@ export async function storeFile(
   const id = newId("file");
   const place = stores.chosen;
   const store = stores.named(place);
-  await insertRow(sql, {
+  const row = {
     id,
     account_id: incoming.account,
     origin: incoming.origin,
@@ -42,7 +44,13 @@ export async function storeFile(
     filename: incoming.filename,
     mime_type: type.mimeType,
     kind: type.kind,
-  });
+  };
+  if (incoming.space === null) await insertRow(sql, row);
+  else {
+    const { bytes: spaceBytes, noRoom } = incoming.space;
+    const full = await reserveRow(sql, row, { bytesMost: incoming.bytesMax, spaceBytes });
+    if (full !== null) throw noRoom(full.taken);
+  }
   try {
     await store.put(id, intake.chunks(incoming.bytesMax, incoming.tooLarge));
     const { bytes } = intake;

@@ -9,6 +9,8 @@ export interface Upload {
    * stores to the end has stored a good upload, in whatever order its parts came.
    */
   body: AsyncIterable<Uint8Array>;
+  /** The whole form's, so a little more than the file's; null where the client does not say it. */
+  announcedBytes: number | null;
 }
 
 /** The form around the file. */
@@ -29,7 +31,9 @@ export async function readUpload<T>(
     );
   }
   if (request.body === null) throw missing("file");
-  if (Number(request.headers.get("content-length") ?? 0) > bytesMax + FORM_BYTES_MAX) {
+  const length = request.headers.get("content-length");
+  const announcedBytes = length === null ? null : Number(length);
+  if (announcedBytes !== null && announcedBytes > bytesMax + FORM_BYTES_MAX) {
     const message = `The form is too large: no file may have more than ${bytesMax} bytes.`;
     throw new Refusal("payload_too_large", message, { param: "file" });
   }
@@ -37,7 +41,11 @@ export async function readUpload<T>(
   const fields = new Fields();
   const file = await nextFile(parts, fields);
   if (file === null) throw missing("file");
-  return await take({ filename: file.filename ?? "", body: toTheEnd(file, parts, fields) });
+  return await take({
+    filename: file.filename ?? "",
+    body: toTheEnd(file, parts, fields),
+    announcedBytes,
+  });
 }
 
 async function nextFile(

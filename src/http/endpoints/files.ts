@@ -14,10 +14,11 @@ export function uploadFile({ files }: FilesDeps): Endpoint {
   return async function uploadFile(c) {
     const { image, audio, video } = c.env.plan.storage.uploads;
     const account = accountOf(c).id;
+    const { storageBytes } = c.env.accountPlan!.rates;
     const file = await readUpload(
       c.req.raw,
       Math.max(image, audio, video),
-      (upload) => files.upload(account, upload),
+      (upload) => files.upload(account, upload, storageBytes),
     );
     return sendJson(JSON.stringify(showFile(file)));
   };

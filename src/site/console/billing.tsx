@@ -7,7 +7,7 @@ import { personOf, type SiteContext } from "../context.ts";
 import { Empty, Field } from "../parts.tsx";
 import { payerOf } from "./account.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { ago, count, date, moment, money } from "./format.ts";
+import { ago, bytes, count, date, moment, money } from "./format.ts";
 import { BalanceFigures } from "./overview.tsx";
 import { Head, Pager, sendConsole, TableCard, withQuery } from "./shell.tsx";
 
@@ -48,6 +48,8 @@ export function billingPage({ database }: ConsoleDeps) {
               <dd class="numeric">{count(plan.rates.tokensPerMinute)} per key</dd>
               <dt>Tasks at once</dt>
               <dd class="numeric">{count(plan.rates.runningTasks)}</dd>
+              <dt>Room for uploads</dt>
+              <dd class="numeric">{bytes(plan.rates.storageBytes)}</dd>
             </dl>
           </section>
           <section class="card stack-s">

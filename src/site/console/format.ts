@@ -64,7 +64,10 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
   if (value < 1_000_000) return `${(value / 1000).toFixed(value < 10_000 ? 1 : 0)} kB`;
-  return `${(value / 1_000_000).toFixed(value < 10_000_000 ? 1 : 0)} MB`;
+  if (value < 1_000_000_000) {
+    return `${(value / 1_000_000).toFixed(value < 10_000_000 ? 1 : 0)} MB`;
+  }
+  return `${(value / 1_000_000_000).toFixed(value < 100_000_000_000 ? 1 : 0)} GB`;
 }
 
 /** `1 h 5 min`, `12 s`; the two largest parts. */
