@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { adjust, credit } from "../src/ledger/credit.ts";
-import { exportCsv } from "../src/ledger/export_csv.ts";
-import { findReceipt, listUsage } from "../src/ledger/statement.ts";
-import { quote } from "../src/pricing/quote.ts";
-import { charge } from "../src/pricing/quote.ts";
-import { asking, costing, openLedger, PRICE } from "./helpers/open_ledger.ts";
+import { adjust, credit } from "../../src/ledger/credit.ts";
+import { exportCsv } from "../../src/ledger/export_csv.ts";
+import { findReceipt, listUsage } from "../../src/ledger/statement.ts";
+import { quote } from "../../src/pricing/quote.ts";
+import { charge } from "../../src/pricing/quote.ts";
+import { asking, costing, openLedger, PRICE } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";

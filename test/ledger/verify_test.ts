@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { verify } from "../../src/ledger/verify.ts";
+import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+
+Deno.test("verify finds every kind of damage and names it", STRICT, async (t) => {
+  const damages: [name: string, damage: string][] = [
+    [
+      "every balance equals its transfers",
+      "update pot set remaining = remaining + 1 where source = 'cash'",
+    ],
+    [
+      "every balance equals its transfers",
+      "insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at) select 'x', 'money', 'topup', 'cash:nobody', 1, 'nobody', 'credit', now()",
+    ],
+    ["frozen equals open holds", "update pot set frozen = frozen + 1 where source = 'cash'"],
+    ["frozen equals open holds", "delete from hold where state = 'open'"],
+    ["captured is at most held", "update hold set taken = array[100] where state = 'settled'"],
+    ["a hold resolves once", "update hold set taken = array[0.5] where state = 'settled'"],
+    [
+      "a hold resolves once",
+      "insert into transfer select id || '/again', unit, debit, credit, amount, account_id, hold_id, kind, reference, reason, created_at from transfer where kind = 'capture'",
+    ],
+    [
+      "nothing is negative",
+      "alter table hold drop constraint hold_reserves_no_debt; update hold set held = array[-1] where state = 'open'",
+    ],
+    ["every account is on one plan", "update account set plan = 'pro'"],
+    [
+      "transfers of each unit sum to zero",
+      "insert into transfer select 'y', 'text', credit, debit, amount, account_id, hold_id, kind, reference, reason, created_at from transfer where kind = 'capture'",
+    ],
+  ];
+  for (const [name, damage] of damages) {
+    await t.step(`${name}: ${damage.slice(0, 60)}`, async () => {
+      await using ledger = await openLedger({ cash: "10" });
+      const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
+      await hold.settle(costing("1"));
+      (await ledger.hold(asking({ account: ledger.account, amount: "2" }))).keep();
+      const sound = await verify(ledger.sql);
+      assert.ok(sound.ok, JSON.stringify(sound));
+      await ledger.sql.unsafe(damage);
+      const { ok, checks } = await verify(ledger.sql);
+      assert.equal(ok, false);
+      assert.equal(checks.find((check) => check.name === name)!.ok, false, JSON.stringify(checks));
+    });
+  }
+});
