@@ -151,6 +151,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   opened.use(
     keepSweeping(database.sql, {
+      renew: ledger.renew,
       onLoss,
       log: (level, message, fields) => log[level](message, fields),
     }),

@@ -59,6 +59,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     quote: quoted,
     clientRequestId: call.clientRequestId ?? undefined,
     ttlSeconds: HOLD_SECONDS,
+    isRenewed: true,
   });
   const heading: Heading = {
     id: `chatcmpl-${call.requestId.slice(4)}`,

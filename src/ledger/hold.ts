@@ -12,6 +12,8 @@ export interface HoldRequest {
   clientRequestId?: string | undefined;
   /** How long it may stay open before the sweeper resolves it. */
   ttlSeconds: number;
+  /** Renewed while this process lives and has not resolved it; without it, the sweeper comes in a minute. */
+  isRenewed?: boolean;
 }
 
 /** A reservation that somebody must resolve. */

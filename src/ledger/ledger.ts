@@ -10,6 +10,7 @@ import {
   readHeld,
   type Resolver,
 } from "./hold.ts";
+import { LEASE_SECONDS, LivingHolds } from "./living_holds.ts";
 import { type Item, type Outcome, runItem } from "./item.ts";
 import { releaseItem } from "./release.ts";
 import { noteItem, readNoted, readResolution, type Resolution, settleItem } from "./settle.ts";
@@ -22,6 +23,7 @@ export interface LedgerOptions {
   onLoss(resolution: Resolution): void;
   /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
   onStray(id: string, error: unknown): void;
+  living?: LivingHolds;
 }
 
 /**
@@ -29,6 +31,8 @@ export interface LedgerOptions {
  * moment; the forms that end in `In` take part in a transaction of the caller's instead.
  */
 export interface Ledger extends Resolver {
+  /** Renews what this process still has open; to be called every few seconds, and before a sweep. */
+  renew(): Promise<void>;
   /** Refuses with `insufficient_balance`. */
   hold(request: HoldRequest): Promise<Hold>;
 
@@ -39,7 +43,8 @@ export interface Ledger extends Resolver {
 
 type Run = (item: Item) => Promise<Outcome>;
 
-export function openLedger({ database, currencyScale, onLoss, onStray }: LedgerOptions): Ledger {
+export function openLedger(options: LedgerOptions): Ledger {
+  const { database, currencyScale, onLoss, onStray, living = new LivingHolds() } = options;
   const batch = openBatch(database.sql);
   const together: Run = (item) => batch.add(item);
   const within = (sql: Queries): Run => (item) => runItem(sql, item);
@@ -53,10 +58,26 @@ export function openLedger({ database, currencyScale, onLoss, onStray }: LedgerO
     if (resolution.isFirst && resolution.lost !== "0.00") onLoss(resolution);
     return resolution;
   }
+  async function holdAndRenew(request: HoldRequest): Promise<Hold> {
+    const { id, ttlSeconds } = request;
+    const held = await hold(together, {
+      ...request,
+      ttlSeconds: Math.min(ttlSeconds, LEASE_SECONDS),
+    });
+    living.add(id, ttlSeconds);
+    return held;
+  }
   const ledger: Ledger = {
-    hold: (request) => hold(together, request),
-    settle: (id, charge, account) => resolve(together, settleItem(id, charge, account)),
-    release: (id, account) => resolve(together, releaseItem(id, account)),
+    hold: (request) => request.isRenewed ? holdAndRenew(request) : hold(together, request),
+    renew: () => living.renew(database.sql),
+    settle(id, charge, account) {
+      living.delete(id);
+      return resolve(together, settleItem(id, charge, account));
+    },
+    release(id, account) {
+      living.delete(id);
+      return resolve(together, releaseItem(id, account));
+    },
     note: async (id, charge, account) => readNoted(await together(noteItem(id, charge, account))),
     holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
     settleIn: (sql, id, charge) => resolve(within(sql), settleItem(id, charge)),

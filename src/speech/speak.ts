@@ -51,6 +51,7 @@ export async function speak(
     quote: call.quote,
     clientRequestId: call.clientRequestId ?? undefined,
     ttlSeconds: HOLD_SECONDS,
+    isRenewed: true,
   });
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TOTAL_MS)]);
   const { bytes, usage, upstream } = await firstThatSpeaks(deps.media, call, signal);

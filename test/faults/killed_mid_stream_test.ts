@@ -59,6 +59,9 @@ Deno.test("a gateway killed in mid-stream leaves a hold that the next one settle
   // The hold's time is over sooner than a test would wait for it.
   {
     await using database = await store.open();
+    const [hold] = await database.sql<[{ soon: boolean }]>`
+      select expires_at <= now() + interval '1 minute' as soon from hold where id = ${requestId}`;
+    assert.equal(hold.soon, true);
     await database.sql`update hold set expires_at = now() where id = ${requestId}`;
   }
   await using second = startProcess({ ...env, PORT: String(freePort()) });

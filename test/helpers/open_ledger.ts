@@ -6,6 +6,7 @@ import type { Price } from "../../src/config/plan.ts";
 import { type Balance, balance } from "../../src/ledger/balance.ts";
 import { credit } from "../../src/ledger/credit.ts";
 import type { HoldRequest } from "../../src/ledger/hold.ts";
+import type { LivingHolds } from "../../src/ledger/living_holds.ts";
 import { type Ledger, openLedger as open } from "../../src/ledger/ledger.ts";
 import { declarePlans, setPlan } from "../../src/ledger/plans.ts";
 import type { Resolution } from "../../src/ledger/settle.ts";
@@ -43,6 +44,7 @@ export interface TestLedgerOptions {
   scale?: number;
   /** Left out, the database's own clock counts. */
   clock?: string;
+  living?: LivingHolds;
 }
 
 export const PLANS = [
@@ -74,6 +76,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     currencyScale: () => opened.scale,
     onLoss: (resolution) => losses.push(resolution),
     onStray: (id) => strays.push(id),
+    ...(options.living === undefined ? {} : { living: options.living }),
   });
   let references = 0;
   const newAccount = async (cash?: string) => {

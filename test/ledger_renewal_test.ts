@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { LivingHolds } from "../src/ledger/living_holds.ts";
+import { findReceipt } from "../src/ledger/statement.ts";
+import { asking, costing, openLedger } from "./helpers/open_ledger.ts";
+
+const STRICT = { sanitizeOps: true, sanitizeResources: true };
+const START = Date.parse("2026-01-31T12:00:00Z");
+
+/** A ledger whose clock and the process's own go together. */
+async function open() {
+  let seconds = 0;
+  const living = new LivingHolds(() => seconds * 1000);
+  const ledger = await openLedger({ cash: "10", clock: new Date(START).toISOString(), living });
+  return {
+    ledger,
+    living,
+    pass: async (more: number) => {
+      seconds += more;
+      await ledger.setClock(new Date(START + seconds * 1000).toISOString());
+    },
+    hold: async (ttlSeconds = 960) =>
+      (await ledger.hold({
+        ...asking({ account: ledger.account, amount: "3", ttlSeconds }),
+        isRenewed: true,
+      })).keep(),
+    statusOf: async (id: string) =>
+      (await findReceipt(ledger.sql, ledger.account, id, "USD"))!.status,
+    expiry: async (id: string) => {
+      const [row] = await ledger.sql<[{ expires_at: Date }]>`
+        select expires_at from hold where id = ${id}`;
+      return (row.expires_at.getTime() - START) / 1000;
+    },
+    [Symbol.asyncDispose]: () => ledger[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test(
+  "a hold that is renewed lasts as long as its process answers, and its charge is taken",
+  STRICT,
+  async () => {
+    await using run = await open();
+    const { ledger } = run;
+    const hold = await run.hold();
+    for (let waited = 0; waited < 600; waited += 25) {
+      await run.pass(25);
+      await ledger.renew();
+      assert.equal((await ledger.sweep()).holds, 0);
+    }
+    const { isFirst, taken } = await hold.settle(costing("1.5"));
+    assert.deepEqual([isFirst, taken], [true, "1.50"]);
+    assert.equal(run.living.size, 0);
+    await ledger.mustBeSound();
+  },
+);
+
+Deno.test(
+  "what a process that died leaves behind is resolved within a minute, by its last note",
+  STRICT,
+  async () => {
+    await using run = await open();
+    const { ledger } = run;
+    const [noted, silent] = [await run.hold(), await run.hold()];
+    await run.pass(25);
+    await ledger.renew();
+    await noted.note(costing("0.75"));
+    await run.pass(59);
+    assert.equal((await ledger.sweep()).holds, 0);
+    await run.pass(1);
+    assert.equal((await ledger.sweep()).holds, 2);
+    assert.deepEqual([await run.statusOf(noted.id), await run.statusOf(silent.id)], [
+      "settled",
+      "expired",
+    ]);
+    assert.equal((await ledger.balance()).frozen_balance, "0.00");
+    await ledger.mustBeSound();
+  },
+);
+
+Deno.test(
+  "what is over within twenty seconds is never renewed, and nothing is renewed for ever",
+  STRICT,
+  async () => {
+    await using run = await open();
+    const { ledger } = run;
+    const quick = await run.hold();
+    await run.pass(19);
+    await ledger.renew();
+    assert.equal(await run.expiry(quick.id), 60);
+    await quick.release();
+    const forgotten = await run.hold(100);
+    for (let waited = 0; waited < 120; waited += 20) {
+      await run.pass(20);
+      await ledger.renew();
+    }
+    assert.equal(run.living.size, 0);
+    assert.equal(await run.expiry(forgotten.id), 19 + 80 + 60);
+    const short = await run.hold(5);
+    assert.equal(await run.expiry(short.id), 19 + 120 + 5);
+  },
+);
+
+Deno.test(
+  "a hold that somebody has locked is renewed the next time, and nobody waits",
+  STRICT,
+  async () => {
+    await using run = await open();
+    const { ledger } = run;
+    const [one, other] = [await run.hold(), await run.hold()];
+    await run.pass(20);
+    if (ledger.database.kind === "server") {
+      await ledger.sql.begin(async (sql) => {
+        await sql`select from hold where id = ${one.id} for update`;
+        await ledger.renew();
+      });
+      assert.deepEqual([await run.expiry(one.id), await run.expiry(other.id)], [60, 80]);
+    }
+    await run.pass(5);
+    await ledger.renew();
+    assert.equal(await run.expiry(one.id), 85);
+  },
+);
