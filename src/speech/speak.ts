@@ -72,7 +72,7 @@ async function firstThatSpeaks(
     const choice = media.choose(plan, model, tried);
     if (choice.upstream === null) {
       if (last !== null) throw jobRefusal(last.kind, last.options.param);
-      throw nobody(model, choice.retryAfterMs);
+      throw nobodySpeaks(model, choice.retryAfterMs);
     }
     const spot: Spot = { plan, model, upstream: choice.upstream };
     try {
@@ -183,7 +183,8 @@ function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | n
   };
 }
 
-function nobody(model: Model, retryAfterMs: number | null): Refusal {
+/** No upstream can be asked now. */
+export function nobodySpeaks(model: Model, retryAfterMs: number | null): Refusal {
   return new Refusal(
     "model_unavailable",
     `The model "${model.id}" cannot answer just now: try again soon.`,

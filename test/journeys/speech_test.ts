@@ -200,3 +200,57 @@ Deno.test(
     assert.ok(!gateway.logged().includes("internal_error"), gateway.logged());
   },
 );
+
+Deno.test(
+  "503 of speech with an Idempotency-Key soon when its upstream rests, and the key is free",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    const say = (orders: string, key: string, prefer = "") =>
+      gateway.post(
+        "/v1/audio/speech",
+        { model: "voice", input: `[[simulate: ${orders}]] hello`, voice: "alma" },
+        { "idempotency-key": key, ...(prefer === "" ? {} : { prefer }) },
+      );
+    const began = performance.now();
+    for (const [orders, key] of [["status=429, retry_after=40", "a"], ["seconds=0", "b"]]) {
+      const res = await say(orders!, key!);
+      assert.equal(res.status, 503);
+      assert.ok(
+        Number(res.headers.get("retry-after")) > 10,
+        String(res.headers.get("retry-after")),
+      );
+      const error = await errorOf(res);
+      assert.deepEqual([error.code, error.param], ["model_unavailable", "model"]);
+    }
+    assert.ok(performance.now() - began < 60_000, "not after the 120 s that a sound may take");
+    assert.equal(await gateway.count("idempotency"), 0);
+    assert.deepEqual(await gateway.balance(), { available: "1.00", frozen: "0.00" });
+
+    // A task waits for better times; the same request that wants the sound itself does not end it.
+    const later = await say("seconds=0", "c", "respond-async");
+    assert.equal(later.status, 202);
+    const { id } = await later.json();
+    const leaving = new AbortController();
+    const waiting = gateway.fetch("/v1/audio/speech", {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        "content-type": "application/json",
+        "idempotency-key": "c",
+      },
+      body: JSON.stringify({
+        model: "voice",
+        input: "[[simulate: seconds=0]] hello",
+        voice: "alma",
+      }),
+      signal: leaving.signal,
+    }).then(() => "answered", () => "left");
+    await new Promise((resume) => setTimeout(resume, 2_500));
+    leaving.abort();
+    assert.equal(await waiting, "left");
+    assert.equal((await gateway.task(id)).status, "queued");
+    await (await gateway.post(`/v1/tasks/${id}/cancel`, {})).body?.cancel();
+    await gateway.verify();
+  },
+);

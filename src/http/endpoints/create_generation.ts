@@ -57,7 +57,7 @@ export async function answerWithTask(
   });
 }
 
-interface Accepted {
+export interface Accepted {
   /** Null: the request came before, and its model may be gone. */
   model: Model | null;
   created: CreatedTask;
@@ -73,7 +73,8 @@ export async function acceptOrReplay(
   try {
     return await accept();
   } catch (error) {
-    const isRefused = error instanceof Refusal && error.status < 500;
+    const isRefused = error instanceof Refusal &&
+      (error.status < 500 || error.code === "model_unavailable");
     const replay = isRefused && identity !== null && error.code !== "idempotency_key_reused"
       ? await findReplay(deps.tasks, accountOf(c).id, identity)
       : null;
