@@ -48,7 +48,9 @@ export function quoteModel(deps: ConsoleDeps) {
   return async function quoteModel(c: SiteContext): Promise<Response> {
     const fields: Fields = await readForm(c);
     const { offer, route } = await offered(deps, c);
-    const body = bodyOf(offer.model, fields);
+    // A conversation has a price before its first word: that of the longest answer.
+    const isSilent = offer.model.type === "chat" && (fields.prompt ?? "") === "";
+    const body = bodyOf(offer.model, isSilent ? { ...fields, prompt: " " } : fields);
     const answer = await call(deps, c, "/quotes", { path: route, body });
     if (!answer.ok) return sendJson({ text: "" });
     const quote = await answer.json() as { amount: string; covered: boolean };
