@@ -8,6 +8,8 @@ export interface HoldRequest {
   /** The request's id. The same id again finds the same hold. */
   id: string;
   account: string;
+  /** Where it is not the id. */
+  requestId?: string;
   quote: Quote;
   clientRequestId?: string | undefined;
   /** How long it may stay open before the sweeper resolves it. */
@@ -41,7 +43,7 @@ export function holdItem(request: HoldRequest, scale: number): Item {
     account_id: request.account,
     ...amountFields(quote.amount, quote.units),
     scale,
-    request_id: request.id,
+    request_id: request.requestId ?? request.id,
     client_request_id: request.clientRequestId,
     model: quote.model,
     kind: quote.kind,
@@ -70,6 +72,8 @@ export function readHeld(request: HoldRequest, { outcome, state }: Outcome): Hol
 
 /** The part of a ledger that a hold needs. */
 export interface Resolver {
+  /** For a request that was served after its hold had ended. */
+  settleLate(request: HoldRequest, charge: Charge, ended: Resolution): Promise<Resolution>;
   settle(id: string, charge: Charge, account?: string): Promise<Resolution>;
   release(id: string, account?: string): Promise<Resolution>;
   note(id: string, charge: Charge, account?: string): Promise<void>;
@@ -77,17 +81,21 @@ export interface Resolver {
 
 export function makeHold(
   ledger: Resolver,
-  { id, account }: HoldRequest,
+  request: HoldRequest,
   state: HoldState,
   onStray: (id: string, error: unknown) => void,
 ): Hold {
+  const { id, account } = request;
   let isOurs = true;
   const open: OpenHold = {
     id,
     state,
-    settle(charge) {
+    async settle(charge) {
       isOurs = false;
-      return ledger.settle(id, charge, account);
+      const resolution = await ledger.settle(id, charge, account);
+      return resolution.state === "expired"
+        ? await ledger.settleLate(request, charge, resolution)
+        : resolution;
     },
     release() {
       isOurs = false;

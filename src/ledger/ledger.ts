@@ -1,3 +1,5 @@
+import { formatDecimal, roundHalfUp } from "../base/money.ts";
+import { Refusal } from "../base/refusal.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { Database, Queries } from "../store/database.ts";
 import { openBatch } from "./batch.ts";
@@ -67,7 +69,34 @@ export function openLedger(options: LedgerOptions): Ledger {
     living.add(id, ttlSeconds);
     return held;
   }
+  /**
+   * A sweeper takes a process for dead that cannot reach the database for a minute. What was served all the
+   * same is reserved anew, exactly, and taken; what cannot be is a loss.
+   */
+  async function settleLate(
+    request: HoldRequest,
+    charge: Charge,
+    ended: Resolution,
+  ): Promise<Resolution> {
+    const { amount, units } = charge;
+    const late = {
+      ...request,
+      id: `${request.id}.late`,
+      requestId: request.id,
+      quote: { ...request.quote, amount, units },
+    };
+    try {
+      await hold(together, late);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const lost = { ...ended, lost: formatDecimal(roundHalfUp(amount, currencyScale())) };
+      onLoss(lost);
+      return lost;
+    }
+    return await resolve(together, settleItem(late.id, charge, request.account));
+  }
   const ledger: Ledger = {
+    settleLate,
     hold: (request) => request.isRenewed ? holdAndRenew(request) : hold(together, request),
     renew: () => living.renew(database.sql),
     settle(id, charge, account) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { LivingHolds } from "../src/ledger/living_holds.ts";
-import { findReceipt } from "../src/ledger/statement.ts";
-import { asking, costing, openLedger } from "./helpers/open_ledger.ts";
+import { LivingHolds } from "../../src/ledger/living_holds.ts";
+import { findReceipt } from "../../src/ledger/statement.ts";
+import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = Date.parse("2026-01-31T12:00:00Z");
@@ -117,5 +117,46 @@ Deno.test(
     await run.pass(5);
     await ledger.renew();
     assert.equal(await run.expiry(one.id), 85);
+  },
+);
+
+Deno.test(
+  "what is served after a sweeper took its process for dead is charged all the same, once",
+  STRICT,
+  async () => {
+    await using run = await open();
+    const { ledger } = run;
+    const hold = await run.hold();
+    await run.pass(120);
+    assert.equal((await ledger.sweep()).holds, 1);
+    assert.equal(await run.statusOf(hold.id), "expired");
+    const late = await hold.settle(costing("1.5"));
+    assert.deepEqual([late.state, late.isFirst, late.taken], ["settled", true, "1.50"]);
+    const again = await hold.settle(costing("1.5"));
+    assert.deepEqual([again.isFirst, again.taken], [false, "1.50"]);
+    assert.equal((await ledger.balance()).available_balance, "8.50");
+    assert.equal((await ledger.balance()).frozen_balance, "0.00");
+    const [row] = await ledger.sql<[{ request_id: string }]>`
+      select request_id from hold where id = ${`${hold.id}.late`}`;
+    assert.equal(row.request_id, hold.id);
+    await ledger.mustBeSound();
+  },
+);
+
+Deno.test(
+  "what nobody can pay any more when it is served late is a loss, and is told",
+  STRICT,
+  async () => {
+    await using run = await open();
+    const { ledger } = run;
+    const hold = await run.hold();
+    await run.pass(120);
+    await ledger.sweep();
+    const other = asking({ account: ledger.account, amount: "9" });
+    await (await ledger.hold(other)).settle(costing("9"));
+    const late = await hold.settle(costing("1.5"));
+    assert.deepEqual([late.state, late.taken, late.lost], ["expired", "0.00", "1.50"]);
+    assert.deepEqual(ledger.losses.map(({ id, lost }) => [id, lost]), [[hold.id, "1.50"]]);
+    await ledger.mustBeSound();
   },
 );
