@@ -5,6 +5,7 @@ const DECLARATION = Deno.readTextFileSync(
   new URL("../helpers/drama_declaration.yaml", import.meta.url),
 );
 const ONE_MODEL = `
+service: { currency: EUR }
 outbound: { allow_private: true }
 providers: { other: { adapter: simulator } }
 models:
