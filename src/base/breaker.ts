@@ -67,9 +67,11 @@ export class Breaker {
     const wasProbe = health.isProbing;
     health.isProbing = false;
     if (restSeconds === undefined && !wasProbe && health.failures < FAILURES_MAX) return;
+    // Of the same moment as the failure that began the rest: no reason to rest for longer.
+    if (restSeconds === undefined && health.state === "open") return;
     const usual = Math.min(REST_MS * 2 ** health.rests, REST_MS_MAX);
+    if (health.state !== "open") health.rests++;
     health.state = "open";
-    health.rests++;
     health.restUntil = this.now() +
       (restSeconds === undefined ? usual : Math.min(restSeconds * 1000, REST_MS_MAX));
   }

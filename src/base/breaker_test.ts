@@ -52,3 +52,16 @@ Deno.test("a probe that was given up lets the next one probe", () => {
   breaker.abandoned("a");
   assert.equal(breaker.mayTry("a"), true);
 });
+
+Deno.test("failures that were under way when the rest began do not make it longer", () => {
+  let now = 0;
+  const breaker = new Breaker(() => now);
+  for (let i = 0; i < 12; i++) breaker.failed("a");
+  for (let i = 0; i < 12; i++) breaker.failed("b", 2);
+  assert.equal(breaker.secondsUntil(["a"]), 5);
+  assert.equal(breaker.secondsUntil(["b"]), 2);
+  now = 5_000;
+  assert.equal(breaker.mayTry("b"), true);
+  breaker.failed("b");
+  assert.equal(breaker.secondsUntil(["b"]), 10, "the second rest, not the thirteenth");
+});
