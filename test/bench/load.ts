@@ -4,6 +4,8 @@ export interface Load {
   headers?: Record<string, string>;
   /** Sent with POST; without one it is a GET. */
   body?: string;
+  /** Sent in turns as bearer tokens. */
+  keys?: string[];
   connections: number;
   seconds: number;
 }
@@ -29,12 +31,13 @@ async function hasWrk(): Promise<boolean> {
   }
 }
 
-async function byWrk({ url, headers = {}, body, connections, seconds }: Load): Promise<number> {
+async function byWrk(load: Load): Promise<number> {
+  const { url, headers = {}, body, keys, connections, seconds } = load;
   const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "20s"];
   for (const [name, value] of Object.entries(headers)) args.push("-H", `${name}: ${value}`);
   const script = body === undefined ? null : await Deno.makeTempFile({ suffix: ".lua" });
   if (script !== null) {
-    await Deno.writeTextFile(script, `wrk.method = "POST"\nwrk.body = '${body}'\n`);
+    await Deno.writeTextFile(script, `wrk.method = "POST"\nwrk.body = '${body}'\n${inTurns(keys)}`);
     args.push("-s", script);
   }
   const { stdout } = await new Deno.Command("wrk", { args: [...args, url] }).output();
@@ -42,6 +45,18 @@ async function byWrk({ url, headers = {}, body, connections, seconds }: Load): P
   const text = new TextDecoder().decode(stdout);
   if (/Non-2xx/.test(text)) throw new Error(`answers that are not 2xx:\n${text}`);
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+}
+
+function inTurns(keys: string[] | undefined): string {
+  if (keys === undefined) return "";
+  return `local keys = { ${keys.map((key) => `"${key}"`).join(", ")} }
+local at = 0
+request = function()
+  at = at % #keys + 1
+  wrk.headers["authorization"] = "Bearer " .. keys[at]
+  return wrk.format()
+end
+`;
 }
 
 async function byDeno(load: Load): Promise<number> {

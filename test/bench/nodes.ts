@@ -3,11 +3,20 @@ import postgres from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { nodeDeclaration } from "../helpers/node_declaration.ts";
 import { printTable, requestsPerSecond } from "./load.ts";
-import { admin, ADMIN_TOKEN, freePort, makeAccount, startProgram } from "./servers.ts";
+import {
+  admin,
+  ADMIN_TOKEN,
+  freePort,
+  makeAccount,
+  type Process,
+  startProgram,
+} from "./servers.ts";
 
 const SECONDS = 4;
 const CONNECTIONS = 64;
 const TASKS_SECONDS = 2;
+/** As in a house with many customers: nodes then seldom want the same wallet. */
+const ACCOUNTS = 64;
 const TICKS_PER_SECOND = 100;
 
 interface Figures {
@@ -70,16 +79,12 @@ async function measure(workers: number): Promise<Figures> {
   );
   // The first answers before all are there.
   await allReady(gateway, workers);
-  const { account, key } = await makeAccount(gateway);
-  await admin(gateway, "POST", `/accounts/${account}/credits`, {
-    kind: "cash",
-    amount: "100000",
-    reference: "bench",
-  });
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => richAccount(gateway)));
+  const headers = { "content-type": "application/json" };
   const chat = {
     url: `${gateway.address}/v1/chat/completions`,
     headers,
+    keys,
     body: JSON.stringify({ model: "talk", messages: [{ role: "user", content: "hello" }] }),
     connections: CONNECTIONS,
   };
@@ -95,6 +100,7 @@ async function measure(workers: number): Promise<Figures> {
   await requestsPerSecond({
     url: `${gateway.address}/v1/images/generations`,
     headers,
+    keys,
     body: JSON.stringify({ model: "picture", prompt: "a toll gate" }),
     connections: 16,
     seconds: TASKS_SECONDS,
@@ -107,7 +113,18 @@ async function measure(workers: number): Promise<Figures> {
   };
 }
 
-async function allReady(gateway: Parameters<typeof admin>[0], workers: number): Promise<void> {
+/** The key of an account with money. */
+async function richAccount(gateway: Process): Promise<string> {
+  const { account, key } = await makeAccount(gateway);
+  await admin(gateway, "POST", `/accounts/${account}/credits`, {
+    kind: "cash",
+    amount: "100000",
+    reference: "bench",
+  });
+  return key;
+}
+
+async function allReady(gateway: Process, workers: number): Promise<void> {
   for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 100) {
     const { nodes } = await admin<{ nodes: unknown[] }>(gateway, "GET", "/config");
     if (nodes.length === workers) return;
