@@ -64,7 +64,7 @@ async function measure(workers: number): Promise<Figures> {
   const gateway = parts.use(
     await startProgram(
       Deno.execPath(),
-      ["run", "-A", "src/main.ts"],
+      ["run", "-A", "--v8-flags=--no-memory-reducer", "src/main.ts"],
       freePort(),
       "/readyz",
       {

@@ -73,7 +73,7 @@ export function startGateway(
   databaseUrl: string,
   dataDir: string,
 ): Promise<Process> {
-  return start(["src/main.ts"], freePort(), "/readyz", {
+  return start(["--v8-flags=--no-memory-reducer", "src/main.ts"], freePort(), "/readyz", {
     GATEWAY_CONFIG: config,
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,

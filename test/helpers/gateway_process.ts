@@ -18,7 +18,7 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-const MAIN = ["run", "-A", "--no-check", "src/main.ts"];
+const MAIN = ["run", "-A", "--no-check", "--v8-flags=--no-memory-reducer", "src/main.ts"];
 
 export function startProcess(env: Record<string, string>, args: string[] = MAIN): GatewayProcess {
   const port = env.PORT ?? String(freePort());
