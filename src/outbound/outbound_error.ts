@@ -1,3 +1,5 @@
+import { ElsewhereError } from "../base/elsewhere_error.ts";
+
 /** How a request to an address that a client named went wrong; stays inside unless its owner is told. */
 export type OutboundFault =
   | "unresolved"
@@ -18,7 +20,7 @@ const SENTENCES: Readonly<Record<OutboundFault, string>> = {
   aborted: "The request was given up",
 };
 
-export class OutboundError extends Error {
+export class OutboundError extends ElsewhereError {
   override readonly name = "OutboundError";
   /** It happened on a connection kept from an earlier request, before any answer. */
   readonly wasKept: boolean;

@@ -1,3 +1,5 @@
+import { ElsewhereError } from "../base/elsewhere_error.ts";
+
 /** The storage cannot be used as it is. The message is one sentence for the operator: what, and what to do. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
@@ -39,6 +41,7 @@ export function isStorageDown(error: unknown): boolean {
   // A cause may point back at its effect; nobody nests ten deep on purpose.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
     if (error instanceof ConnectionError) return true;
+    if (error instanceof ElsewhereError) return false;
     const { code } = error as { code?: unknown };
     if (typeof code === "string" && (CONNECTION_CODES.has(code) || /^08...$/.test(code))) {
       return true;

@@ -64,10 +64,11 @@ async function fromAddress(
   const { mimeType, bytes } = await fetchInput(url, signal).catch((error) => {
     // A network has moods; after a few tries it is the address.
     if (!(error instanceof OutboundError) || failures < FETCH_TRIES) throw error;
-    throw new Refusal("invalid_value", "An input picture cannot be fetched.", {
-      param: "input_images",
-      cause: error,
-    });
+    throw new Refusal(
+      "invalid_value",
+      "An input picture cannot be fetched: upload it and send its file id.",
+      { param: "input_images", cause: error },
+    );
   });
   return { role, mimeType, filename: "input", url, bytes };
 }

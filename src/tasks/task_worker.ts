@@ -89,17 +89,17 @@ async function afterError(
   error: unknown,
 ): Promise<Next> {
   if (error instanceof LostLease) return "done";
+  // A full disk or a bucket that is away is nobody's bug: it is tried until there is room, or the deadline comes.
+  const isBytes = error instanceof Refusal && error.code === "storage_unavailable";
   // Nothing can be written down: the lease runs out, and the sweeper comes by.
-  if (isStorageDown(error)) throw error;
+  if (!isBytes && isStorageDown(error)) throw error;
   const { sql } = deps.database;
   if (stop.aborted) {
     await handBack(sql, task, { delayMs: 0 }).catch(() => undefined);
     return "done";
   }
   const reason = describeError(error);
-  // A full disk is nobody's bug: it is tried until there is room, or the deadline comes.
-  const isStorage = error instanceof Refusal && error.code === "storage_unavailable";
-  const againInMs = await noteFailure(sql, task, reason, !isStorage);
+  const againInMs = await noteFailure(sql, task, reason, !isBytes);
   deps.log(againInMs === null ? "error" : "warn", "a step of a task broke", {
     task_id: task.id,
     phase: task.phase,

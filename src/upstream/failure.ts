@@ -1,3 +1,4 @@
+import { ElsewhereError } from "../base/elsewhere_error.ts";
 import type { Fault } from "./adapter.ts";
 
 /** `unable`: this upstream cannot be asked for that; nothing was sent. */
@@ -16,7 +17,7 @@ export type FailureKind =
 export type Sent = "no" | "refused" | "maybe";
 
 /** An upstream did not answer as it should. What it said stays in `cause` and in our log. */
-export class UpstreamFailure extends Error {
+export class UpstreamFailure extends ElsewhereError {
   override readonly name = "UpstreamFailure";
 
   constructor(

@@ -91,19 +91,23 @@ async function load(
     script,
     [`wrk.method = "POST"`, `wrk.body = '${body}'`, ...headers].join("\n"),
   );
-  const { stdout } = await new Deno.Command("wrk", {
-    args: [
-      "-t1",
-      `-c${connections}`,
-      `-d${SECONDS}s`,
-      "--latency",
-      "--timeout",
-      "20s",
-      "-s",
-      script,
-      `${contestant.address}/v1/chat/completions`,
-    ],
-  }).output();
+  const wrk = (seconds: number) =>
+    new Deno.Command("wrk", {
+      args: [
+        "-t1",
+        `-c${connections}`,
+        `-d${seconds}s`,
+        "--latency",
+        "--timeout",
+        "20s",
+        "-s",
+        script,
+        `${contestant.address}/v1/chat/completions`,
+      ],
+    }).output();
+  // It was idle while the others had their turns.
+  await wrk(1);
+  const { stdout } = await wrk(SECONDS);
   const text = new TextDecoder().decode(stdout);
   // A contestant that cannot do it is told so, not left out.
   if (/Non-2xx|Socket errors: .*(connect|read) [1-9]/.test(text)) {

@@ -108,6 +108,11 @@ Deno.test(
     const gone = await gateway.ended((await ask([`${address}/none.png`])).id);
     assert.equal(gone.status, "failed");
     assert.equal(gone.error.code, "invalid_value");
+    // Nobody listens there. A refused connection could be taken for the database being away.
+    const dead = await gateway.ended((await ask(["http://127.0.0.1:1/a.png"])).id);
+    assert.equal(dead.status, "failed");
+    assert.match(dead.error.message, /^An input picture cannot be fetched/);
+    assert.equal((await gateway.balance()).frozen, "0.00");
     const sound = await gateway.upload("me.wav", wav(1));
     const other = await gateway.newKey();
     for (
