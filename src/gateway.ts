@@ -1,5 +1,6 @@
 import { EVERY_ADAPTER } from "../providers/own.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
+import { addressOf, listensEverywhere } from "./address.ts";
 import { findAdminToken } from "./admin_token.ts";
 import { findHome } from "./home.ts";
 import { PlanKeeper } from "./config/keeper.ts";
@@ -106,6 +107,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onListen() {},
     handler: front.handle,
   });
+  const address = addressOf(server.addr);
+  if (listensEverywhere(server.addr) && keeper.current.service.baseUrl === null) {
+    log.warn("service.base_url is not set: results get addresses for this machine", { address });
+  }
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= stopServing(front, server, log);
   opened.defer(stop);
@@ -178,7 +183,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       sql,
       dataDir: options.dataDir,
       storage: () => keeper.current.storage,
-      address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? addressOf(server),
+      address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
@@ -256,7 +261,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
   const parts = opened.move();
   return {
-    address: addressOf(server),
+    address,
     database,
     changes,
     keeper,
@@ -276,10 +281,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log.flush();
     },
   };
-}
-
-function addressOf({ addr: { hostname, port } }: Deno.HttpServer<Deno.NetAddr>): string {
-  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
 /** Stops accepting and waits for what runs, for so long and no longer. */

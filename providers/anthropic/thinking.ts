@@ -19,6 +19,7 @@ const EFFORTS: Readonly<Record<Exclude<Effort, "none">, string>> = {
   medium: "medium",
   high: "high",
   xhigh: "xhigh",
+  max: "max",
 };
 
 const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
@@ -27,6 +28,7 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
   medium: 8192,
   high: 24576,
   xhigh: 32768,
+  max: 65536,
 };
 
 /** The least budget there is, and what the answer keeps of the limit that both share. */
@@ -47,7 +49,8 @@ export function thinkingOf(
   const isForced = use !== null && use.choice === "required";
   if (!BUDGETED.test(model)) {
     // The first generation of these knows no level above high.
-    const level = model.includes("-4-6") && effort === "xhigh" ? "high" : EFFORTS[effort];
+    const isAbove = effort === "xhigh" || effort === "max";
+    const level = isAbove && model.includes("-4-6") ? "high" : EFFORTS[effort];
     const thinking = { type: "adaptive", display: "summarized" };
     return isForced ? { effort: level } : { thinking, effort: level };
   }

@@ -61,7 +61,7 @@ export function conversationOf(request: ChatRequest): Conversation {
   };
 
   for (const [at, message] of request.messages.entries()) {
-    const param = `messages[${at}]`;
+    const param = `messages.${at}`;
     switch (message.role) {
       case "system":
       case "developer":
@@ -103,7 +103,7 @@ function wordsOf(content: unknown): string {
 
 function partsOf(content: unknown, param: string): (Text | Bytes | Link)[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
-  return records(content).flatMap((part, at) => partOf(part, `${param}[${at}]`));
+  return records(content).flatMap((part, at) => partOf(part, `${param}.${at}`));
 }
 
 function partOf(part: Json, param: string): (Text | Bytes | Link)[] {
@@ -149,7 +149,7 @@ function callsOf(message: Json, param: string): Call[] {
       kind: "call",
       id: text(call.id) ?? "",
       name: text(called?.name) ?? "",
-      input: inputOf(called?.arguments, `${param}.tool_calls[${at}].function.arguments`),
+      input: inputOf(called?.arguments, `${param}.tool_calls.${at}.function.arguments`),
     };
   });
 }

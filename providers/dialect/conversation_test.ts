@@ -28,14 +28,14 @@ for (const provider of ["anthropic", "gemini"]) {
     assert.deepEqual(refused({ modalities: ["text", "audio"] }), [UNABLE, "modalities"]);
     assert.deepEqual(refused({ audio: { voice: "a" } }), [UNABLE, "audio"]);
     assert.deepEqual(refused({ functions: [{ name: "f" }] }), [UNABLE, "functions"]);
-    assert.deepEqual(refused({ tools: [{ type: "custom" }] }), [UNABLE, "tools[0].type"]);
+    assert.deepEqual(refused({ tools: [{ type: "custom" }] }), [UNABLE, "tools.0.type"]);
     assert.deepEqual(
       refused({ messages: [{ role: "function", name: "f", content: "1" }] }),
-      [UNABLE, "messages[0].role"],
+      [UNABLE, "messages.0.role"],
     );
     assert.deepEqual(
       refused(content({ type: "file", file: { file_id: "file-1" } })),
-      [UNABLE, "messages[0].content[1]"],
+      [UNABLE, "messages.0.content.1"],
     );
   });
 
@@ -44,20 +44,20 @@ for (const provider of ["anthropic", "gemini"]) {
     const calls = (written: string) => ({
       messages: [{ role: "assistant", tool_calls: [call("{}"), call(written)] }],
     });
-    const at = "messages[0].tool_calls[1].function.arguments";
+    const at = "messages.0.tool_calls.1.function.arguments";
     assert.deepEqual(refusedBy(provider, calls("{")), ["invalid_value", at]);
     assert.deepEqual(refusedBy(provider, calls("[1]")), ["invalid_value", at]);
     assert.deepEqual(refusedBy(provider, calls("")), ["", null]);
     assert.deepEqual(
       refusedBy(provider, content({ type: "image_url", image_url: { url: "file:///etc/passwd" } })),
-      ["invalid_value", "messages[0].content[1].image_url.url"],
+      ["invalid_value", "messages.0.content.1.image_url.url"],
     );
   });
 }
 
 Deno.test("anthropic refuses logprobs and sound, which gemini takes", () => {
   const sound = content({ type: "input_audio", input_audio: { data: "AA==", format: "wav" } });
-  assert.deepEqual(refusedBy("anthropic", sound), [UNABLE, "messages[0].content[1]"]);
+  assert.deepEqual(refusedBy("anthropic", sound), [UNABLE, "messages.0.content.1"]);
   assert.deepEqual(refusedBy("anthropic", { logprobs: true }), [UNABLE, "logprobs"]);
   assert.deepEqual(refusedBy("gemini", sound), ["", null]);
   assert.deepEqual(refusedBy("gemini", { logprobs: true }), ["", null]);

@@ -175,7 +175,8 @@ const CLIENT_FIELDS = new Set([
   ...["top_p", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs"],
   ...["seed", "stream", "stream_options", "reasoning_effort", "verbosity", "modalities", "audio"],
   ...["prediction", "user", "metadata", "store", "service_tier", "web_search_options"],
-  ...["safety_identifier", "prompt_cache_key", "prompt_cache_retention"],
+  ...["safety_identifier", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"],
+  ...["moderation"],
 ]);
 
 const PARAM = /^([a-z_]+)(?:$|[.[][\w.[\]-]{0,120}$)/;

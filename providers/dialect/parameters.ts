@@ -21,7 +21,7 @@ export function stopTexts(request: ChatRequest): string[] | undefined {
   return texts.length > 0 ? texts as string[] : undefined;
 }
 
-export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export function effortOf(request: ChatRequest): Effort | null {
   return text(request.reasoning_effort) as Effort | null;
@@ -95,7 +95,7 @@ function toolOf(tool: Json, at: number): Tool {
   const declared = record(tool.function);
   const name = text(declared?.name);
   if (tool.type !== "function" || name === null) {
-    refuse(`tools[${at}].type`, "This model takes tools of type `function` only.");
+    refuse(`tools.${at}.type`, "This model takes tools of type `function` only.");
   }
   return {
     name,

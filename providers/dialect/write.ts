@@ -94,7 +94,7 @@ function refuseUnable(request: ChatRequest, names: readonly string[]): void {
   }
   if (request.tools === undefined) return;
   const odd = records(request.tools).findIndex((tool) => tool.type !== "function");
-  if (odd >= 0) refuse(`tools[${odd}].type`, "This model takes tools of type `function` only.");
+  if (odd >= 0) refuse(`tools.${odd}.type`, "This model takes tools of type `function` only.");
 }
 
 function holdWithin(body: Record<string, unknown>, name: string, bounds: Bounds): void {

@@ -53,7 +53,7 @@ Deno.test("what a server cannot do, and would not be missed silently, is refused
   assert.throws(() => written(declared, { logprobs: true }), refusal("logprobs"));
   assert.throws(
     () => written(declared, { tools: [{ type: "custom", custom: { name: "sql" } }] }),
-    refusal("tools[0].type"),
+    refusal("tools.0.type"),
   );
   assert.equal(written(declared, { n: 1, logprobs: false }).body.n, 1);
 });

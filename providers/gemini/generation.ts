@@ -46,6 +46,7 @@ const BUDGETS: Readonly<Record<parameters.Effort, number>> = {
   medium: 8192,
   high: 24576,
   xhigh: 24576,
+  max: 24576,
 };
 
 /** The larger models cannot but think. */
@@ -58,6 +59,7 @@ const LEVELS: Readonly<Record<parameters.Effort, string>> = {
   medium: "medium",
   high: "high",
   xhigh: "high",
+  max: "high",
 };
 
 function thinkingConfig(request: ChatRequest, model: string): Json | undefined {

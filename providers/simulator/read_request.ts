@@ -61,7 +61,7 @@ const PARAMETERS = new Set(
     "tool_choice tools top_logprobs top_p user verbosity web_search_options").split(" "),
 );
 
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"];
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const TOKENS_MAX = 1_000_000_000;
 
 export function readRequest(body: unknown): ChatAsk {

@@ -59,6 +59,7 @@ const EFFORTS: Readonly<Record<string, number>> = {
   medium: 4,
   high: 6,
   xhigh: 7,
+  max: 8,
 };
 
 const THOUGHTS_USUAL = 4;

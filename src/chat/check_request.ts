@@ -11,9 +11,12 @@ export function checkRequest(model: Model, request: ChatRequest): void {
   if (format === "json_schema" || format === "json_object") {
     need(model, "json_schema", "response_format");
   }
-  if (request.reasoning_effort !== undefined && request.reasoning_effort !== null) {
-    need(model, "reasoning", "reasoning_effort");
+  if (asksThought(request)) need(model, "reasoning", "reasoning_effort");
+  if (isAsked(request.modalities) && request.modalities.some((kind) => kind !== "text")) {
+    throw textOnly(model, "modalities");
   }
+  if (isGiven(request.audio)) throw textOnly(model, "audio");
+  request.messages.forEach(needContent);
   const { images, characters } = measure(request);
   if (images > 0) need(model, "vision", "messages");
   limit(model, "max_input_images", images, "messages", "pictures");
@@ -32,8 +35,39 @@ export function checkRequest(model: Model, request: ChatRequest): void {
   }
 }
 
-function isAsked(list: unknown): boolean {
+/** The request as upstreams get it: no effort is nothing to ask of a model that does not reason. */
+export function passedOn(model: Model, request: ChatRequest): ChatRequest {
+  if (request.reasoning_effort !== "none" || model.capabilities.has("reasoning")) return request;
+  const { reasoning_effort: _, ...rest } = request;
+  return rest as ChatRequest;
+}
+
+function asksThought({ reasoning_effort: effort }: ChatRequest): boolean {
+  return isGiven(effort) && effort !== "none";
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function isAsked(list: unknown): list is unknown[] {
   return Array.isArray(list) && list.length > 0;
+}
+
+function textOnly({ id }: Model, param: string): Refusal {
+  return new Refusal("capability_not_supported", `The model "${id}" answers with text only.`, {
+    param,
+  });
+}
+
+/** Only an assistant may have said nothing, when it did something else instead. */
+function needContent(message: ChatRequest["messages"][number], at: number): void {
+  if (isGiven(message.content) || message.role === "function") return;
+  const isElse = isAsked(message.tool_calls) ||
+    [message.function_call, message.refusal, message.audio].some(isGiven);
+  if (message.role === "assistant" && isElse) return;
+  const param = `messages.${at}.content`;
+  throw new Refusal("missing_field", `The field ${param} is missing.`, { param });
 }
 
 function need(model: Model, capability: string, param: string): void {

@@ -11,7 +11,7 @@ import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { checkRequest } from "./check_request.ts";
+import { checkRequest, passedOn } from "./check_request.ts";
 import { Meter, type Metered, usageOf } from "./meter.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
@@ -49,8 +49,9 @@ const NOTE_MS = 3_000;
 
 /** A chat completion, from the price to the receipt. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
-  const { model, request } = call;
-  checkRequest(model, request);
+  const { model } = call;
+  checkRequest(model, call.request);
+  const request = passedOn(model, call.request);
   const quoted = quoteFor(call);
   // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
   await using hold = await deps.ledger.hold({
@@ -68,7 +69,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   };
   const meter = new Meter(request);
   if (request.stream === true) {
-    return await streamed(deps, call, quoted, hold.keep(), heading, meter);
+    return await streamed(deps, call, request, quoted, hold.keep(), heading, meter);
   }
 
   const { value: reply, upstream, release } = await deps.upstreams.first(
@@ -103,12 +104,13 @@ function quoteFor({ plan, account, model, most }: ChatCall): Quote {
 async function streamed(
   deps: ChatDeps,
   call: ChatCall,
+  request: ChatRequest,
   quoted: Quote,
   hold: OpenHold,
   heading: Heading,
   meter: Meter,
 ): Promise<ChatAnswer> {
-  const { model, request } = call;
+  const { model } = call;
   // The client's leaving ends the wait for the first byte; after that the relay decides.
   const stop = new AbortController();
   const leave = () => stop.abort();

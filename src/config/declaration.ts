@@ -381,7 +381,7 @@ export interface Model {
    */
   scenarios?: string[];
   /**
-   * available; preview; deprecated (works, and says so in headers); unavailable (listed, refused).
+   * available; preview; deprecated (works, and says so in headers); unavailable (refused, and listed only for who asks for that status).
    */
   status?: "available" | "preview" | "deprecated" | "unavailable";
   /**

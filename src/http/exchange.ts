@@ -10,6 +10,8 @@ export interface Exchange {
   readonly startedAt: number;
   /** The connection it came on. Reading it costs, so only who needs it does. */
   readonly info: { readonly remoteAddr: Deno.Addr };
+  /** As asked for: endpoints see a HEAD as the GET it stands for. */
+  readonly method: string;
   /** The path as asked for; the query is not part of it. */
   readonly path: string;
   /** The plan it started with; a reload in between does not touch it. */

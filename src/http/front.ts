@@ -13,6 +13,9 @@ import { renderError, toRefusal } from "./render_error.ts";
 
 const HOST = /^[\w.:[\]-]{0,300}$/;
 const ADDRESS_CHARACTERS_MAX = 16_384;
+const AS_GET = { method: "GET" };
+/** For the log and the metrics, as proxies have it: there is nobody to be answered. */
+const CLIENT_LEFT = 499;
 
 export interface FrontDeps {
   keeper: PlanKeeper;
@@ -76,6 +79,7 @@ export class Front {
       requestId,
       startedAt: performance.now(),
       info,
+      method: request.method,
       path: pathOf(request.url),
       plan: this.#app?.plan ?? this.deps.keeper.current,
       route: "unknown",
@@ -91,12 +95,12 @@ export class Front {
       if (response instanceof Promise) {
         return response.then(
           (done) => this.#finish(request, exchange, done),
-          (error) => this.#finish(request, exchange, this.#refuse(error, exchange)),
+          (error) => this.#finish(request, exchange, this.#refuse(error, request, exchange)),
         );
       }
       return this.#finish(request, exchange, response);
     } catch (error) {
-      return this.#finish(request, exchange, this.#refuse(error, exchange));
+      return this.#finish(request, exchange, this.#refuse(error, request, exchange));
     }
   }
 
@@ -130,10 +134,18 @@ export class Front {
         retryAfterSeconds: 2,
       });
     }
-    return this.#app.fetch(request, exchange);
+    // Answered as a GET: the server tells its length and sends no body.
+    return this.#app.fetch(
+      request.method === "HEAD" ? new Request(request, AS_GET) : request,
+      exchange,
+    );
   }
 
-  #refuse(error: unknown, exchange: Exchange): Response {
+  #refuse(error: unknown, request: Request, exchange: Exchange): Response {
+    if (isForLeaving(error) && request.signal.aborted) {
+      exchange.refusal = "client_left";
+      return new Response(null, { status: CLIENT_LEFT });
+    }
     const refusal = toRefusal(error);
     exchange.refusal = refusal.code;
     this.deps.metrics.refusals.inc({ code: refusal.code });
@@ -192,6 +204,12 @@ function pathOf(url: string): string {
 /** Probes come every few seconds from everywhere: their success is not news. */
 function isProbe(path: string): boolean {
   return path === "/healthz" || path === "/readyz" || path === "/metrics";
+}
+
+/** How a wait for an upstream ends when whoever asked hangs up; otherwise it is a failure like others. */
+function isForLeaving(error: unknown): boolean {
+  return error instanceof UpstreamFailure ||
+    (error instanceof Refusal && error.code === "upstream_timeout");
 }
 
 /** What an upstream said may name it: its words are logged where attempts are, at level debug. */

@@ -70,7 +70,9 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
     parameters: [
       query("type", "Only models of this type.", { enum: [...MODEL_TYPES] }),
       query("capability", "Only models that can do this.", { enum: CAPABILITIES }),
-      query("status", "Only models in this state.", { enum: [...MODEL_STATUSES] }),
+      query("status", "Only models in this state; those that are unavailable are only shown so.", {
+        enum: [...MODEL_STATUSES],
+      }),
     ],
   }],
   retrieve_model: [{ method: "get", summary: "A model and its limits", answer: "ModelDetail" }],
@@ -204,6 +206,7 @@ export const ADMIN_CALLS: readonly Call[] = [
     {
       body: "NewCredit",
       status: 201,
+      also: { 200: "It was booked before with this reference" },
     },
   ),
   admin("put", "/accounts/{id}/plan", "Put an account on a plan and grant its quotas", "Account", {

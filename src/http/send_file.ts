@@ -36,7 +36,7 @@ export async function sendFile(c: HttpContext, files: Files, file: StoredFile): 
     headers["content-range"] = `bytes ${range.first}-${range.last}/${file.bytes}`;
   }
   headers["content-length"] = String(range === null ? file.bytes : range.last - range.first + 1);
-  const body = c.req.raw.method === "HEAD" ? null : await files.open(file, range ?? undefined);
+  const body = c.env.method === "HEAD" ? null : await files.open(file, range ?? undefined);
   return new Response(body, { status: range === null ? 200 : 206, headers });
 }
 

@@ -9,6 +9,8 @@ export interface Identity {
   readonly path: string;
   /** SHA-256 of the body in its canonical form. */
   readonly bodyHash: string;
+  /** Where the client said the key. */
+  readonly param: string;
 }
 
 /** Reads an `Idempotency-Key`, or what stands for one; null where the client sent none. */
@@ -24,14 +26,14 @@ export function identify(
       param,
     });
   }
-  return { key, path, bodyHash: hashBody(body) };
+  return { key, path, bodyHash: hashBody(body), param };
 }
 
-export function keyReused(): Refusal {
+export function keyReused({ param }: Pick<Identity, "param">): Refusal {
   return new Refusal(
     "idempotency_key_reused",
-    "This Idempotency-Key was used for another request: send a new key, or the same request.",
-    { param: "Idempotency-Key" },
+    `This ${param} was used for another request: send a new one, or the same request.`,
+    { param },
   );
 }
 

@@ -17,11 +17,11 @@ export function priceFor(plan: Plan, account: Payer, model: string, now: number)
   return null;
 }
 
-/** The prices that apply to an account now, one per model it may see. */
+/** The prices that apply to an account now, one per model it may use. */
 export function pricesFor(plan: Plan, account: Payer, now: number): Price[] {
   const prices: Price[] = [];
   for (const model of plan.models.values()) {
-    if (!isVisible(model, account)) continue;
+    if (model.status === "unavailable" || !isVisible(model, account)) continue;
     const price = priceFor(plan, account, model.id, now);
     if (price !== null) prices.push(price);
   }

@@ -81,13 +81,13 @@ export function quoteFor(plan: Plan, account: Payer, model: Model, most: Usage):
 export async function findReplay(
   { database: { sql } }: TaskDeps,
   account: string,
-  { key, path, bodyHash }: Identity,
+  { key, path, bodyHash, param }: Identity,
 ): Promise<CreatedTask | null> {
   const [seen] = await sql<{ path: string; body_hash: string; task_id: string }[]>`
     select path, body_hash, task_id from idempotency
      where account_id = ${account} and key = ${key} and (expires_at is null or expires_at > now())`;
   if (seen === undefined) return null;
-  if (seen.path !== path || seen.body_hash !== bodyHash) throw keyReused();
+  if (seen.path !== path || seen.body_hash !== bodyHash) throw keyReused({ param });
   const row = await findTask(sql, account, seen.task_id);
   return row === null ? null : { row, isReplay: true };
 }

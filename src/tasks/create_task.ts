@@ -98,7 +98,7 @@ export class TaskCreation {
         return { row, isReplay: true };
       }
       case "reused":
-        throw keyReused();
+        throw keyReused(task.identity!);
       case "crowded":
         throw new Refusal(
           "concurrency_limit_exceeded",

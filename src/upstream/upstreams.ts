@@ -86,9 +86,12 @@ export class Upstreams {
   }
 }
 
+/** A place in a list, as others write it: `messages[0].content`, `messages.[0].content`. */
+const INDEX = /\.?\[(\d+)\]/g;
+
 /** The client's own fault, in our words: what the upstream said may name it. */
 function rejection(failure: UpstreamFailure): Refusal {
-  const { param } = failure.options;
+  const param = failure.options.param?.replaceAll(INDEX, ".$1");
   return failure.kind === "too_long"
     ? new Refusal("prompt_too_long", "The messages are longer than this model can take.", {
       param: "messages",

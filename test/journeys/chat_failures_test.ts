@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { simulator } from "../../providers/simulator/simulator.ts";
 import { eventsOf, openChatGateway, until } from "../helpers/chat_gateway.ts";
-import { errorOf } from "../helpers/open_gateway.ts";
+import { ADMIN_TOKEN, errorOf } from "../helpers/open_gateway.ts";
 
 Deno.test("a failing upstream is passed over before the first byte, and nobody notices", async () => {
   await using gateway = await openChatGateway();
@@ -149,6 +149,21 @@ Deno.test("a client that leaves before the first byte of a whole answer costs no
   await assert.rejects(call);
   await until("it is released", async () => (await gateway.balance()).frozen === "0.00");
   assert.equal((await gateway.balance()).available, "100.00");
+
+  const lines = () =>
+    gateway.logged().split("\n").filter((line) => line.includes('"path":"/v1/chat'));
+  await until("it is logged", () => lines().length > 0);
+  const { level, status, code } = JSON.parse(lines()[0]!);
+  assert.deepEqual([level, status, code], ["info", 499, "client_left"]);
+  assert.doesNotMatch(gateway.logged(), /internal_error|"level":"error"/, "it is no fault of ours");
+  const metrics = await (await gateway.fetch("/metrics", {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  })).text();
+  assert.match(
+    metrics,
+    /tollgate_request_seconds_count\{route="\/chat\/completions",method="POST",status="499"\} 1/,
+  );
+  assert.doesNotMatch(metrics, /tollgate_refusals_total\{/);
 });
 
 Deno.test("an upstream's place is given back however a request ends", async () => {

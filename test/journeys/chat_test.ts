@@ -158,6 +158,22 @@ Deno.test("400 for what the model does not declare, and nothing is held", async 
         "invalid_value",
         "messages.0.role",
       ],
+      ["talk", { modalities: ["text", "audio"] }, "capability_not_supported", "modalities"],
+      ["talk", { audio: { voice: "a", format: "wav" } }, "capability_not_supported", "audio"],
+      ...["user", "system", "developer", "tool", "assistant"].map((role) =>
+        [
+          "talk",
+          { messages: [{ role: "user", content: "x" }, { role, tool_call_id: "t" }] },
+          "missing_field",
+          "messages.1.content",
+        ] as const
+      ),
+      [
+        "talk",
+        { messages: [{ role: "user", content: null }] },
+        "missing_field",
+        "messages.0.content",
+      ],
       ["talk", { temperature: 3 }, "invalid_value", "temperature"],
       ["talk", { n: 0 }, "invalid_value", "n"],
       ["talk", { n: 1e99 }, "invalid_value", "n"],
@@ -174,6 +190,30 @@ Deno.test("400 for what the model does not declare, and nothing is held", async 
   }
   const list = await (await gateway.get("/v1/usage")).json();
   assert.deepEqual(list.data, []);
+});
+
+Deno.test("a param that an upstream named is spelled like ours", async () => {
+  await using gateway = await openChatGateway();
+  const messages = [
+    { role: "user", content: "x" },
+    { role: "tool", content: "x", tool_call_id: "nobody" },
+  ];
+  for (
+    const [more, param] of [
+      // The simulator, as OpenAI, writes `messages.[1].role` and `messages[0].content[0].text`.
+      [{ messages }, "messages.1.role"],
+      [
+        { messages: [{ role: "user", content: [{ type: "refusal" }] }] },
+        "messages.0.content.0.refusal",
+      ],
+    ] as const
+  ) {
+    const res = await gateway.chat("talk", "", more);
+    assert.equal(res.status, 400);
+    const error = await errorOf(res);
+    assert.deepEqual([error.code, error.param], ["invalid_value", param]);
+    assert.ok(error.message.includes(param), error.message);
+  }
 });
 
 Deno.test("400 for parts no model declares and for pictures only our network could fetch", async () => {

@@ -72,6 +72,9 @@ test("400 and a page that names the parameter, for every fault, and never a redi
       assert.ok((await res.text()).includes(`<code>${parameter}</code>`), `${parameter}=${value}`);
     }
   }
+  const long = new URLSearchParams({ ...ASKED, state: "x".repeat(1025) });
+  const said = await (await ann.get(`/connect/browser-auth?${long}`)).text();
+  assert.match(said, /at most 1024 characters/);
   const twice = await ann.get(`/connect/browser-auth?${new URLSearchParams(ASKED)}&state=other`);
   assert.equal(twice.status, 400);
   // The form is not trusted with what the address was checked for.
@@ -140,6 +143,8 @@ test("consent makes the key; each way of delivery gives it once, to that session
     assert.equal(target.origin + target.pathname, CALLBACK);
     assert.deepEqual([...target.searchParams.keys()], ["api_key", "state"]);
     assert.equal(target.searchParams.get("state"), ASKED.state);
+    const written = /[?&]state=([^&]*)/.exec(target.search)![1]!;
+    assert.equal(decodeURIComponent(written), ASKED.state, "also to who knows nothing of forms");
     keys.add(target.searchParams.get("api_key")!);
     assert.equal((await send(ann, way)).status, 410);
   }

@@ -176,10 +176,14 @@ Deno.test("the same business id makes one drama, and another body is refused", a
     answers.filter((res) => res.headers.get("idempotent-replayed") === "true").length,
     9,
   );
-  assert.equal(
-    (await refused(gateway, { ...body, title: "Other" })).code,
-    "idempotency_key_reused",
-  );
+  const other = { ...body, title: "Other" };
+  assert.deepEqual(await refused(gateway, other), {
+    status: 400,
+    code: "idempotency_key_reused",
+    param: "business_id",
+  });
+  const { error } = await (await gateway.post(PATH, other)).json();
+  assert.match(error.message, /^This business_id was used/);
   await gateway.ended(ids[0]);
 });
 

@@ -82,6 +82,21 @@ routes:
   }
 });
 
+Deno.test("HEAD tells what GET would, without the body", async () => {
+  await using gateway = await openGateway();
+  const headers = { authorization: `Bearer ${gateway.key}` };
+  for (const path of ["/v1/models", "/v1/models/nothing", "/openapi.json", "/", "/healthz"]) {
+    const get = await gateway.fetch(path, { headers });
+    const { length } = await get.bytes();
+    const head = await gateway.fetch(path, { method: "HEAD", headers });
+    assert.equal(head.status, get.status, path);
+    assert.equal(head.headers.get("content-type"), get.headers.get("content-type"), path);
+    assert.equal(head.headers.get("content-length"), String(length), path);
+    assert.equal((await head.bytes()).length, 0, path);
+  }
+  assert.match(gateway.logged(), /"method":"HEAD","path":"\/v1\/models","status":200/);
+});
+
 Deno.test("400 for a client request id that is too long or not visible ASCII", async () => {
   await using gateway = await openGateway();
   for (const id of ["", "x".repeat(129), "a b", "\xfc"]) {

@@ -33,7 +33,6 @@ Deno.test("GET /v1/models", async (t) => {
         "tiny-image",
         "tiny-video",
         "old-image",
-        "broken-chat",
       ]);
     },
   );
@@ -138,7 +137,6 @@ Deno.test("GET /v1/pricing/models", async (t) => {
           unit: "second",
         },
         { model: "old-image", billing_type: "per_call", price: "0.00", unit: "image" },
-        { model: "broken-chat", billing_type: "per_call", price: "0.01", unit: "call" },
       ],
       effective_at: "2026-02-03T02:05:06+00:00",
     });

@@ -23,6 +23,9 @@ Deno.test("/openapi.json is OpenAPI 3.1 by a public validator, and lists the dec
   assert.deepEqual(statusesOf(document.paths["/v1/files/{file_id}/content"].get), [
     ...["200", "206", "304", "416", "default"],
   ]);
+  assert.deepEqual(statusesOf(document.paths["/admin/v1/accounts/{id}/credits"].post), [
+    ...["200", "201", "default"],
+  ]);
   const ids = Object.values(document.paths).flatMap((path) => Object.values(path as object))
     .map((operation) => operation.operationId);
   assert.equal(new Set(ids).size, ids.length, "operation ids are unique");

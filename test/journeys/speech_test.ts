@@ -197,7 +197,8 @@ Deno.test(
       await new Promise((resume) => setTimeout(resume, 20));
     }
     assert.deepEqual(await gateway.balance(), { available: "1.00", frozen: "0.00" });
-    assert.ok(!gateway.logged().includes("internal_error"), gateway.logged());
+    assert.doesNotMatch(gateway.logged(), /internal_error|"level":"error"/);
+    assert.match(gateway.logged(), /"path":"\/v1\/audio\/speech","status":499/);
   },
 );
 

@@ -42,6 +42,15 @@ Deno.test("first start: an account, a key shown once, and a curl line that works
   assert.equal((await again.ended).code, 0, again.stderr());
 });
 
+Deno.test("who listens everywhere prints addresses that can be opened, and is told to set its own", async () => {
+  await using data = await dataDir();
+  await using gateway = startProcess({ DATA_DIR: data.path, HOST: "0.0.0.0" });
+  const [, address] = await gateway.says(/ (http:\S+)\/v1\/models/);
+  assert.equal(address, gateway.address);
+  assert.doesNotMatch(gateway.stdout(), /0\.0\.0\.0/);
+  await gateway.says(/"level":"warn".*service\.base_url/);
+});
+
 Deno.test("two processes on one DATA_DIR: the second is refused and told what to do", async () => {
   await using data = await dataDir();
   await using first = startProcess({ DATA_DIR: data.path });

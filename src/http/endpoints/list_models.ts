@@ -17,7 +17,8 @@ export function listModels(): Endpoint {
     for (const model of plan.models.values()) {
       if (type !== undefined && model.type !== type) continue;
       if (capability !== undefined && !model.capabilities.has(capability)) continue;
-      if (status !== undefined && model.status !== status) continue;
+      // Nobody can use it: it is there for who asks for just that.
+      if (status === undefined ? model.status === "unavailable" : model.status !== status) continue;
       if (isVisible(model, account)) shown.push(model.listJson);
     }
     return sendJson(`{"object":"list","data":[${shown.join(",")}]}`);

@@ -42,7 +42,9 @@ export function readConnectRequest(
   const state = one(
     "state",
     (value) =>
-      value.length <= STATE_CHARACTERS_MAX && !value.includes("\0")
+      value.includes("\0")
+        ? "must not hold a NUL character."
+        : value.length <= STATE_CHARACTERS_MAX
         ? null
         : `must be at most ${STATE_CHARACTERS_MAX} characters.`,
   );
@@ -64,5 +66,7 @@ export function callbackAddress(
   { redirectUri, state }: GrantRequest,
   answer: { api_key: string } | { error: "access_denied" },
 ): string {
-  return `${redirectUri}?${new URLSearchParams({ ...answer, state })}`;
+  // A form's "+" for a space is a plus to who reads it as an address: the state must be as it was sent.
+  const query = new URLSearchParams({ ...answer, state }).toString().replaceAll("+", "%20");
+  return `${redirectUri}?${query}`;
 }
