@@ -17,6 +17,10 @@ export async function openServer(
   const describe = describeAddress(address, sql);
   try {
     await waitUntilReady({ sql, describe, log, waitSeconds });
+    const [{ version }] = await sql<[{ version: number }]>`
+      select current_setting('server_version_num')::int as version`;
+    const fault = versionFault(version);
+    if (fault !== null) throw new StorageError(`Cannot use the database ${describe}: ${fault}`);
   } catch (error) {
     await sql.end();
     throw error;
@@ -28,6 +32,16 @@ export async function openServer(
     ping: () => ping(sql),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }),
   };
+}
+
+const VERSION_MIN = 15;
+
+/** What is wrong with a server of this `server_version_num`, if anything. */
+export function versionFault(version: number): string | null {
+  const major = Math.floor(version / 10_000);
+  return major >= VERSION_MIN
+    ? null
+    : `it is Postgres ${major}, and Postgres ${VERSION_MIN} or newer is needed. Upgrade the server.`;
 }
 
 function describeAddress({ target }: Address, sql: postgres.Sql): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startPostgres } from "../../scripts/postgres.ts";
 import { isStorageDown, openDatabase, StorageError } from "./postgres.ts";
+import { versionFault } from "./server.ts";
 
 const ON_SERVER = {
   sanitizeOps: true,
@@ -137,3 +138,12 @@ Deno.test(
     await assert.rejects(async () => await database.sql`select 1`, (error) => isStorageDown(error));
   },
 );
+
+Deno.test("a server that is too old is refused in words", () => {
+  assert.equal(versionFault(150_000), null);
+  assert.equal(versionFault(180_004), null);
+  assert.equal(
+    versionFault(140_012),
+    "it is Postgres 14, and Postgres 15 or newer is needed. Upgrade the server.",
+  );
+});
