@@ -1,23 +1,35 @@
 import { z } from "zod";
 
-const port = z.coerce.number().int().min(0).max(65535);
+/** Digits only: `Number` would take "0x50", "1e3" and blanks for numbers too. */
+const whole = (least: number, most: number, example: number) => {
+  const message = `must be a whole number from ${least} to ${most}, such as ${example}`;
+  return z.string().regex(/^\d{1,9}$/, message).transform(Number)
+    .refine((value) => value >= least && value <= most, message);
+};
+const oneOf = <const T extends string>(words: readonly T[]) =>
+  z.enum(words, `must be one of ${words.join(", ")}`);
 /** An empty variable is an unset one: `DATABASE_URL= npm start` means what it looks like. */
 const optional = <T extends z.ZodType>(type: T) =>
   z.preprocess((value) => value === "" ? undefined : value, type.optional());
 
 const Environment = z.object({
   HOST: optional(z.string()),
-  PORT: optional(port),
+  PORT: optional(whole(0, 65535, 8787)),
   GATEWAY_CONFIG: optional(z.string()),
   DATA_DIR: optional(z.string()),
-  DATABASE_URL: optional(z.string().regex(/^postgres(ql)?:\/\//, "must start with postgres://")),
-  DATABASE_WAIT_SECONDS: optional(z.coerce.number().min(0).max(3600)),
-  ADMIN_TOKEN: optional(z.string().min(16, "must have 16 characters or more")),
-  SECRETS_KEY: optional(z.string().min(32, "must have 32 characters or more")),
-  WORKERS: optional(z.coerce.number().int().min(1).max(256)),
+  DATABASE_URL: optional(
+    z.string().regex(
+      /^postgres(ql)?:\/\//,
+      "must start with postgres://, such as postgres://user:password@localhost:5432/tollgate",
+    ),
+  ),
+  DATABASE_WAIT_SECONDS: optional(whole(0, 3600, 60)),
+  ADMIN_TOKEN: optional(z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes")),
+  SECRETS_KEY: optional(z.string().min(32, "must have 32 characters or more, such as `openssl rand -hex 32` makes")),
+  WORKERS: optional(whole(1, 256, 4)),
   DENO_DEPLOY: optional(z.string()),
-  LOG_LEVEL: optional(z.enum(["debug", "info", "warn", "error"])),
-  LOG_FORMAT: optional(z.enum(["json", "text"])),
+  LOG_LEVEL: optional(oneOf(["debug", "info", "warn", "error"])),
+  LOG_FORMAT: optional(oneOf(["json", "text"])),
 });
 
 export interface Settings {
@@ -42,8 +54,8 @@ export interface Settings {
 export function readSettings(environment: Record<string, string | undefined>): Settings {
   const read = Environment.safeParse(environment);
   if (!read.success) {
-    const reasons = read.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-    throw new SettingsError(`The environment is not usable. ${reasons.join("; ")}`);
+    const reasons = read.error.issues.map(({ path, message }) => `${path.join(".")} ${message}.`);
+    throw new SettingsError(`The environment is not usable. ${reasons.join(" ")}`);
   }
   const env = read.data;
   const onDeploy = ["1", "true"].includes(env.DENO_DEPLOY ?? "");
