@@ -150,7 +150,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const ledger = openLedger({
     database,
-    currencyScale: () => keeper.current.service.currencyScale,
+    money: () => keeper.current.service,
     onLoss,
     onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
   });

@@ -42,7 +42,7 @@ export function openTasks(
       admission,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),
-    creation: new TaskCreation(database, queue, () => keeper.current.service.currencyScale),
+    creation: new TaskCreation(database, queue, () => keeper.current.service),
     watch: new TaskWatch(),
     plan: (declaration) => keeper.ofVersion(declaration),
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),

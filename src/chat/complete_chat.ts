@@ -61,6 +61,9 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     clientRequestId: call.clientRequestId ?? undefined,
     ttlSeconds: HOLD_SECONDS,
     isRenewed: true,
+    cheaper: quoted.price.billingType === "token"
+      ? "A smaller max_tokens costs less."
+      : undefined,
   });
   const heading: Heading = {
     id: `chatcmpl-${call.requestId.slice(4)}`,

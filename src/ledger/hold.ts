@@ -1,6 +1,6 @@
-import { Refusal } from "../base/refusal.ts";
 import type { Charge, Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
+import { type Currency, insufficient } from "./insufficient.ts";
 import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
 import type { Resolution } from "./settle.ts";
 
@@ -16,6 +16,8 @@ export interface HoldRequest {
   ttlSeconds: number;
   /** Renewed while this process lives and has not resolved it; without it, the sweeper comes in a minute. */
   isRenewed?: boolean;
+  /** What would cost less, told to whom the balance is short. */
+  cheaper?: string | undefined;
 }
 
 /** A reservation that somebody must resolve. */
@@ -53,16 +55,17 @@ export function holdItem(request: HoldRequest, scale: number): Item {
 }
 
 /** The state of what was held; throws where nothing could be. */
-export function readHeld(request: HoldRequest, { outcome, state }: Outcome): HoldState {
+export function readHeld(
+  request: HoldRequest,
+  { outcome, state }: Outcome,
+  money: Currency,
+): HoldState {
   switch (outcome) {
     case "held":
     case "already":
       return state!;
     case "insufficient":
-      throw new Refusal(
-        "insufficient_balance",
-        "The balance does not cover this request: recharge or change plan.",
-      );
+      throw insufficient(request.quote, money, request.cheaper);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
     default:

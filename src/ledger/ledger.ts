@@ -12,6 +12,7 @@ import {
   readHeld,
   type Resolver,
 } from "./hold.ts";
+import type { Currency } from "./insufficient.ts";
 import { LEASE_SECONDS, LivingHolds } from "./living_holds.ts";
 import { type Item, type Outcome, runItem } from "./item.ts";
 import { releaseItem } from "./release.ts";
@@ -19,8 +20,8 @@ import { noteItem, readNoted, readResolution, type Resolution, settleItem } from
 
 export interface LedgerOptions {
   database: Database;
-  /** Decimals that charges are rounded to; asked per hold, as declarations change. */
-  currencyScale: () => number;
+  /** Asked per hold, as declarations change. */
+  money: () => Currency;
   /** A settlement came to more than its hold: `lost` is ours to bear. Counted, and worth a look. */
   onLoss(resolution: Resolution): void;
   /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
@@ -46,13 +47,15 @@ export interface Ledger extends Resolver {
 type Run = (item: Item) => Promise<Outcome>;
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { database, currencyScale, onLoss, onStray, living = new LivingHolds() } = options;
+  const { database, money, onLoss, onStray, living = new LivingHolds() } = options;
   const batch = openBatch(database.sql);
   const together: Run = (item) => batch.add(item);
   const within = (sql: Queries): Run => (item) => runItem(sql, item);
 
   async function hold(run: Run, request: HoldRequest): Promise<Hold> {
-    const state = readHeld(request, await run(holdItem(request, currencyScale())));
+    const currency = money();
+    const outcome = await run(holdItem(request, currency.currencyScale));
+    const state = readHeld(request, outcome, currency);
     return makeHold(ledger, request, state, onStray);
   }
   async function resolve(run: Run, item: Item): Promise<Resolution> {
@@ -89,7 +92,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       await hold(together, late);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const lost = { ...ended, lost: formatDecimal(roundHalfUp(amount, currencyScale())) };
+      const lost = { ...ended, lost: formatDecimal(roundHalfUp(amount, money().currencyScale)) };
       onLoss(lost);
       return lost;
     }

@@ -4,6 +4,7 @@ import type { ModelType } from "../base/model_types.ts";
 import { Refusal } from "../base/refusal.ts";
 import { type Identity, keyReused } from "../idempotency/key.ts";
 import { holdItem } from "../ledger/hold.ts";
+import { type Currency, insufficient } from "../ledger/insufficient.ts";
 import type { Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -74,7 +75,7 @@ export class TaskCreation {
   constructor(
     private readonly database: Database,
     private readonly queue: Queue,
-    private readonly currencyScale: () => number,
+    private readonly money: () => Currency,
   ) {
     this.#orders = new GroupCommit({
       run: (orders) => this.#write(orders),
@@ -106,10 +107,7 @@ export class TaskCreation {
           { retryAfterSeconds: CROWDED_RETRY_SECONDS },
         );
       case "insufficient":
-        throw new Refusal(
-          "insufficient_balance",
-          "The balance does not cover this request: recharge or change plan.",
-        );
+        throw insufficient(task.quote, this.money());
       default:
         throw new Error(`Cannot hold for ${order.id}: ${answer.outcome}`);
     }
@@ -120,7 +118,7 @@ export class TaskCreation {
       try {
         const answers = this.queue.isInPostgres
           ? await this.database.sql.begin((sql) => this.#writeAndEnlist(sql, orders))
-          : await write(this.database.sql, orders, this.currencyScale());
+          : await write(this.database.sql, orders, this.money().currencyScale);
         return answers.sort((a, b) => a.n - b.n);
       } catch (error) {
         const { code } = error as { code?: string };
@@ -130,7 +128,7 @@ export class TaskCreation {
   }
 
   async #writeAndEnlist(sql: Queries, orders: readonly Order[]): Promise<Answer[]> {
-    const answers = await write(sql, orders, this.currencyScale());
+    const answers = await write(sql, orders, this.money().currencyScale);
     for (const { outcome, task_id: id } of answers) {
       if (outcome === "created") await this.queue.enlist(sql, { kind: TASK, id: id! });
     }

@@ -151,7 +151,12 @@ async function openGround(
     await openDatabase({ databaseUrl: url.href, dataDir: "", log() {}, connections: CONNECTIONS }),
   );
   await migrate(database.sql);
-  const ledger = openLedger({ database, currencyScale: () => 6, onLoss() {}, onStray() {} });
+  const ledger = openLedger({
+    database,
+    money: () => ({ currency: "EUR", currencyScale: 6 }),
+    onLoss() {},
+    onStray() {},
+  });
   const accounts = Array.from({ length: 1000 }, () => newId("acc"));
   await database
     .sql`insert into account (id, name) select id, 'bench' from unnest(${accounts}::text[]) id`;

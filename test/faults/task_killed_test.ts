@@ -92,7 +92,11 @@ Deno.test(
       amounts: { price: "0.04" },
       effectiveAt: 0,
     };
-    const { row: unrung } = await new TaskCreation(database, silent, () => 6).create({
+    const { row: unrung } = await new TaskCreation(
+      database,
+      silent,
+      () => ({ currency: "EUR", currencyScale: 6 }),
+    ).create({
       account: payer.id,
       requestId: newId("req"),
       clientRequestId: null,

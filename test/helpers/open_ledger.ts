@@ -73,7 +73,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const strays: string[] = [];
   const ledger = open({
     database,
-    currencyScale: () => opened.scale,
+    money: () => ({ currency: "EUR", currencyScale: opened.scale }),
     onLoss: (resolution) => losses.push(resolution),
     onStray: (id) => strays.push(id),
     ...(options.living === undefined ? {} : { living: options.living }),

@@ -49,7 +49,12 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const keeper = await PlanKeeper.open({ file, environment: {}, known: KNOWN, log() {} });
   let logged = "";
   const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
-  const ledger = openLedger({ database, currencyScale: () => 6, onLoss() {}, onStray() {} });
+  const ledger = openLedger({
+    database,
+    money: () => ({ currency: "EUR", currencyScale: 6 }),
+    onLoss() {},
+    onStray() {},
+  });
   const files = parts.use(
     await openFiles({
       sql,

@@ -20,7 +20,12 @@ async function spend(
   clientRequestId?: string,
 ) {
   const { keeper, database } = gateway.gateway;
-  const ledger = openLedger({ database, currencyScale: () => 6, onLoss() {}, onStray() {} });
+  const ledger = openLedger({
+    database,
+    money: () => ({ currency: "EUR", currencyScale: 6 }),
+    onLoss() {},
+    onStray() {},
+  });
   const planned = keeper.current.models.get(model)!;
   const price = priceFor(
     keeper.current,

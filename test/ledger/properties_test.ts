@@ -293,7 +293,12 @@ async function openReal(tx: TransactionSql, scale: number): Promise<Real> {
     record: () => Promise.resolve(mark),
     settle: () => Promise.resolve(),
   } as unknown as Changes;
-  const ledger = openLedger({ database, currencyScale: () => scale, onLoss() {}, onStray() {} });
+  const ledger = openLedger({
+    database,
+    money: () => ({ currency: "EUR", currencyScale: scale }),
+    onLoss() {},
+    onStray() {},
+  });
   const accounts = [];
   for (const name of ["one", "two"]) accounts.push((await createAccount(tx, { name })).id);
   return { sql: tx, database, changes, ledger, accounts };

@@ -36,7 +36,12 @@ async function openNodes(count: number): Promise<Nodes> {
   const databases: Database[] = [];
   for (let i = 0; i < count; i++) databases.push(parts.use(await fresh.open()));
   const ledgers = databases.map((database) =>
-    openLedger({ database, currencyScale: () => 6, onLoss() {}, onStray() {} })
+    openLedger({
+      database,
+      money: () => ({ currency: "EUR", currencyScale: 6 }),
+      onLoss() {},
+      onStray() {},
+    })
   );
   const database = databases[0]!;
   const closing = parts.move();
@@ -335,7 +340,7 @@ Deno.test(
     const strays: string[] = [];
     const ledger = openLedger({
       database,
-      currencyScale: () => 6,
+      money: () => ({ currency: "EUR", currencyScale: 6 }),
       onLoss() {},
       onStray: (id) => strays.push(id),
     });

@@ -5,7 +5,7 @@ import { sendDocs } from "./shell.tsx";
 
 const BODY = `{
   "error": {
-    "message": "The balance does not cover this request: recharge or change plan.",
+    "message": "The balance does not cover this request, which may cost up to 0.08 USD: recharge or change plan.",
     "type": "insufficient_quota",
     "param": null,
     "code": "insufficient_balance"
