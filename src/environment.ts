@@ -24,8 +24,12 @@ const Environment = z.object({
     ),
   ),
   DATABASE_WAIT_SECONDS: optional(whole(0, 3600, 60)),
-  ADMIN_TOKEN: optional(z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes")),
-  SECRETS_KEY: optional(z.string().min(32, "must have 32 characters or more, such as `openssl rand -hex 32` makes")),
+  ADMIN_TOKEN: optional(
+    z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes"),
+  ),
+  SECRETS_KEY: optional(
+    z.string().min(32, "must have 32 characters or more, such as `openssl rand -hex 32` makes"),
+  ),
   WORKERS: optional(whole(1, 256, 4)),
   DENO_DEPLOY: optional(z.string()),
   LOG_LEVEL: optional(oneOf(["debug", "info", "warn", "error"])),

@@ -49,3 +49,23 @@ Deno.test("the declaration's schema is closed and explains every key", () => {
   }
   assert.ok(keys > 80, String(keys));
 });
+
+Deno.test("what a request's pattern or format expects is said in words, never as an expression", () => {
+  const worded = new Set(["date-time", "email"]);
+  let seen = 0;
+  const look = (schema: Record<string, unknown>, path: string) => {
+    const { pattern, format, expected, properties, items } = schema;
+    if (pattern !== undefined || format !== undefined) {
+      seen++;
+      assert.ok(expected !== undefined || worded.has(format as string), `${path} has no words`);
+    }
+    for (const [name, property] of Object.entries(properties ?? {})) {
+      look(property, `${path}.${name}`);
+    }
+    if (items !== undefined) look(items as typeof schema, `${path}.0`);
+  };
+  for (const file of schemaFiles(new URL("requests/", FOLDER))) {
+    look(JSON.parse(Deno.readTextFileSync(file)), file.pathname.split("/").at(-1)!);
+  }
+  assert.ok(seen >= 6, String(seen));
+});

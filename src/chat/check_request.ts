@@ -23,10 +23,10 @@ export function checkRequest(model: Model, request: ChatRequest): void {
   if (characters > number(model, "max_prompt_length")) {
     throw new Refusal(
       "prompt_too_long",
-      `The messages are longer than ${number(model, "max_prompt_length")} characters.`,
-      {
-        param: "messages",
-      },
+      `The messages have ${characters} characters: ${model.id} takes ${
+        number(model, "max_prompt_length")
+      }.`,
+      { param: "messages" },
     );
   }
   for (const name of ["max_completion_tokens", "max_tokens"]) {
@@ -97,21 +97,21 @@ function number(model: Model, name: string): number {
 function measure({ messages }: ChatRequest): { images: number; characters: number } {
   let images = 0;
   let characters = 0;
-  for (const { content } of messages) {
+  for (const [at, { content }] of messages.entries()) {
     if (typeof content === "string") characters += content.length;
     if (!Array.isArray(content)) continue;
-    for (const part of content as Part[]) {
+    for (const [within, part] of (content as Part[]).entries()) {
       if (part?.type === "image_url") {
         images++;
-        refuseUnsafe(part.image_url?.url);
+        checkPicture(part.image_url, () => `messages.${at}.content.${within}.image_url`);
       } else if (typeof part?.text === "string") characters += part.text.length;
       else if (part?.type !== "refusal") {
         throw new Refusal(
           "capability_not_supported",
-          `Messages cannot hold parts of type "${part?.type}".`,
-          {
-            param: "messages",
-          },
+          `Messages cannot hold parts of type ${
+            JSON.stringify(part?.type?.slice(0, 64))
+          }: send text or image_url.`,
+          { param: `messages.${at}.content.${within}.type` },
         );
       }
     }
@@ -122,18 +122,24 @@ function measure({ messages }: ChatRequest): { images: number; characters: numbe
 interface Part {
   type?: string;
   text?: string;
-  image_url?: { url?: unknown };
+  image_url?: unknown;
 }
 
 /** An upstream may fetch it from inside our network: only what anybody could fetch is passed on. */
-function refuseUnsafe(url: unknown): void {
-  if (typeof url === "string" && url.startsWith("data:")) return;
-  if (typeof url === "string" && isSafeUrl(url, { allowPrivate: false })) return;
+function checkPicture(picture: unknown, place: () => string): void {
+  const url = (picture as { url?: unknown } | null | undefined)?.url;
+  if (typeof url === "string") {
+    if (url.startsWith("data:") || isSafeUrl(url, { allowPrivate: false })) return;
+    throw new Refusal(
+      "unsafe_url",
+      "Pictures must be data: URLs, or public https addresses without port or user.",
+      { param: `${place()}.url` },
+    );
+  }
+  const param = place();
   throw new Refusal(
-    "unsafe_url",
-    "Pictures must be data: URLs, or public https addresses without port or user.",
-    {
-      param: "messages",
-    },
+    "invalid_value",
+    `${param} must be an object with a url in a string, such as {"url": "https://example.com/a.png"}.`,
+    { param },
   );
 }

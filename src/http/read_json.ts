@@ -1,5 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import type { HttpContext } from "./exchange.ts";
+import { jsonFault } from "./json_fault.ts";
 
 /** Reads a JSON body within the plan's limits of size and depth. */
 export async function readJson(c: HttpContext): Promise<unknown> {
@@ -16,7 +17,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Refusal("invalid_json", "The body is not valid JSON.", { cause: error });
+    throw new Refusal("invalid_json", jsonFault(text, error), { cause: error });
   }
   // What has fewer brackets than levels allowed cannot be too deep: most bodies need no second look.
   if (hasMoreBrackets(text, jsonDepthMax) && isDeeperThan(value, jsonDepthMax)) {

@@ -22,9 +22,14 @@ const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain|lan|home\.ar
  * Refuses an address that a client may not name. What its host resolves to is looked at when the
  * connection is made (`safe_fetch.ts`): a check here alone would hold only until the next DNS answer.
  */
-export function checkUrl(text: string, policy: OutboundPolicy, param?: string): URL {
+export function checkUrl(
+  text: string,
+  policy: OutboundPolicy,
+  param?: string,
+  hint?: string,
+): URL {
   const reason = objection(text, policy);
-  if (typeof reason === "string") throw unsafe(reason, param);
+  if (typeof reason === "string") throw unsafe(reason, param, hint);
   return reason;
 }
 
@@ -52,8 +57,10 @@ export async function checkUrlResolves(
 
 export const PRIVATE_ADDRESS = "must not lead into a private network";
 
-export function unsafe(reason: string, param?: string): Refusal {
-  return new Refusal("unsafe_url", `${param ?? "The address"} ${reason}.`, { param });
+/** `hint`: what would do instead. */
+export function unsafe(reason: string, param?: string, hint?: string): Refusal {
+  const instead = hint === undefined ? "" : ` ${hint}`;
+  return new Refusal("unsafe_url", `${param ?? "The address"} ${reason}.${instead}`, { param });
 }
 
 function objection(text: string, policy: OutboundPolicy): string | URL {

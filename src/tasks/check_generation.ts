@@ -18,6 +18,7 @@ export interface CheckedGeneration {
 /** Prompts of models that declare no limit of their own, in characters. */
 const PROMPT_UNDECLARED = 32_000;
 const FILE_ID = /^file_/;
+const FILE_KINDS = { image: "a picture", audio: "a sound", video: "a video" } as const;
 
 /** Checks a request against its model's limits and capabilities, and its files against their owner. */
 export async function checkGeneration(
@@ -140,7 +141,7 @@ async function checkPictures(
       const { id } = await ownFile(files, account, { [place]: name }, place, ["image"]);
       inputs.push({ role: "image", file_id: id });
     } else {
-      checkUrl(name, plan.outbound, place);
+      checkUrl(name, plan.outbound, place, "A file id from POST /v1/files works too.");
       inputs.push({ role: "image", url: name });
     }
   }
@@ -162,7 +163,13 @@ async function ownFile(
     });
   }
   if (!kinds.includes(file.kind)) {
-    throw new Refusal("invalid_value", `${param} must be ${kinds.join(" or ")}.`, { param });
+    throw new Refusal(
+      "invalid_value",
+      `${param} must be the id of ${
+        kinds.map((kind) => FILE_KINDS[kind]).join(" or ")
+      }: this file is ${FILE_KINDS[file.kind]}.`,
+      { param },
+    );
   }
   return file;
 }
@@ -180,7 +187,9 @@ function oneOf(
   if (!Array.isArray(offered)) return asked === undefined ? {} : { [name]: asked };
   if (asked === undefined) return { [name]: offered[0] };
   if (!offered.includes(asked)) {
-    throw new Refusal(code, `${name} must be one of ${offered.join(", ")}.`, { param: name });
+    const words = offered.length === 1 ? "can only be" : "must be one of";
+    const message = `${name} ${words} ${offered.join(", ")} with ${model.id}.`;
+    throw new Refusal(code, message, { param: name });
   }
   return { [name]: asked };
 }

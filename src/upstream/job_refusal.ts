@@ -12,9 +12,13 @@ export function jobRefusal(kind: FailureKind, param?: string): Refusal {
         named,
       );
     case "too_long":
-      return new Refusal("prompt_too_long", "The prompt is longer than this model can take.", {
-        param: "prompt",
-      });
+      return new Refusal(
+        "prompt_too_long",
+        "The prompt is longer than this model can take: shorten it.",
+        {
+          param: "prompt",
+        },
+      );
     case "unable":
       return new Refusal(
         "capability_not_supported",

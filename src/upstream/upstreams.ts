@@ -51,7 +51,7 @@ export class Upstreams {
           throw error;
         }
         place.end(failure);
-        if (failure.isRejection) throw rejection(failure);
+        if (failure.isRejection) throw rejection(failure, model);
         last = failure;
       }
     }
@@ -90,13 +90,16 @@ export class Upstreams {
 const INDEX = /\.?\[(\d+)\]/g;
 
 /** The client's own fault, in our words: what the upstream said may name it. */
-function rejection(failure: UpstreamFailure): Refusal {
+function rejection(failure: UpstreamFailure, { id, limits }: Model): Refusal {
   const param = failure.options.param?.replaceAll(INDEX, ".$1");
+  const { context_tokens: most } = limits;
+  const limit = most === undefined ? "" : `: ${most} tokens, with the answer`;
   return failure.kind === "too_long"
-    ? new Refusal("prompt_too_long", "The messages are longer than this model can take.", {
-      param: "messages",
-      cause: failure,
-    })
+    ? new Refusal(
+      "prompt_too_long",
+      `The messages are longer than ${id} can take${limit}. Send less, or set a smaller max_tokens.`,
+      { param: "messages", cause: failure },
+    )
     : new Refusal(
       "invalid_value",
       `The model does not accept this request${param === undefined ? "" : `: see ${param}`}.`,

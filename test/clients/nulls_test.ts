@@ -96,8 +96,13 @@ Deno.test(
     const said = [{ role: "user", content: "x" }];
     for (
       const [body, code, param, message] of [
-        [{ model: null, messages: said }, "invalid_value", "model", "model must be string."],
-        [{ messages: null }, "invalid_value", "messages", "messages must be array."],
+        [{ model: null, messages: said }, "invalid_value", "model", "model must be a string."],
+        [
+          { messages: null },
+          "invalid_value",
+          "messages",
+          /^messages must be an array of objects, such as /,
+        ],
         [
           { messages: [{ role: null, content: "x", name: null }] },
           "invalid_value",
@@ -108,9 +113,9 @@ Deno.test(
           { user: null, temperature: "hot" },
           "invalid_value",
           "temperature",
-          "temperature must be number.",
+          "temperature must be a number from 0 to 2.",
         ],
-        [{ stop: [null] }, "invalid_value", "stop.0", "stop.0 must be string."],
+        [{ stop: [null] }, "invalid_value", "stop.0", "stop.0 must be a string."],
         [{ temprature: null }, "unknown_field", "temprature", /not known here/],
       ] as const
     ) {

@@ -233,11 +233,11 @@ Deno.test("400 for parts no model declares and for pictures only our network cou
       "https://example.com:8443/a",
       "file:///etc/passwd",
       `https://example.com/${"a".repeat(2048)}`,
-      7,
     ]
   ) {
     assert.equal(await ask(image(url)), "unsafe_url", String(url).slice(0, 60));
   }
+  assert.equal(await ask(image(7)), "invalid_value");
   assert.equal(await ask(image("https://example.com/a.png")), "ok");
   assert.equal(await ask(image("data:image/png;base64,iVBORw0KGgo=")), "ok");
   assert.equal(

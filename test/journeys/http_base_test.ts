@@ -78,7 +78,12 @@ routes:
   for (const path of ["/v1/images/generations", "/v1/tasks/task_1"]) {
     const planned = await gateway.get(path);
     assert.equal(planned.status, 501, path);
-    assert.equal((await errorOf(planned)).code, "endpoint_not_released");
+    const { code, message } = await errorOf(planned);
+    assert.equal(code, "endpoint_not_released");
+    assert.match(
+      message,
+      /is planned and not released yet: GET \/v1\/models lists what can be used/,
+    );
   }
 });
 

@@ -1,3 +1,4 @@
+import { withArticle } from "../../base/model_types.ts";
 import { Refusal } from "../../base/refusal.ts";
 import { type ChatDeps, completeChat } from "../../chat/complete_chat.ts";
 import type { Limiter } from "../../limits/limiter.ts";
@@ -32,10 +33,9 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
     if (model.type !== "chat") {
       throw new Refusal(
         "capability_not_supported",
-        `"${model.id}" is a ${model.type} model, not a chat model.`,
-        {
-          param: "model",
-        },
+        `${model.id} is ${withArticle(model.type)} model, not a chat model. ` +
+          "GET /v1/models?type=chat lists those.",
+        { param: "model" },
       );
     }
     const most = worstCase(model, request);

@@ -1,3 +1,4 @@
+import { withArticle } from "../../base/model_types.ts";
 import { Refusal } from "../../base/refusal.ts";
 import type { Model, Route } from "../../config/plan.ts";
 import { identify } from "../../idempotency/key.ts";
@@ -110,7 +111,8 @@ export function modelOf(c: HttpContext, id: string, route: Route): Model {
   if (model.type === type) return model;
   throw new Refusal(
     "capability_not_supported",
-    `${model.id} is a ${model.type} model: ${route.path} takes ${type} models.`,
+    `${model.id} is ${withArticle(model.type)} model: ${route.path} takes ${type} models. ` +
+      `GET /v1/models?type=${type} lists them.`,
     { param: "model" },
   );
 }
@@ -122,5 +124,8 @@ function notThere(route: Route): Endpoint {
 }
 
 export function notReleased({ path }: Route): Refusal {
-  return new Refusal("endpoint_not_released", `${path} is planned and not released yet.`);
+  return new Refusal(
+    "endpoint_not_released",
+    `${path} is planned and not released yet: GET /v1/models lists what can be used today, and /docs how.`,
+  );
 }

@@ -1,0 +1,59 @@
+/** What is wrong with a text that `JSON.parse` refused, and where. */
+export function jsonFault(text: string, error: unknown): string {
+  if (text.trim() === "") return "The body is empty: send a JSON object.";
+  const said = /^(.+?)(?: (?:in|after) JSON)? at position (\d+)/.exec((error as Error).message);
+  const at = said === null ? firstBadValue(text) : Number(said[2]);
+  if (at === null) return "The body is not valid JSON.";
+  const place = placeOf(text, at);
+  if (at >= text.length) {
+    return `The body is not valid JSON: it ends too early, at ${place}. A quote or a bracket is open.`;
+  }
+  const reason = said?.[1] ??
+    `Unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))}`;
+  return `The body is not valid JSON, at ${place}: ${reason[0]!.toLowerCase()}${reason.slice(1)}.`;
+}
+
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at);
+  const line = before.split("\n").length;
+  return `line ${line}, column ${at - before.lastIndexOf("\n")}`;
+}
+
+/** Characters: nobody may keep us reading for seconds. */
+const SEARCHED_MAX = 500_000;
+const SCALAR = /true|false|null|[-\d][\d.eE+-]*/y;
+
+/**
+ * The engine tells the place of every fault but this one: where a value should be stands something that is
+ * none. All before it is in order, so a glance at each token is enough.
+ */
+function firstBadValue(text: string): number | null {
+  let last = ",";
+  for (let at = 0; at < text.length;) {
+    if (at > SEARCHED_MAX) return null;
+    const char = text[at]!;
+    if (char === '"') {
+      at = endOfString(text, at);
+      last = char;
+    } else if (" \n\r\t".includes(char)) {
+      at++;
+    } else if ("{}[]:,".includes(char)) {
+      const isValueWanted = last === "," || last === ":" || last === "[" && char !== "]";
+      if (isValueWanted && "}]:,".includes(char)) return at;
+      last = char;
+      at++;
+    } else {
+      SCALAR.lastIndex = at;
+      if (!SCALAR.test(text)) return at;
+      at = SCALAR.lastIndex;
+      last = char;
+    }
+  }
+  return text.length;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
