@@ -32,18 +32,27 @@ async function readBytes(request: Request, max: number): Promise<Uint8Array> {
     // The server holds a body to its announced length, so it can be taken in one piece.
     if (Number(length) > max) throw tooLarge(max);
     return await request.bytes().catch((cause) => {
-      throw new Refusal("invalid_json", "The body ended before its announced length.", { cause });
+      throw cutShort(cause);
     });
   }
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.length;
-    if (size > max) throw tooLarge(max);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.length;
+      if (size > max) throw tooLarge(max);
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw cause instanceof Refusal ? cause : cutShort(cause);
   }
   return concat(chunks, size);
+}
+
+/** Whoever sends it has hung up: no fault of ours, and hardly anybody hears of it. */
+function cutShort(cause: unknown): Refusal {
+  return new Refusal("invalid_json", "The body ended before it was whole.", { cause });
 }
 
 function tooLarge(max: number): Refusal {

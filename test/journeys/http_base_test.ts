@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, errorOf, openGateway } from "../helpers/open_gateway.ts";
 
 Deno.test("every answer carries its request id and, after authentication, the rate limit", async () => {
@@ -85,6 +86,22 @@ routes:
       /is planned and not released yet: GET \/v1\/models lists what can be used/,
     );
   }
+});
+
+Deno.test("a client that leaves in the middle of its body is no error of ours", async () => {
+  await using gateway = await openGateway();
+  const { hostname, port } = new URL(gateway.address);
+  for (const framing of ["transfer-encoding: chunked", "content-length: 100"]) {
+    using connection = await Deno.connect({ hostname, port: Number(port) });
+    await connection.write(new TextEncoder().encode(
+      `POST /v1/quotes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\n` +
+        `content-type: application/json\r\n${framing}\r\n\r\n5\r\n{"mod\r\n`,
+    ));
+  }
+  const lines = () => gateway.logged().split("\n").filter((line) => line.includes("/v1/quotes"));
+  await until("both are logged", () => lines().length === 2);
+  for (const line of lines()) assert.match(line, /"status":400,.*"code":"invalid_json"/);
+  assert.doesNotMatch(gateway.logged(), /"level":"error"/);
 });
 
 Deno.test("HEAD tells what GET would, without the body", async () => {
