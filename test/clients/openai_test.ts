@@ -7,7 +7,7 @@ Deno.test("the official openai package lists and retrieves models", async () => 
   const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.address}/v1` });
   const ids: string[] = [];
   for await (const model of client.models.list()) ids.push(model.id);
-  assert.deepEqual(ids, ["tiny-chat", "tiny-image", "tiny-video", "old-image", "broken-chat"]);
+  assert.deepEqual(ids, ["tiny-chat", "tiny-image", "tiny-video", "old-image"]);
   const model = await client.models.retrieve("tiny-chat");
   assert.equal(model.id, "tiny-chat");
   assert.equal(model.object, "model");
