@@ -1,5 +1,6 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
+import { didYouMean } from "../../src/base/suggest.ts";
 import schema from "../../schemas/provider.schema.json" with { type: "json" };
 import type { ErrorsDeclaration } from "./faults.ts";
 import type { EndingName } from "./finish.ts";
@@ -48,9 +49,17 @@ let compiled: ValidateFunction | undefined;
 
 /** The schema itself is held against its own in a test: doing it here would quadruple the start. */
 function validator(): ValidateFunction {
-  const ajv = { allErrors: true, strict: true, allowUnionTypes: true };
-  return compiled ??= new Ajv2020.default({ ...ajv, meta: false, validateSchema: false })
-    .compile(schema);
+  if (compiled !== undefined) return compiled;
+  const ajv = new Ajv2020.default({
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    verbose: true,
+    meta: false,
+    validateSchema: false,
+  });
+  ajv.addVocabulary(["expected"]);
+  return compiled = ajv.compile(schema);
 }
 
 /** Reads a `provider.yaml` and holds it against its schema. */
@@ -93,11 +102,49 @@ function valueOf(
   }
 }
 
-function describe({ message, params }: ErrorObject): string {
-  const unknown = params.additionalProperty as string | undefined;
-  const allowed = params.allowedValues as string[] | undefined;
-  if (unknown !== undefined) return `the key "${unknown}" is unknown`;
-  return allowed === undefined ? message! : `must be one of ${allowed.join(", ")}`;
+function describe({ keyword, message, params, parentSchema, data }: ErrorObject): string {
+  const { expected, properties = {} } = parentSchema as Annotated;
+  switch (keyword) {
+    case "additionalProperties": {
+      const key = params.additionalProperty as string;
+      return withHint(`the key "${key}" is unknown`, didYouMean(key, Object.keys(properties)));
+    }
+    case "required":
+      return `the key "${params.missingProperty}" is missing`;
+    case "enum": {
+      const allowed = params.allowedValues as string[];
+      const hint = typeof data === "string" ? didYouMean(data, allowed) : undefined;
+      return withHint(`must be one of ${allowed.join(", ")}`, hint);
+    }
+    case "pattern":
+      return `must be ${expected}`;
+    case "type":
+      return `must be ${
+        expected ?? [params.type].flat().map((type) => TYPES[type] ?? type).join(" or ")
+      }`;
+    default:
+      return message!;
+  }
+}
+
+/** What of a schema is told to people. */
+interface Annotated {
+  /** What a pattern expects, in words. */
+  expected?: string;
+  properties?: Record<string, unknown>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "a block of keys",
+  array: "a list",
+};
+
+function withHint(fault: string, hint: string | undefined): string {
+  return hint === undefined ? fault : `${fault}. ${hint}`;
 }
 
 function steps(pointer: string): string[] {

@@ -23,9 +23,10 @@ Deno.test("a provider.yaml with faults is refused with all of them and their pla
       "    - { status: 400, kind: broken }",
     ].join("\n")).toSorted(),
     [
-      'p.yaml:2:11 /base_url: must match pattern "^https?://[^\\s?#]+$"',
-      "p.yaml:3:7 /auth: must have required property 'header'",
-      'p.yaml:3:9 /auth: the key "heder" is unknown',
+      "p.yaml:2:11 /base_url: must be an http or https address without ? and #, such as " +
+      "https://api.example.com/v1",
+      'p.yaml:3:7 /auth: the key "header" is missing',
+      'p.yaml:3:9 /auth: the key "heder" is unknown. Did you mean "header"?',
       'p.yaml:4:1 the key "colour" is unknown',
       "p.yaml:7:28 /errors/rules/0/kind: must be one of rejected, too_long, rate_limited, " +
       "unauthorized, overloaded, failed",

@@ -2,7 +2,7 @@ import { block, type Checker, listOf, type Names } from "./checker.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Path } from "./faults.ts";
 import { aModel, fitOf, FITS, type ModelType } from "./fits.ts";
-import { didYouMean } from "./suggest.ts";
+import { didYouMean } from "../base/suggest.ts";
 
 type Keys = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
 import type { ModelType } from "./fits.ts";
 import type { Loaded } from "./load.ts";
 import type { FaultText } from "./source_map.ts";
-import { nearest } from "./suggest.ts";
+import { nearest } from "../base/suggest.ts";
 
 /** What this build can do; handed in, because the declaration knows nothing of the code above it. */
 export interface Known {

@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import type { Path } from "./faults.ts";
 import { fromPointer, type Loaded } from "./load.ts";
 import type { FaultText, SourceMap } from "./source_map.ts";
-import { didYouMean } from "./suggest.ts";
+import { didYouMean } from "../base/suggest.ts";
 
 /** A violation in words, and where it stands. */
 export interface Explained extends FaultText {

@@ -85,7 +85,8 @@ media:
     [
       '2 providers.atelier.adapter: ./atelier.yaml:2:1 the key "colour" is unknown',
       "2 providers.atelier.adapter: ./atelier.yaml:5:5 /media/image: must have property poll when property id is present",
-      '2 providers.atelier.adapter: ./atelier.yaml:5:21 /media/image/submit/path: must match pattern "^(/\\S*|=[\\s\\S]+)$"',
+      "2 providers.atelier.adapter: ./atelier.yaml:5:21 /media/image/submit/path: must be a path that begins with /, " +
+      "such as /v1/tasks, or an expression that begins with =",
       '2 providers.atelier.adapter: ./atelier.yaml:5:33 /media/image/submit/host: there is no host "upload"',
       "2 providers.atelier.adapter: ./atelier.yaml:5:55 /media/image/submit/body/text: cannot be read: Unexpected end of expression at character 9",
       "2 providers.atelier.adapter: ./atelier.yaml:7:14 /media/image/outputs: must have one of url, base64, bytes",

@@ -12,7 +12,7 @@ import {
 import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
 import { type Environment, fillReferences } from "./references.ts";
 import type { SourceMap } from "./source_map.ts";
-import { didYouMean } from "./suggest.ts";
+import { didYouMean } from "../base/suggest.ts";
 
 /** What a document holds, with references filled in and aliases followed. */
 export interface Values {

@@ -9,7 +9,7 @@ import type { Declaration } from "./declaration.ts";
 import { explain } from "./explain.ts";
 import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
 import type { Loaded } from "./load.ts";
-import { nearest } from "./suggest.ts";
+import { nearest } from "../base/suggest.ts";
 
 let compiled: ValidateFunction | undefined;
 

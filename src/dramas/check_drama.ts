@@ -1,3 +1,4 @@
+import { notOffered } from "../base/not_offered.ts";
 import { Refusal } from "../base/refusal.ts";
 import type { Chain, Model } from "../config/plan.ts";
 import type { Files } from "../files/files.ts";
@@ -93,11 +94,7 @@ function ratioOf(model: Model, asked: string | undefined): string | null {
   if (!Array.isArray(offered)) return asked ?? null;
   if (asked === undefined) return offered[0];
   if (offered.includes(asked)) return asked;
-  throw new Refusal(
-    "aspect_ratio_not_allowed",
-    `aspect_ratio must be one of ${offered.join(", ")}.`,
-    { param: "aspect_ratio" },
-  );
+  throw notOffered(model, "aspect_ratio", offered, "aspect_ratio_not_allowed");
 }
 
 async function charactersOf(

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { Refusal } from "../base/refusal.ts";
-import { didYouMean, nearest } from "../config/suggest.ts";
+import { didYouMean, nearest } from "../base/suggest.ts";
 
 /** What a schema says about a field, as far as people are told of it. */
 interface FieldSchema {

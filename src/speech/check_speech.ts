@@ -1,3 +1,4 @@
+import { notOffered } from "../base/not_offered.ts";
 import { Refusal } from "../base/refusal.ts";
 import type { Model } from "../config/plan.ts";
 import type { Usage } from "../pricing/usage.ts";
@@ -46,18 +47,14 @@ export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
     });
   }
   if (Array.isArray(voices) && !voices.includes(body.voice)) {
-    throw new Refusal("invalid_value", `voice must be one of ${voices.join(", ")}.`, {
-      param: "voice",
-    });
+    throw notOffered(model, "voice", voices);
   }
   const offered = Array.isArray(formats) ? formats as SpeechFormat[] : null;
   // As OpenAI's, where the model can; else the model's first.
   const usual = offered === null || offered.includes("mp3") ? "mp3" : offered[0]!;
   const format = body.response_format ?? usual;
   if (offered !== null && !offered.includes(format)) {
-    throw new Refusal("invalid_value", `response_format must be one of ${offered.join(", ")}.`, {
-      param: "response_format",
-    });
+    throw notOffered(model, "response_format", offered);
   }
   const usage = worstCase(model, { ...body });
   return {

@@ -1,3 +1,4 @@
+import { notOffered } from "../base/not_offered.ts";
 import { Refusal, type RefusalCode } from "../base/refusal.ts";
 import type { Model, Plan } from "../config/plan.ts";
 import type { Files, StoredFile } from "../files/files.ts";
@@ -186,11 +187,7 @@ function oneOf(
   const asked = body[name] as string | number | undefined;
   if (!Array.isArray(offered)) return asked === undefined ? {} : { [name]: asked };
   if (asked === undefined) return { [name]: offered[0] };
-  if (!offered.includes(asked)) {
-    const words = offered.length === 1 ? "can only be" : "must be one of";
-    const message = `${name} ${words} ${offered.join(", ")} with ${model.id}.`;
-    throw new Refusal(code, message, { param: name });
-  }
+  if (!offered.includes(asked)) throw notOffered(model, name, offered, code);
   return { [name]: asked };
 }
 

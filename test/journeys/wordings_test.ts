@@ -156,6 +156,12 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       "aspect_ratio must be one of 16:9, 1:1 with clip.",
     ],
     [
+      "/v1/audio/speech",
+      { model: "timed-voice", input: "x", voice: "bruno" },
+      "voice",
+      "voice can only be alma with timed-voice.",
+    ],
+    [
       "/v1/videos/generations",
       picture,
       "model",
