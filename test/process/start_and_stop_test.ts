@@ -80,7 +80,7 @@ Deno.test("unusable environment, a port in use, a database that never comes: a s
   await using data = await dataDir();
   await using wrong = startProcess({ DATA_DIR: data.path, ADMIN_TOKEN: "short" });
   assert.equal((await wrong.ended).code, 1);
-  await wrong.says(/ADMIN_TOKEN: must have 16 characters or more/);
+  await wrong.says(/ADMIN_TOKEN must have 16 characters or more/);
 
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   await using busy = startProcess({ DATA_DIR: data.path, PORT: String(taken.addr.port) });
