@@ -134,6 +134,14 @@ async function streamed(
   }
 
   const { value: { first, rest }, upstream, release } = given;
+  if (stop.signal.aborted) {
+    // Gone in the moment of the first byte: the connection is closed, and that is not the upstream's fault.
+    clearTimeout(deadline);
+    rest.cancel();
+    release();
+    await hold.release();
+    throw stop.signal.reason;
+  }
   const noting = setInterval(() => {
     hold.note(chargeFor(quoted, upstream, meter.soFar())).catch(() => undefined);
   }, NOTE_MS);
