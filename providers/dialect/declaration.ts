@@ -8,6 +8,7 @@ import type { MediaProvider } from "../media/declare.ts";
 import { findMediaFaults } from "../media/check.ts";
 import type { UsageDeclaration } from "./usage.ts";
 import type { WriteDeclaration } from "./write.ts";
+import { YAML_TYPES } from "../../src/base/yaml_types.ts";
 
 /** A `provider.yaml`: what sets a server of OpenAI's dialect apart, and how files are made. */
 export interface ProviderDeclaration
@@ -120,7 +121,7 @@ function describe({ keyword, message, params, parentSchema, data }: ErrorObject)
       return `must be ${expected}`;
     case "type":
       return `must be ${
-        expected ?? [params.type].flat().map((type) => TYPES[type] ?? type).join(" or ")
+        expected ?? [params.type].flat().map((type) => YAML_TYPES[type] ?? type).join(" or ")
       }`;
     default:
       return message!;
@@ -133,15 +134,6 @@ interface Annotated {
   expected?: string;
   properties?: Record<string, unknown>;
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  string: "a text",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  object: "a block of keys",
-  array: "a list",
-};
 
 function withHint(fault: string, hint: string | undefined): string {
   return hint === undefined ? fault : `${fault}. ${hint}`;

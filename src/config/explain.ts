@@ -3,6 +3,7 @@ import type { Path } from "./faults.ts";
 import { fromPointer, type Loaded } from "./load.ts";
 import type { FaultText, SourceMap } from "./source_map.ts";
 import { didYouMean } from "../base/suggest.ts";
+import { YAML_TYPES } from "../base/yaml_types.ts";
 
 /** A violation in words, and where it stands. */
 export interface Explained extends FaultText {
@@ -95,7 +96,7 @@ function explainType(error: ErrorObject, path: Path, written: string | undefined
   const { expected } = error.parentSchema as Schema;
   const type = String(error.params.type);
   if (path.length === 0) return explainRoot(error.data);
-  const message = `expected ${expected ?? TYPE_NAMES[type] ?? type}; got ${
+  const message = `expected ${expected ?? YAML_TYPES[type] ?? type}; got ${
     nameOf(error.data, written)
   }`;
   return { path, message, suggestion: mend(type, written) };
@@ -121,15 +122,6 @@ function explainRoot(value: unknown): Explained {
     suggestion,
   };
 }
-
-const TYPE_NAMES: Record<string, string> = {
-  string: "a text",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  object: "a block of keys",
-  array: "a list",
-};
 
 function nameOf(value: unknown, written?: string): string {
   if (value === null || value === undefined) return "nothing";
