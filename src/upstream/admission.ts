@@ -48,13 +48,9 @@ export class Admission {
 
   /** A place at the upstream; null when it is full or rests. */
   enter(upstream: Upstream, provider: Provider): Place | null {
-    const release = this.#slots.take(provider.id, provider.concurrencyMax);
-    if (release === null) return null;
     const name = nameOf(upstream);
-    if (!this.#breaker.mayTry(name)) {
-      release();
-      return null;
-    }
+    const release = this.#take(provider, () => this.#breaker.mayTry(name));
+    if (release === null) return null;
     return {
       end: (failure) => {
         release();
@@ -75,16 +71,12 @@ export class Admission {
    * down: a job's failures count once, and they keep no job waiting that is new to the upstream.
    */
   enterJob(upstream: Upstream, provider: Provider, trial: Trial): Place | null {
-    const release = this.#slots.take(provider.id, provider.concurrencyMax);
-    if (release === null) return null;
     const name = nameOf(upstream);
     const isWell = () => this.#breaker.healthOf(name).state === "closed";
     const isKnock = trial === "first" && this.#breaker.mayKnock(name);
     const isProbe = !isKnock && !isWell();
-    if (!isKnock && !this.#breaker.mayTry(name)) {
-      release();
-      return null;
-    }
+    const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name));
+    if (release === null) return null;
     return {
       end: (failure) => {
         release();
@@ -100,6 +92,14 @@ export class Admission {
         release();
       },
     };
+  }
+
+  /** A slot at the provider, if there is one and the breaker lets it be used; asked in this order, as its yes is a probe. */
+  #take(provider: Provider, mayTry: () => boolean): (() => void) | null {
+    const release = this.#slots.take(provider.id, provider.concurrencyMax);
+    if (release === null || mayTry()) return release;
+    release();
+    return null;
   }
 
   /** Whether `enter`, or with a trial `enterJob`, would give a place now; takes none. */
