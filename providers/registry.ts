@@ -1,4 +1,4 @@
-import type { Adapter } from "../src/upstream/adapter.ts";
+import type { Adapter, ChatAdapter } from "../src/upstream/adapter.ts";
 import { adapter as anthropic } from "./anthropic/adapter.ts";
 import { adapter as azureOpenai } from "./azure_openai/adapter.ts";
 import deepseek from "./deepseek/provider.yaml" with { type: "text" };
@@ -12,6 +12,7 @@ import compatible from "./openai_compatible/provider.yaml" with { type: "text" }
 import openrouter from "./openrouter/provider.yaml" with { type: "text" };
 import { media as simulatorMedia } from "./simulator/media/adapter.ts";
 import { baseUrl as simulatorUrl, simulator } from "./simulator/simulator.ts";
+import { TOKENS_PER_ATTACHMENT } from "./simulator/usage.ts";
 import replicate from "./replicate/provider.yaml" with { type: "text" };
 import fal from "./fal/provider.yaml" with { type: "text" };
 import runway from "./runway/provider.yaml" with { type: "text" };
@@ -20,6 +21,7 @@ import heygen from "./heygen/provider.yaml" with { type: "text" };
 import vllm from "./vllm/provider.yaml" with { type: "text" };
 
 const openaiCompatible = declaredAdapter("openai_compatible/provider.yaml", compatible);
+let simulatorChat: ChatAdapter | undefined;
 
 /** Every adapter of this build, by the name a declaration uses. Nothing registers itself. */
 export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
@@ -28,7 +30,10 @@ export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
       types: ["chat", "image", "video", "avatar", "drama", "speech"],
       baseUrl: simulatorUrl,
       get chat() {
-        return openaiCompatible.chat!;
+        return simulatorChat ??= {
+          ...openaiCompatible.chat!,
+          imageTokens: () => TOKENS_PER_ATTACHMENT,
+        };
       },
       media: simulatorMedia,
       // Declared with an address of its own, it runs elsewhere (`providers/simulator/serve.ts`).

@@ -1,6 +1,7 @@
 import type { Adapter } from "../../src/upstream/adapter.ts";
 import { join, lowerCase } from "../dialect/write.ts";
 import { readFault } from "./fault.ts";
+import { imageTokens } from "./image_tokens.ts";
 import { readMessage } from "./reply.ts";
 import { messagesBody } from "./request.ts";
 import { MessageReader } from "./stream.ts";
@@ -27,5 +28,6 @@ export const adapter: Adapter = {
     read: readMessage,
     reader: () => new MessageReader(),
     fault: readFault,
+    imageTokens,
   },
 };

@@ -27,8 +27,7 @@ export class MessageReader implements ChatReader {
     const event = data === "" ? null : record(JSON.parse(data));
     switch (event?.type) {
       case "message_start":
-        this.#usage = record(record(event.message)?.usage) ?? {};
-        return chunk({ role: "assistant", content: "" });
+        return this.#start(record(record(event.message)?.usage));
       case "content_block_start":
         return this.#open(count(event.index), record(event.content_block));
       case "content_block_delta":
@@ -44,6 +43,14 @@ export class MessageReader implements ChatReader {
       default: // a ping, or a kind of event that came later than this code
         return null;
     }
+  }
+
+  /** The prompt is counted from the start: known also of an answer that never comes to its end. */
+  #start(counted: Json | null): ChatChunk {
+    this.#usage = counted ?? {};
+    const opening = chunk({ role: "assistant", content: "" });
+    const usage = counted === null ? null : usageOf(counted);
+    return usage === null ? opening : { ...opening, usage };
   }
 
   #open(at: number | null, block: Json | null): ChatChunk | null {

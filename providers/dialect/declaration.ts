@@ -4,6 +4,7 @@ import { didYouMean } from "../../src/base/suggest.ts";
 import schema from "../../schemas/provider.schema.json" with { type: "json" };
 import type { ErrorsDeclaration } from "./faults.ts";
 import type { EndingName } from "./finish.ts";
+import type { ImageTokensRule } from "./image_tokens.ts";
 import type { MediaProvider } from "../media/declare.ts";
 import { findMediaFaults } from "../media/check.ts";
 import type { UsageDeclaration } from "./usage.ts";
@@ -19,6 +20,7 @@ export interface ProviderDeclaration
   readonly reasoning?: readonly string[];
   readonly finish_reasons?: Readonly<Record<string, EndingName>>;
   readonly usage?: UsageDeclaration;
+  readonly image_tokens?: readonly ImageTokensRule[];
   readonly errors?: ErrorsDeclaration;
 }
 

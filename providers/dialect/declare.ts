@@ -4,6 +4,7 @@ import { mediaAdapters } from "../media/declare.ts";
 import { type ProviderDeclaration, readProvider } from "./declaration.ts";
 import { declareFaults } from "./faults.ts";
 import { endingReader } from "./finish.ts";
+import { imageCounter } from "./image_tokens.ts";
 import { chunkReader, type Dialect, readReply } from "./read.ts";
 import { usageReader } from "./usage.ts";
 import { requestWriter } from "./write.ts";
@@ -47,6 +48,7 @@ export function chatAdapter(declared: ProviderDeclaration): ChatAdapter {
     read: (body) => readReply(dialect, body),
     reader: () => chunkReader(dialect),
     fault: faults.read,
+    imageTokens: imageCounter(declared.image_tokens),
   };
 }
 

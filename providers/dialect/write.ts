@@ -48,6 +48,8 @@ export function requestWriter(declared: WriteDeclaration): RequestWriter {
     for (const name of parameters.drop ?? []) delete body[name];
     for (const [name, bounds] of keep) holdWithin(body, name, bounds);
     for (const [from, to] of rename) moveField(body, from, to);
+    // With a prediction, the limit of the answer is known by its older name only.
+    if (isSaid(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
     if (rewrite !== null) body.messages = request.messages.map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
@@ -112,12 +114,16 @@ function holdWithin(body: Record<string, unknown>, name: string, bounds: Bounds)
   body[name] = held;
 }
 
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** A field under its new name; it replaces one that already has the name, being the newer of the two. */
 function moveField(body: Record<string, unknown>, from: string, to: string): void {
   if (!Object.hasOwn(body, from)) return;
   const value = body[from];
   delete body[from];
-  if (value !== undefined && value !== null) body[to] = value;
+  if (isSaid(value)) body[to] = value;
 }
 
 /** Null where messages pass as they are; else a function that copies only those it changes. */

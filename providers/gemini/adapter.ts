@@ -1,6 +1,7 @@
 import type { Adapter, Target } from "../../src/upstream/adapter.ts";
 import { join, lowerCase } from "../dialect/write.ts";
 import { readFault } from "./fault.ts";
+import { imageTokens } from "./image_tokens.ts";
 import { readContent } from "./reply.ts";
 import { contentBody } from "./request.ts";
 import { ContentReader } from "./stream.ts";
@@ -24,6 +25,7 @@ export const adapter: Adapter = {
     read: readContent,
     reader: () => new ContentReader(),
     fault: readFault,
+    imageTokens,
   },
 };
 

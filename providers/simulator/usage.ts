@@ -7,7 +7,7 @@ import { countTokens } from "./tokens.ts";
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_AROUND = 3;
 /** What an image, sound or document counts, whatever it shows. */
-const TOKENS_PER_ATTACHMENT = 85;
+export const TOKENS_PER_ATTACHMENT = 85;
 /** A shorter opening is never kept; a longer one is in steps of this size. */
 const CACHE_TOKENS_MIN = 1024;
 const CACHE_STEP = 128;

@@ -35,13 +35,6 @@ export function checkRequest(model: Model, request: ChatRequest): void {
   }
 }
 
-/** The request as upstreams get it: no effort is nothing to ask of a model that does not reason. */
-export function passedOn(model: Model, request: ChatRequest): ChatRequest {
-  if (request.reasoning_effort !== "none" || model.capabilities.has("reasoning")) return request;
-  const { reasoning_effort: _, ...rest } = request;
-  return rest as ChatRequest;
-}
-
 function asksThought({ reasoning_effort: effort }: ChatRequest): boolean {
   return isGiven(effort) && effort !== "none";
 }

@@ -6,13 +6,12 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { type Payer, priceFor } from "../pricing/books.ts";
 import { servedBy } from "../pricing/cost.ts";
 import { type Charge, charge, type Quote, quote } from "../pricing/quote.ts";
-import type { Usage } from "../pricing/usage.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { checkRequest, passedOn } from "./check_request.ts";
 import { Meter, type Metered, usageOf } from "./meter.ts";
+import type { PreparedChat } from "./prepare_chat.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
 
@@ -30,9 +29,7 @@ export interface ChatCall {
   plan: Plan;
   account: Payer;
   model: Model;
-  request: ChatRequest;
-  /** The most it can use: what is held. */
-  most: Usage;
+  prepared: PreparedChat;
   /** Aborts when the client leaves. */
   signal: AbortSignal;
   /** Told the tokens of the answer, once they are known. */
@@ -46,12 +43,13 @@ const TOTAL_SECONDS = 900;
 const HOLD_SECONDS = TOTAL_SECONDS + 60;
 /** How often a running stream leaves a record of what it has used, for the case that we die. */
 const NOTE_MS = 3_000;
+/** How long the usage of a finished answer is waited for when its client has left. */
+const USAGE_MS = 2_000;
 
 /** A chat completion, from the price to the receipt. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
-  const { model } = call;
-  checkRequest(model, call.request);
-  const request = passedOn(model, call.request);
+  const { model, prepared } = call;
+  const { request } = prepared;
   const quoted = quoteFor(call);
   // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
   await using hold = await deps.ledger.hold({
@@ -68,18 +66,19 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     model: model.id,
     created: Math.floor(Date.now() / 1000),
   };
-  const meter = new Meter(request);
+  const meter = new Meter(request, { mayHideReasoning: mayReason(model, request) });
   if (request.stream === true) {
-    return await streamed(deps, call, request, quoted, hold.keep(), heading, meter);
+    return await streamed(deps, call, quoted, hold.keep(), heading, meter);
   }
 
   const { value: reply, upstream, release } = await deps.upstreams.first(
     call.plan,
     model,
     call.signal,
-    (attempt) => askWhole(attempt, request),
+    (attempt) => askWhole(attempt, prepared.requestFor(attempt.upstream)),
   );
   release();
+  meter.imageTokens = prepared.imageTokensAt(upstream);
   meter.addReply(reply);
   const metered = await meter.total();
   await hold.settle(chargeFor(quoted, upstream, metered));
@@ -92,26 +91,25 @@ function chargeFor(quoted: Quote, upstream: Upstream, metered: Metered): Charge 
   return charge(quoted, usage, servedBy(upstream, usage));
 }
 
-function quoteFor({ plan, account, model, most }: ChatCall): Quote {
+function quoteFor({ plan, account, model, prepared }: ChatCall): Quote {
   const price = priceFor(plan, account, model.id, Date.now());
   if (price === null) {
     throw new RefusalError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",
     });
   }
-  return quote(model, price, most);
+  return quote(model, price, prepared.maxUsage);
 }
 
 async function streamed(
   deps: ChatDeps,
   call: ChatCall,
-  request: ChatRequest,
   quoted: Quote,
   hold: OpenHold,
   heading: Heading,
   meter: Meter,
 ): Promise<ChatAnswer> {
-  const { model } = call;
+  const { model, prepared } = call;
   // The client's leaving ends the wait for the first byte; after that the relay decides.
   const stop = new AbortController();
   const leave = () => stop.abort();
@@ -123,7 +121,7 @@ async function streamed(
       call.plan,
       model,
       stop.signal,
-      (attempt) => askStream(attempt, request),
+      (attempt) => askStream(attempt, prepared.requestFor(attempt.upstream)),
     );
   } catch (error) {
     clearTimeout(deadline);
@@ -142,11 +140,14 @@ async function streamed(
     await hold.release();
     throw stop.signal.reason;
   }
+  meter.imageTokens = prepared.imageTokensAt(upstream);
   const noting = setInterval(() => {
     hold.note(chargeFor(quoted, upstream, meter.soFar())).catch(() => undefined);
   }, NOTE_MS);
+  let usageWait: ReturnType<typeof setTimeout> | undefined;
   const over = (failure?: UpstreamFailure) => {
     clearTimeout(deadline);
+    clearTimeout(usageWait);
     clearInterval(noting);
     release(failure);
   };
@@ -164,7 +165,7 @@ async function streamed(
     }
     return metered;
   };
-  const writer = new ChunkWriter(heading, showsUsage(request));
+  const writer = new ChunkWriter(heading, showsUsage(prepared.request));
   const stream = relay({
     first,
     rest,
@@ -176,6 +177,12 @@ async function streamed(
       return writer.usage(tokens);
     },
     async onFailure(error) {
+      if (usageWait !== undefined) {
+        // The answer had come whole, and its client had left: nothing failed.
+        over();
+        await settle();
+        return "";
+      }
       const failure = error instanceof UpstreamFailure
         ? error
         : new UpstreamFailure("failed", "the stream failed", { cause: error });
@@ -191,12 +198,21 @@ async function streamed(
     },
     onLeave() {
       if (model.onDisconnect === "drain") return true;
+      if (meter.isFinished) {
+        // What the provider counts comes behind the last words: it is worth a moment.
+        usageWait = setTimeout(() => stop.abort(), USAGE_MS);
+        return true;
+      }
       over();
       void settle();
       return false;
     },
   });
   return { stream };
+}
+
+function mayReason(model: Model, { reasoning_effort: effort }: ChatRequest): boolean {
+  return model.capabilities.has("reasoning") && effort !== "none";
 }
 
 function showsUsage(request: ChatRequest): boolean {

@@ -56,8 +56,10 @@ Deno.test("a client that leaves in the moment of the first byte pays nothing, an
       capabilities: new Set(["chat", "streaming"]),
       limits: {},
     } as unknown as Model,
-    request: { model: "talk", stream: true, messages: [{ role: "user", content: "hello" }] },
-    most: { input_tokens: 1, output_tokens: 1 },
+    prepared: {
+      request: { model: "talk", stream: true, messages: [{ role: "user", content: "hello" }] },
+      maxUsage: { input_tokens: 1, output_tokens: 1 },
+    },
     signal: client.signal,
     onTokens: () => seen.push("tokens"),
   } as unknown as ChatCall;

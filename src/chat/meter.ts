@@ -7,30 +7,63 @@ export interface Metered {
   isEstimated: boolean;
 }
 
+export interface MeterOptions {
+  /** The model may think without showing it: then the time it took is all there is to go by. */
+  mayHideReasoning?: boolean;
+  now?: () => number;
+}
+
+/** A slow model's pace, and the pause that every answer begins with: hidden reasoning is never overcharged by much. */
+const HIDDEN_TOKENS_PER_SECOND = 50;
+const USUAL_PAUSE_MS = 1_000;
+const CHARACTERS_PER_TOKEN = 4;
+
 /** Follows an answer and knows at any moment what it has used. */
 export class Meter {
   readonly #produced: string[] = [];
+  readonly #finished = new Set<number>();
+  readonly #choices: number;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  /** When the first part of the answer came that is no thought. */
+  #answeredAt: number | null = null;
+  #showsReasoning = false;
   #characters = 0;
   #told: TokenUsage | null = null;
+  #isComplete = false;
+  /** Of the upstream that answers. */
+  imageTokens = 0;
 
-  constructor(private readonly request: ChatRequest) {}
+  constructor(private readonly request: ChatRequest, private readonly options: MeterOptions = {}) {
+    this.#choices = typeof request.n === "number" ? request.n : 1;
+    this.#now = options.now ?? (() => performance.now());
+    this.#startedAt = this.#now();
+  }
 
   /** Usage counts from whichever event has it, also on answers that ended early; the last one holds. */
   add(chunk: ChatChunk): void {
     if (chunk.usage !== undefined) this.#told = chunk.usage;
-    for (const { delta } of chunk.choices) {
-      if (delta.content) this.#keep(delta.content);
-      if (delta.reasoning_content) this.#keep(delta.reasoning_content);
-      if (delta.refusal) this.#keep(delta.refusal);
-      for (const { function: call } of delta.tool_calls ?? []) {
-        if (call?.name) this.#keep(call.name);
-        if (call?.arguments) this.#keep(call.arguments);
+    if (chunk.done === true) this.#isComplete = true;
+    for (const { index, delta, finish_reason } of chunk.choices) {
+      if (delta.reasoning_content) {
+        this.#showsReasoning = true;
+        this.#keep(delta.reasoning_content);
       }
+      if (delta.content) this.#keepAnswer(delta.content);
+      if (delta.refusal) this.#keepAnswer(delta.refusal);
+      for (const { function: call } of delta.tool_calls ?? []) {
+        if (call?.name) this.#keepAnswer(call.name);
+        if (call?.arguments) this.#keepAnswer(call.arguments);
+      }
+      if (delta.function_call?.name) this.#keepAnswer(delta.function_call.name);
+      if (delta.function_call?.arguments) this.#keepAnswer(delta.function_call.arguments);
+      if (finish_reason !== null) this.#finished.add(index);
     }
   }
 
   addReply({ choices, usage }: ChatReply): void {
     if (usage !== null) this.#told = usage;
+    this.#isComplete = true;
     for (const { message } of choices) {
       for (const text of [message.content, message.reasoning_content, message.refusal]) {
         if (text) this.#keep(text);
@@ -38,31 +71,57 @@ export class Meter {
       for (const { function: call } of message.tool_calls ?? []) {
         this.#keep(call.name + call.arguments);
       }
+      if (message.function_call) {
+        this.#keep(message.function_call.name + message.function_call.arguments);
+      }
     }
+  }
+
+  /** All of the answer has come; only its usage may still be on the way. */
+  get isFinished(): boolean {
+    return this.#isComplete || this.#finished.size >= this.#choices;
   }
 
   /** A quick guess for the record that a crash would leave behind. */
   soFar(): Metered {
-    if (this.#told !== null) return { tokens: this.#told, isEstimated: false };
-    const input = Math.ceil(promptText(this.request).length / 4);
-    return {
-      tokens: { input, cachedInput: 0, output: Math.ceil(this.#characters / 4), reasoning: 0 },
-      isEstimated: true,
-    };
+    if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
+    const input = Math.ceil(promptText(this.request).length / CHARACTERS_PER_TOKEN);
+    return this.#estimate(input, Math.ceil(this.#characters / CHARACTERS_PER_TOKEN));
   }
 
   /** The count that is charged. */
   async total(): Promise<Metered> {
-    if (this.#told !== null) return { tokens: this.#told, isEstimated: false };
+    if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
     // Half a megabyte of tables, and rarely needed: loaded by the first answer without a count.
     const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-    const tokens = {
-      input: countTokens(promptText(this.request)),
-      cachedInput: 0,
-      output: countTokens(this.#produced.join("")),
-      reasoning: 0,
+    const input = this.#told === null ? countTokens(promptText(this.request)) : 0;
+    return this.#estimate(input, countTokens(this.#produced.join("")));
+  }
+
+  /** A count that a provider gave in the middle of its answer is right about the prompt, and a beginning of the rest. */
+  #estimate(inputTokens: number, producedTokens: number): Metered {
+    const told = this.#told;
+    const output = producedTokens + (told === null ? this.#hiddenTokens() : 0);
+    return {
+      tokens: {
+        input: told?.input ?? inputTokens + this.imageTokens,
+        cachedInput: told?.cachedInput ?? 0,
+        output: Math.max(told?.output ?? 0, output - (told?.reasoning ?? 0)),
+        reasoning: told?.reasoning ?? 0,
+      },
+      isEstimated: true,
     };
-    return { tokens, isEstimated: true };
+  }
+
+  #hiddenTokens(): number {
+    if (!this.options.mayHideReasoning || this.#showsReasoning) return 0;
+    const ms = (this.#answeredAt ?? this.#now()) - this.#startedAt - USUAL_PAUSE_MS;
+    return Math.max(0, Math.ceil(ms / 1000 * HIDDEN_TOKENS_PER_SECOND));
+  }
+
+  #keepAnswer(text: string): void {
+    this.#answeredAt ??= this.#now();
+    this.#keep(text);
   }
 
   #keep(text: string): void {
@@ -83,14 +142,20 @@ export function usageOf({ tokens, isEstimated }: Metered): Usage {
   };
 }
 
-function promptText({ messages, tools }: ChatRequest): string {
-  const texts: string[] = tools === undefined ? [] : [JSON.stringify(tools)];
-  for (const { role, content } of messages) {
+/** Everything of a request that a model reads as text. */
+function promptText({ messages, tools, functions, response_format, prediction }: ChatRequest): string {
+  const texts: string[] = [];
+  for (const declared of [tools, functions, response_format, prediction]) {
+    if (declared !== undefined && declared !== null) texts.push(JSON.stringify(declared));
+  }
+  for (const { role, content, ...rest } of messages) {
     texts.push(String(role));
     for (const part of Array.isArray(content) ? content : [content]) {
       if (typeof part === "string") texts.push(part);
       else if (typeof part?.text === "string") texts.push(part.text);
+      else if (typeof part?.refusal === "string") texts.push(part.refusal);
     }
+    for (const name in rest) texts.push(JSON.stringify(rest[name]));
   }
   return texts.join("\n");
 }

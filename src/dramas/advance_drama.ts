@@ -21,7 +21,7 @@ import {
   textPrompt,
 } from "./shots.ts";
 import { type Survey, surveyDrama, type Wanted } from "./survey.ts";
-import { ROLES_SCHEMA, scriptSchema, withOwn } from "./texts.ts";
+import { stageSchema } from "./texts.ts";
 import type { TextJob } from "./write_text.ts";
 
 const CLIP_BYTES_MAX = 512 * 1024 * 1024;
@@ -90,11 +90,10 @@ function newPart(
   if (stage === "script" || stage === "roles") {
     const text = stage === "script" ? script : roles!;
     if (!plan.models.has(text.model)) return null;
-    const own = stage === "script" ? scriptSchema(job.chain.shotsMin, job.shots_max) : ROLES_SCHEMA;
     const written: TextJob = {
       stage,
       prompt: textPrompt(job, text.prompt, survey.script),
-      schema: withOwn(own, text.schema),
+      schema: stageSchema(job, stage),
       max_output_tokens: text.maxOutputTokens,
       tries: job.chain.tries,
       characters: job.characters,

@@ -1,3 +1,4 @@
+import { maxTextUsage } from "../chat/token_bound.ts";
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../base/money.ts";
 import type { Model, Plan, Price } from "../config/plan.ts";
 import { type Payer, priceFor } from "../pricing/books.ts";
@@ -9,6 +10,8 @@ import { worstCase } from "../pricing/worst_case.ts";
 import { Refusal } from "../base/refusal.ts";
 import { type DramaJob, type Stage, stagesUntil } from "./drama.ts";
 import { textPrompt } from "./shots.ts";
+import { stageSchema } from "./texts.ts";
+import { textRequest } from "./write_text.ts";
 
 /** A part of a drama that is there: what made it, and how much of it. */
 export interface Part {
@@ -59,19 +62,22 @@ export function quoteDrama(plan: Plan, model: Model, own: Price, job: DramaJob):
   const wanted = new Set(stagesUntil(until));
   const shots = given.script?.scenes.length ?? shots_max;
   const most: [model: string, usage: Usage][] = [];
-  const text = (id: string, prompt: string, max_tokens: number, more = 0) => {
-    const body = { messages: [{ role: "user", content: prompt }], max_tokens };
-    const usage = worstCase(plan.models.get(id)!, body);
+  const text = (stage: "script" | "roles", prompt: string, more = 0) => {
+    const { model: id, maxOutputTokens } = chain[stage]!;
+    const asked = { stage, prompt, schema: stageSchema(job, stage), max_output_tokens: maxOutputTokens };
+    const model = plan.models.get(id)!;
+    const request = textRequest(asked, id, model.capabilities.has("json_schema"));
+    const usage = maxTextUsage(model, request);
     most.push([id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + more }]);
   };
   const { script, roles, storyboard, video } = chain;
   if (given.script === undefined) {
-    text(script.model, textPrompt(job, script.prompt, null), script.maxOutputTokens);
+    text("script", textPrompt(job, script.prompt, null));
   }
   if (wanted.has("roles") && given.roles === undefined) {
     const prompt = textPrompt(job, roles!.prompt, given.script ?? null);
     const scenes = given.script === undefined ? script.maxOutputTokens * RETOKENIZED : 0;
-    text(roles!.model, prompt, roles!.maxOutputTokens, scenes);
+    text("roles", prompt, scenes);
   }
   for (let shot = 1; shot <= shots; shot++) {
     if (wanted.has("storyboard") && given.pictures?.[shot] === undefined) {

@@ -1,5 +1,5 @@
 import Ajv2020 from "ajv/dist/2020.js";
-import type { Character, Roles, Script } from "./drama.ts";
+import type { Character, DramaJob, Roles, Script } from "./drama.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -61,6 +61,16 @@ export const ROLES_SCHEMA: Schema = {
     },
   },
 };
+
+/** What a text stage of a drama must answer with, the operator's wishes included. */
+export function stageSchema(
+  { chain, shots_max }: Pick<DramaJob, "chain" | "shots_max">,
+  stage: "script" | "roles",
+): Schema {
+  return stage === "script"
+    ? withOwn(scriptSchema(chain.shotsMin, shots_max), chain.script.schema)
+    : withOwn(ROLES_SCHEMA, chain.roles!.schema);
+}
 
 /** An operator's schema beside ours: theirs may ask for further fields of the whole. */
 export function withOwn(schema: Schema, own: Schema | null): Schema {

@@ -39,10 +39,11 @@ export async function writeText(
   const plan = deps.plan(task.declaration);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
-  const request = requestOf(job, task.model, model.capabilities.has("json_schema"));
+  const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
   let reply;
   try {
-    const given = await upstreams.first(plan, model, signal, (at) => askWhole(at, request));
+    const given = await upstreams.first(plan, model, signal, (at) =>
+      askWhole(at, upstreams.write(plan, model, at.upstream, request)));
     given.release();
     reply = given.value;
   } catch (error) {
@@ -81,7 +82,12 @@ async function again(
   return { againInMs: await handBack(deps.database.sql, task, { delayMs, hasLooked: true }) };
 }
 
-function requestOf(job: TextJob, model: string, hasSchemaMode: boolean): ChatRequest {
+/** What is asked of the model of a text stage. */
+export function textRequest(
+  job: Pick<TextJob, "stage" | "prompt" | "schema" | "max_output_tokens">,
+  model: string,
+  hasSchemaMode: boolean,
+): ChatRequest {
   const { stage: name, schema } = job;
   const asked = `Answer with one JSON object that meets this JSON Schema, and nothing else:\n${
     JSON.stringify(schema)
@@ -92,7 +98,7 @@ function requestOf(job: TextJob, model: string, hasSchemaMode: boolean): ChatReq
       ...(hasSchemaMode ? [] : [{ role: "system", content: asked }]),
       { role: "user", content: job.prompt },
     ],
-    max_tokens: job.max_output_tokens,
+    max_completion_tokens: job.max_output_tokens,
     ...(hasSchemaMode
       ? { response_format: { type: "json_schema", json_schema: { name, schema, strict: true } } }
       : {}),

@@ -4,12 +4,6 @@ import type { Usage } from "./usage.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Output of a chat model that declares no limit, in tokens. */
-const OUTPUT_TOKENS_UNDECLARED = 4096;
-/** What a picture in a message counts at the most, in tokens. */
-const IMAGE_TOKENS = 2048;
-/** What a message costs beside its text: role, separators, tool names. */
-const MESSAGE_TOKENS = 16;
 /** An avatar speaks as long as its audio; this is the longest there can be without a declared limit. */
 const AVATAR_SECONDS_UNDECLARED = 600;
 
@@ -17,7 +11,8 @@ const AVATAR_SECONDS_UNDECLARED = 600;
 export function worstCase(model: Model, body: Body): Usage {
   switch (model.type) {
     case "chat":
-      return { ...chatTokens(model, body), calls: 1 };
+      // What a chat can use depends on what is sent, not on its body alone: chat/token_bound.ts.
+      throw new TypeError(`Cannot bound a chat with ${model.id} by its body`);
     case "image": {
       const images = whole(body, "n", 1, numberLimit(model, "max_count") ?? 10) ?? 1;
       return { images, calls: images };
@@ -38,39 +33,6 @@ export function worstCase(model: Model, body: Body): Usage {
       return { characters, seconds: Math.ceil(characters * 4 / 5), calls: 1 };
     }
   }
-}
-
-function chatTokens(model: Model, body: Body): Usage {
-  const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_UNDECLARED;
-  const asked = whole(body, "max_completion_tokens", 1, Infinity) ??
-    whole(body, "max_tokens", 1, Infinity) ?? most;
-  const choices = whole(body, "n", 1, 128) ?? 1;
-  if (!Array.isArray(body.messages)) {
-    throw new Refusal("missing_field", "The field messages is missing.", { param: "messages" });
-  }
-  const prompt = promptTokens(body);
-  const context = numberLimit(model, "context_tokens");
-  return {
-    input_tokens: context === undefined ? prompt : Math.min(prompt, context),
-    output_tokens: Math.min(asked, most) * choices,
-  };
-}
-
-const encoder = new TextEncoder();
-
-/** No tokenizer makes more tokens than there are bytes, so bytes are a bound that holds for all. */
-function promptTokens({ messages, tools }: Body): number {
-  let tokens = tools === undefined ? 0 : encoder.encode(JSON.stringify(tools)).length;
-  for (const message of messages as unknown[]) {
-    const { content, ...rest } = (message ?? {}) as Body;
-    tokens += MESSAGE_TOKENS + encoder.encode(JSON.stringify(rest)).length;
-    for (const part of Array.isArray(content) ? content : [content]) {
-      if (typeof part === "string") tokens += encoder.encode(part).length;
-      else if (typeof part?.text === "string") tokens += encoder.encode(part.text).length;
-      else if (part !== null && part !== undefined) tokens += IMAGE_TOKENS;
-    }
-  }
-  return tokens;
 }
 
 /** The asked duration if the model offers it; a model with one duration needs no word of it. */

@@ -66,6 +66,15 @@ export interface ChatAdapter {
   reader(): ChatReader;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
   fault(status: number, body: unknown): Fault;
+  /** The most tokens that the provider counts for an image; null where its rule is not known. */
+  imageTokens?(image: ImageInput, model: string): number | null;
+}
+
+/** An image of a request. Its size is null where only the provider sees it. */
+export interface ImageInput {
+  readonly size: { readonly width: number; readonly height: number } | null;
+  /** OpenAI's `detail`, as the client wrote it. */
+  readonly detail: string | null;
 }
 
 export interface ChatReader {

@@ -1,10 +1,9 @@
+import type { Upstream } from "../config/plan.ts";
 import type {
   Adapter,
   ChatAdapter,
   ChatChunk,
   ChatReply,
-  ChatRequest,
-  Target,
   UpstreamRequest,
 } from "./adapter.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
@@ -16,8 +15,8 @@ import { Watch } from "./watch.ts";
 
 /** One attempt at one upstream. */
 export interface Attempt {
+  upstream: Upstream;
   adapter: Adapter;
-  target: Target;
   /** Sends what it can; null where everything is for `fetch`. */
   http1: Http1Client | null;
   /** Longest wait for the first byte, and between two. */
@@ -30,10 +29,10 @@ const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 
 /** Asks for a whole answer. */
-export async function askWhole(attempt: Attempt, request: ChatRequest): Promise<ChatReply> {
+export async function askWhole(attempt: Attempt, request: UpstreamRequest): Promise<ChatReply> {
   const chat = attempt.adapter.chat!;
   using watch = new Watch(attempt);
-  const { body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+  const { body } = await send(attempt, watch, chat, request);
   const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
     throw watch.explain(cause);
   });
@@ -54,12 +53,12 @@ export interface ChunkStream {
 /** Asks for a stream, and returns it with its first chunks: until then another upstream may be tried. */
 export async function askStream(
   attempt: Attempt,
-  request: ChatRequest,
+  request: UpstreamRequest,
 ): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
   const chat = attempt.adapter.chat!;
   const watch = new Watch(attempt);
   try {
-    const { fields, body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+    const { fields, body } = await send(attempt, watch, chat, request);
     const type = fields.get("content-type") ?? "";
     if (!type.startsWith("text/event-stream")) {
       body.cancel();

@@ -1,5 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import type { ChatRequest, ImageInput, UpstreamRequest } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
 import type { Health } from "../base/breaker.ts";
 import type { Attempt } from "./call_chat.ts";
@@ -33,7 +34,7 @@ export class Upstreams {
       const place = this.admission.enter(upstream, provider);
       if (place === null) continue;
       try {
-        const value = await ask(this.#attempt(model, upstream, provider, signal));
+        const value = await ask(this.#attempt(upstream, provider, signal));
         return { value, upstream, release: (failed) => place.end(failed ?? null) };
       } catch (error) {
         if (error instanceof Refusal) {
@@ -59,14 +60,27 @@ export class Upstreams {
     throw last === null ? this.#nobody(model) : exhausted(last);
   }
 
+  /** A request as this upstream gets it; throws a `Refusal` where it cannot be asked that way. */
+  write(plan: Plan, model: Model, upstream: Upstream, request: ChatRequest): UpstreamRequest {
+    const provider = plan.providers.get(upstream.provider)!;
+    const target = this.admission.targetOf(model, upstream, provider);
+    return this.admission.adapterOf(provider).chat!.write(request, target);
+  }
+
+  /** The most tokens that an image counts at this upstream; null where that is not known. */
+  imageTokens(plan: Plan, upstream: Upstream, image: ImageInput): number | null {
+    const provider = plan.providers.get(upstream.provider)!;
+    return this.admission.adapterOf(provider).chat?.imageTokens?.(image, upstream.model) ?? null;
+  }
+
   healthOf(upstream: Upstream): Health & { in_flight: number } {
     return this.admission.healthOf(upstream);
   }
 
-  #attempt(model: Model, upstream: Upstream, provider: Provider, signal: AbortSignal): Attempt {
+  #attempt(upstream: Upstream, provider: Provider, signal: AbortSignal): Attempt {
     return {
+      upstream,
       adapter: this.admission.adapterOf(provider),
-      target: this.admission.targetOf(model, upstream, provider),
       http1: this.http1,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,

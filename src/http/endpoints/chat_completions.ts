@@ -1,9 +1,9 @@
 import { withArticle } from "../../base/model_types.ts";
 import { Refusal } from "../../base/refusal.ts";
 import { type ChatDeps, completeChat } from "../../chat/complete_chat.ts";
+import { prepareChat } from "../../chat/prepare_chat.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import type { Usage } from "../../pricing/usage.ts";
-import { worstCase } from "../../pricing/worst_case.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
@@ -38,16 +38,15 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
         { param: "model" },
       );
     }
-    const most = worstCase(model, request);
-    const reserved = await reserveTokens(c, limiter, most);
+    const prepared = prepareChat(chat.upstreams, c.env.plan, model, request);
+    const reserved = await reserveTokens(c, limiter, prepared.maxUsage);
     const answer = await completeChat(chat, {
       requestId: c.env.requestId,
       clientRequestId: c.env.clientRequestId,
       plan: c.env.plan,
       account: accountOf(c),
       model,
-      request,
-      most,
+      prepared,
       signal: c.req.raw.signal,
       onTokens: (tokens) => correctTokens(c, limiter, tokens - reserved),
     }).catch((error) => {

@@ -1,5 +1,6 @@
 import type { Route } from "../../config/plan.ts";
 import type { Database } from "../../store/database.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
@@ -40,6 +41,7 @@ export interface Mount {
 /** What endpoints need beside the request. */
 export interface OperationDeps extends ChatEndpointDeps, FilesDeps, TaskEndpointDeps {
   database: Database;
+  upstreams: Upstreams;
   webhooks: Webhooks;
 }
 

@@ -1,6 +1,6 @@
 import { formatDecimal, roundUp } from "../../base/money.ts";
 import { Refusal } from "../../base/refusal.ts";
-import { checkRequest } from "../../chat/check_request.ts";
+import { prepareChat } from "../../chat/prepare_chat.ts";
 import type { Model, Plan, Route } from "../../config/plan.ts";
 import { quoteRequest as quoteDramaRequest } from "../../dramas/accept_drama.ts";
 import type { DramaBody } from "../../dramas/check_drama.ts";
@@ -14,6 +14,7 @@ import { checkSpeech, type SpeechBody } from "../../speech/check_speech.ts";
 import { quoteFor } from "../../tasks/accept_generation.ts";
 import { checkGeneration } from "../../tasks/check_generation.ts";
 import type { Database } from "../../store/database.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
@@ -25,8 +26,13 @@ import schema from "../../../schemas/requests/quotes.schema.json" with { type: "
 
 const quoteRequest = bodySchema<{ path: string; body: Record<string, unknown> }>(schema);
 
+interface QuoteDeps extends TaskEndpointDeps {
+  database: Database;
+  upstreams: Upstreams;
+}
+
 /** POST /v1/quotes: what a request would cost at the most, and whether the balance covers it. */
-export function createQuote(deps: TaskEndpointDeps & { database: Database }): Endpoint {
+export function createQuote(deps: QuoteDeps): Endpoint {
   return async function createQuote(c) {
     const { path, body } = quoteRequest(await readJson(c));
     const { plan } = c.env;
@@ -54,12 +60,12 @@ interface Quoted {
 
 /** Refused as the endpoint itself would refuse it. */
 async function quotedFor(
-  deps: TaskEndpointDeps,
+  deps: QuoteDeps,
   c: HttpContext,
   route: Route,
   body: unknown,
 ): Promise<Quoted> {
-  if (route.operation === "chat") return quotedChat(c, route, body);
+  if (route.operation === "chat") return quotedChat(deps.upstreams, c, route, body);
   const request = route.operation === "speech"
     ? SPEECH_REQUEST
     : GENERATION_REQUESTS.get(route.request ?? "");
@@ -82,11 +88,10 @@ async function quotedFor(
   return { model, most, quoted: quoteFor(call.plan, call.account, model, most) };
 }
 
-function quotedChat(c: HttpContext, route: Route, body: unknown): Quoted {
+function quotedChat(upstreams: Upstreams, c: HttpContext, route: Route, body: unknown): Quoted {
   const request = chatRequest(body);
   const model = modelOf(c, request.model, route);
-  checkRequest(model, request);
-  const most = worstCase(model, request);
+  const { maxUsage: most } = prepareChat(upstreams, c.env.plan, model, request);
   return { model, most, quoted: quoteFor(c.env.plan, accountOf(c), model, most) };
 }
 

@@ -1,0 +1,116 @@
+import { Refusal } from "../base/refusal.ts";
+import type { Model, Plan, Upstream } from "../config/plan.ts";
+import type { Usage } from "../pricing/usage.ts";
+import type { ChatRequest, UpstreamRequest } from "../upstream/adapter.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import { checkRequest } from "./check_request.ts";
+import { type ChatImage, imagesOf } from "./images.ts";
+import { inputBound, limitBeside, outputBound, outputLimit } from "./token_bound.ts";
+
+/** An image whose rule is not known, where a likely count is wanted and not the greatest. */
+const IMAGE_TOKENS_USUAL = 1600;
+
+/** A chat request that was checked and written for every upstream that can take it. */
+export interface PreparedChat {
+  readonly request: ChatRequest;
+  /** The most that it can use: what is held. */
+  readonly maxUsage: Usage;
+  /** What is sent to an upstream; throws the API error of one that cannot take the request. */
+  requestFor(upstream: Upstream): UpstreamRequest;
+  /** A likely count of the request's images at an upstream, for answers without usage. */
+  imageTokensAt(upstream: Upstream): number;
+}
+
+/**
+ * Makes a request ready before money is held for it: what the hold must cover is what is really sent, after
+ * translation, to whichever upstream takes most.
+ */
+export function prepareChat(
+  upstreams: Upstreams,
+  plan: Plan,
+  model: Model,
+  asked: ChatRequest,
+): PreparedChat {
+  checkRequest(model, asked);
+  const images = imagesOf(asked);
+  const limit = outputLimit(model, asked);
+  let request = passedOn(model, asked, limit);
+  let written = writeAll(upstreams, plan, model, request, images);
+  if (asked.max_completion_tokens === undefined && asked.max_tokens === undefined) {
+    const fitting = limitBeside(model, limit, written.inputTokensMax);
+    if (fitting < limit) {
+      request = passedOn(model, asked, fitting);
+      written = writeAll(upstreams, plan, model, request, images);
+    }
+  }
+  const { requests, inputTokensMax } = written;
+  return {
+    request,
+    maxUsage: {
+      input_tokens: inputTokensMax,
+      output_tokens: outputBound(request.max_completion_tokens as number, request),
+      calls: 1,
+    },
+    requestFor(upstream) {
+      const found = requests.get(upstream)!;
+      if (found instanceof Refusal) throw found;
+      return found;
+    },
+    imageTokensAt: (upstream) =>
+      images.reduce(
+        (sum, image) =>
+          sum + (upstreams.imageTokens(plan, upstream, image) ?? IMAGE_TOKENS_USUAL),
+        0,
+      ),
+  };
+}
+
+/** The request as upstreams get it: with one limit of the answer, under one name. */
+function passedOn(model: Model, request: ChatRequest, limit: number): ChatRequest {
+  const { max_tokens: _, ...rest } = request;
+  // No effort is nothing to ask of a model that does not reason.
+  if (rest.reasoning_effort === "none" && !model.capabilities.has("reasoning")) {
+    delete (rest as { reasoning_effort?: unknown }).reasoning_effort;
+  }
+  return { ...rest, max_completion_tokens: limit } as ChatRequest;
+}
+
+interface Written {
+  readonly requests: ReadonlyMap<Upstream, UpstreamRequest | Refusal>;
+  readonly inputTokensMax: number;
+}
+
+/** Throws where no upstream can take the request. */
+function writeAll(
+  upstreams: Upstreams,
+  plan: Plan,
+  model: Model,
+  request: ChatRequest,
+  images: readonly ChatImage[],
+): Written {
+  const requests = new Map<Upstream, UpstreamRequest | Refusal>();
+  let inputTokensMax = 0;
+  let refused: Refusal | null = null;
+  for (const upstream of model.upstreams) {
+    try {
+      const written = upstreams.write(plan, model, upstream, request);
+      const bound = inputBound({
+        model,
+        request,
+        body: written.body ?? "",
+        images,
+        countImage: (image) => upstreams.imageTokens(plan, upstream, image),
+      });
+      inputTokensMax = Math.max(inputTokensMax, bound);
+      requests.set(upstream, written);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused ??= error;
+      requests.set(upstream, error);
+    }
+  }
+  if (refused !== null && [...requests.values()].every((one) => one instanceof Refusal)) {
+    throw refused;
+  }
+  return { requests, inputTokensMax };
+}
