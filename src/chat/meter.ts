@@ -1,3 +1,4 @@
+import { countTokens } from "../base/count_tokens.ts";
 import type { Usage } from "../pricing/usage.ts";
 import type { ChatChunk, ChatReply, ChatRequest, TokenUsage } from "../upstream/adapter.ts";
 
@@ -54,12 +55,10 @@ export class Meter {
   /** The count that is charged. */
   async total(): Promise<Metered> {
     if (this.#told !== null) return { tokens: this.#told, isEstimated: false };
-    // Half a megabyte of tables, and rarely needed: loaded by the first answer without a count.
-    const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
     const tokens = {
-      input: countTokens(promptText(this.request)),
+      input: await countTokens(promptText(this.request)),
       cachedInput: 0,
-      output: countTokens(this.#produced.join("")),
+      output: await countTokens(this.#produced.join("")),
       reasoning: 0,
     };
     return { tokens, isEstimated: true };
