@@ -1,3 +1,4 @@
+import { countTokens } from "../base/count_tokens.ts";
 import type { Usage } from "../pricing/usage.ts";
 import type { ChatChunk, ChatReply, ChatRequest, TokenUsage } from "../upstream/adapter.ts";
 
@@ -29,6 +30,7 @@ export class Meter {
   #answeredAt: number | null = null;
   #showsReasoning = false;
   #characters = 0;
+  #promptCharacters: number | null = null;
   #told: TokenUsage | null = null;
   #isComplete = false;
   /** Of the upstream that answers. */
@@ -85,17 +87,16 @@ export class Meter {
   /** A quick guess for the record that a crash would leave behind. */
   soFar(): Metered {
     if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
-    const input = Math.ceil(promptText(this.request).length / CHARACTERS_PER_TOKEN);
+    this.#promptCharacters ??= promptText(this.request).length;
+    const input = Math.ceil(this.#promptCharacters / CHARACTERS_PER_TOKEN);
     return this.#estimate(input, Math.ceil(this.#characters / CHARACTERS_PER_TOKEN));
   }
 
   /** The count that is charged. */
   async total(): Promise<Metered> {
     if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
-    // Half a megabyte of tables, and rarely needed: loaded by the first answer without a count.
-    const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-    const input = this.#told === null ? countTokens(promptText(this.request)) : 0;
-    return this.#estimate(input, countTokens(this.#produced.join("")));
+    const input = this.#told === null ? await countTokens(promptText(this.request)) : 0;
+    return this.#estimate(input, await countTokens(this.#produced.join("")));
   }
 
   /** A count that a provider gave in the middle of its answer is right about the prompt, and a beginning of the rest. */
