@@ -8,7 +8,7 @@ import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
 import { checkFeasible, waitsForRestart } from "./feasible.ts";
-import { type ChatDeps } from "./chat/complete_chat.ts";
+import type { ChatDeps } from "./chat/complete_chat.ts";
 import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
@@ -28,6 +28,8 @@ import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import type { Resolution } from "./ledger/settle.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
 import { SharedRateLimiter } from "./limits/shared_rate.ts";
+import { startServer, stopServing } from "./serve.ts";
+import type { GatewayTiming } from "./timing.ts";
 import { checkConfig, checkDatabase, checkQueue } from "./readiness.ts";
 import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
@@ -48,7 +50,10 @@ export interface GatewayOptions extends Settings {
   environment: Record<string, string | undefined>;
   /** Of a thread among others: what all of them have counted, for `/metrics`. */
   countAll?: MetricFacts["countAll"];
+  /** Differs from the usual only in tests. */
+  timing?: GatewayTiming;
 }
+
 
 /** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
 export interface Gateway extends AsyncDisposable {
@@ -65,8 +70,6 @@ export interface Gateway extends AsyncDisposable {
   /** What this one has counted, for another that answers for all. */
   readonly count: Metrics["tell"];
 }
-
-const DRAIN_MS = 20_000;
 
 /**
  * The one composition root: opens every part in order and hands each what it needs. It listens before
@@ -100,13 +103,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       config: checkConfig(keeper, changes),
     }),
   });
-  const server = Deno.serve({
-    hostname: options.host,
-    port: options.port,
-    reusePort: options.workers > 1,
-    onListen() {},
-    handler: front.handle,
-  });
+  const server = startServer(front, options);
   const address = addressOf(server.addr);
   if (listensEverywhere(server.addr) && keeper.current.service.baseUrl === null) {
     log.warn("service.base_url is not set: results get addresses for this machine", { address });
@@ -176,6 +173,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams,
     renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
     onError: (message, fields) => log.error(message, fields),
+    timing: options.timing?.chat,
   };
   const { sql } = database;
   const files = opened.use(
@@ -281,18 +279,4 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log.flush();
     },
   };
-}
-
-/** Stops accepting and waits for what runs, for so long and no longer. */
-async function stopServing(front: Front, server: Deno.HttpServer, log: Log): Promise<void> {
-  front.drain();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<"late">((resolve) =>
-    timer = setTimeout(() => resolve("late"), DRAIN_MS)
-  );
-  const ended = await Promise.race([server.shutdown().then(() => "done" as const), patience]);
-  clearTimeout(timer);
-  if (ended === "late") {
-    log.warn("requests were still running at shutdown", { in_flight: front.inFlight });
-  }
 }

@@ -21,7 +21,18 @@ export interface ChatDeps {
   /** Renders a failure in mid-stream as the client may see it. */
   renderFailure(refusal: Refusal, requestId: string): string;
   onError(message: string, fields: Record<string, unknown>): void;
+  timing?: Partial<ChatTiming>;
 }
+
+export interface ChatTiming {
+  /** Longest a chat may take in all; its hold outlives it by a little. */
+  totalMs: number;
+  /** How long a client may leave a stream unread before it counts as gone. */
+  unreadMs: number;
+}
+
+const TIMING: ChatTiming = { totalMs: 900_000, unreadMs: 60_000 };
+const HOLD_SECONDS = 960;
 
 export interface ChatCall {
   requestId: string;
@@ -38,9 +49,6 @@ export interface ChatCall {
 
 export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array> };
 
-/** Longest a chat may take in all; its hold outlives it by a little. */
-const TOTAL_SECONDS = 900;
-const HOLD_SECONDS = TOTAL_SECONDS + 60;
 /** How often a running stream leaves a record of what it has used, for the case that we die. */
 const NOTE_MS = 3_000;
 /** How long the usage of a finished answer is waited for when its client has left. */
@@ -114,7 +122,8 @@ async function streamed(
   const stop = new AbortController();
   const leave = () => stop.abort();
   call.signal.addEventListener("abort", leave);
-  const deadline = setTimeout(() => stop.abort(), TOTAL_SECONDS * 1000);
+  const { totalMs, unreadMs } = { ...TIMING, ...deps.timing };
+  const deadline = setTimeout(() => stop.abort(), totalMs);
   let given;
   try {
     given = await deps.upstreams.first(
@@ -166,10 +175,17 @@ async function streamed(
     return metered;
   };
   const writer = new ChunkWriter(heading, showsUsage(prepared.request));
+  const event = (refusal: Refusal) => `data: ${deps.renderFailure(refusal, call.requestId)}\n\n`;
   const stream = relay({
     first,
     rest,
     writer,
+    deadline: stop.signal,
+    unread: {
+      ms: unreadMs,
+      event: () =>
+        event(new RefusalError("upstream_timeout", "The answer was left unread for too long.")),
+    },
     onChunk: (chunk) => meter.add(chunk),
     async onEnd() {
       over();
@@ -177,11 +193,13 @@ async function streamed(
       return writer.usage(tokens);
     },
     async onFailure(error) {
-      if (usageWait !== undefined) {
-        // The answer had come whole, and its client had left: nothing failed.
+      if (stop.signal.aborted) {
+        // The deadline ended it, or the wait for the usage of a client that left: the upstream did not fail.
         over();
         await settle();
-        return "";
+        return event(
+          new RefusalError("upstream_timeout", "The answer took too long: ask for less."),
+        );
       }
       const failure = error instanceof UpstreamFailure
         ? error
@@ -194,7 +212,7 @@ async function streamed(
           "upstream_failed",
           "The model failed in the middle of its answer: try again.",
         );
-      return `data: ${deps.renderFailure(refusal, call.requestId)}\n\n`;
+      return event(refusal);
     },
     onLeave() {
       if (model.onDisconnect === "drain") return true;

@@ -144,7 +144,9 @@ export function usageOf({ tokens, isEstimated }: Metered): Usage {
 }
 
 /** Everything of a request that a model reads as text. */
-function promptText({ messages, tools, functions, response_format, prediction }: ChatRequest): string {
+function promptText(
+  { messages, tools, functions, response_format, prediction }: ChatRequest,
+): string {
   const texts: string[] = [];
   for (const declared of [tools, functions, response_format, prediction]) {
     if (declared !== undefined && declared !== null) texts.push(JSON.stringify(declared));

@@ -58,8 +58,7 @@ export function prepareChat(
     },
     imageTokensAt: (upstream) =>
       images.reduce(
-        (sum, image) =>
-          sum + (upstreams.imageTokens(plan, upstream, image) ?? IMAGE_TOKENS_USUAL),
+        (sum, image) => sum + (upstreams.imageTokens(plan, upstream, image) ?? IMAGE_TOKENS_USUAL),
         0,
       ),
   };

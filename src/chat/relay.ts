@@ -12,8 +12,12 @@ export interface RelayOptions {
   onEnd(): Promise<string>;
   /** The upstream failed; the result is the event that tells the client. */
   onFailure(error: unknown): Promise<string>;
-  /** The client is gone. `true`: read on to the end, without it. */
+  /** The client is gone, or takes nothing. `true`: read on to the end, without it. */
   onLeave(): boolean;
+  /** Aborts at the deadline of the whole answer, which also ends the upstream's stream. */
+  deadline: AbortSignal;
+  /** How long a client may leave what waits for it unread, and the event that then ends its stream. */
+  unread: { ms: number; event(): string };
 }
 
 const SILENCE_MS = 15_000;
@@ -40,6 +44,8 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
   let isOver = false;
   let hasLeft = false;
   let isStopped = false;
+  /** When the client last took something; null while it is waiting for more. */
+  let unreadSince: number | null = performance.now();
   /** Told when there is something to send, and when it was taken. */
   let filled: (() => void) | null = null;
   let emptied: (() => void) | null = null;
@@ -74,21 +80,46 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
       if (hasLeft) continue;
       waiting += text;
       if (waiting !== "" || isOver) filled?.();
-      if (waiting.length > AHEAD_MAX && !isOver) {
+      if (waiting.length > AHEAD_MAX && !isOver && !options.deadline.aborted) {
         await new Promise<void>((resolve) => emptied = resolve);
       }
     }
   }
+  /** Without this the reading would wait for the client past the deadline, and keep the upstream's slot. */
+  const wake = () => emptied?.();
+  options.deadline.addEventListener("abort", wake);
+  function leave(): void {
+    clearInterval(heartbeat);
+    options.deadline.removeEventListener("abort", wake);
+    hasLeft = true;
+    waiting = "";
+    filled?.();
+    if (isEnding) return;
+    emptied?.();
+    if (options.onLeave()) return;
+    isEnding = true;
+    isStopped = true;
+    rest.cancel();
+  }
   return new ReadableStream<Uint8Array>({
     start(controller) {
       heartbeat = setInterval(() => {
+        const hasUnread = waiting !== "" || isOver || (controller.desiredSize ?? 0) < 0;
+        if (hasUnread && unreadSince !== null) {
+          if (performance.now() - unreadSince < options.unread.ms) return;
+          leave();
+          controller.enqueue(encoder.encode(options.unread.event()));
+          controller.close();
+          return;
+        }
         if (performance.now() - lastSent < SILENCE_MS || (controller.desiredSize ?? 0) < 0) return;
         controller.enqueue(encoder.encode(HEARTBEAT));
         lastSent = performance.now();
-      }, SILENCE_MS / 3);
+      }, Math.min(SILENCE_MS, options.unread.ms) / 3);
       void readOn();
     },
     async pull(controller) {
+      unreadSince = null;
       if (waiting === "" && !isOver) await new Promise<void>((resolve) => filled = resolve);
       filled = null;
       const early = GATHER_MS - (performance.now() - lastSent);
@@ -99,22 +130,13 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
       if (waiting !== "") controller.enqueue(encoder.encode(waiting));
       waiting = "";
       lastSent = performance.now();
+      unreadSince = lastSent;
       emptied?.();
       if (!isLast) return;
       clearInterval(heartbeat);
+      options.deadline.removeEventListener("abort", wake);
       controller.close();
     },
-    cancel() {
-      clearInterval(heartbeat);
-      hasLeft = true;
-      waiting = "";
-      filled?.();
-      if (isEnding) return;
-      emptied?.();
-      if (options.onLeave()) return;
-      isEnding = true;
-      isStopped = true;
-      rest.cancel();
-    },
+    cancel: leave,
   }, { highWaterMark: 0 });
 }

@@ -10,7 +10,8 @@ const chunk = (content: string): ChatChunk => ({
 });
 
 /** A stream that says words when told to, and what the relay made of it. */
-function open(onDisconnect: "stop" | "drain" = "stop") {
+function open(onDisconnect: "stop" | "drain" = "stop", unreadMs = 60_000) {
+  const deadline = new AbortController();
   const told: string[] = [];
   const words: (readonly ChatChunk[] | null | Error)[] = [];
   let waiting: PromiseWithResolvers<void> | null = null;
@@ -41,11 +42,17 @@ function open(onDisconnect: "stop" | "drain" = "stop") {
     onEnd: () => (told.push("end"), Promise.resolve("")),
     onFailure: () => (told.push("failure"), Promise.resolve("data: failed\n\n")),
     onLeave: () => (told.push("leave"), onDisconnect === "drain"),
+    deadline: deadline.signal,
+    unread: { ms: unreadMs, event: () => "data: unread\n\n" },
   });
   return {
     told,
+    stream,
+    deadline,
     reads: () => reads,
-    reader: stream.pipeThrough(new TextDecoderStream()).getReader(),
+    get reader() {
+      return stream.pipeThrough(new TextDecoderStream()).getReader();
+    },
     say(...more: typeof words) {
       words.push(...more);
       waiting?.resolve();
@@ -117,3 +124,30 @@ Deno.test("a failure ends the stream with its event", STRICT, async () => {
   assert.ok(text.endsWith("data: failed\n\n"));
   assert.deepEqual(told, ["failure"]);
 });
+
+Deno.test("a client that leaves words unread for too long counts as gone", STRICT, async () => {
+  const { stream, say, told } = open("stop", 60);
+  const reader = stream.getReader();
+  await reader.read();
+  say([chunk("unread")]);
+  await new Promise((resume) => setTimeout(resume, 200));
+  assert.deepEqual(told, ["leave"]);
+  assert.equal(new TextDecoder().decode((await reader.read()).value), "data: unread\n\n");
+  assert.equal((await reader.read()).done, true);
+});
+
+Deno.test(
+  "a client that waits for words is not given up, however long none come",
+  STRICT,
+  async () => {
+    const { stream, say, told } = open("stop", 60);
+    const reader = stream.getReader();
+    await reader.read();
+    const reading = reader.read();
+    await new Promise((resume) => setTimeout(resume, 200));
+    assert.deepEqual(told, []);
+    say([chunk("late")]);
+    assert.match(new TextDecoder().decode((await reading).value), /late/);
+    await reader.cancel();
+  },
+);

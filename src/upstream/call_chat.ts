@@ -98,13 +98,14 @@ class Chunks implements ChunkStream {
       return null;
     }
     let piece: Uint8Array | null;
+    this.watch.seen();
     try {
       piece = await this.body.read();
     } catch (cause) {
       this.watch[Symbol.dispose]();
       throw this.watch.explain(cause);
     }
-    this.watch.seen();
+    this.watch.pause();
     if (piece === null) {
       this.watch[Symbol.dispose]();
       throw new UpstreamFailure("cut", "the stream ended without its end");

@@ -39,6 +39,11 @@ export class Watch implements Disposable {
     this.#lastSeen = performance.now();
   }
 
+  /** Until `seen` is called nothing is expected: it is the client who takes its time. */
+  pause(): void {
+    this.#lastSeen = Infinity;
+  }
+
   /** What a step that failed means. */
   explain(cause: unknown): UpstreamFailure {
     if (this.#isLate) {

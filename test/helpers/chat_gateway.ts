@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openGateway, type TestGateway } from "./open_gateway.ts";
+import { openGateway, type TestGateway, type TestGatewayOptions } from "./open_gateway.ts";
 
 /** An answer, looked at field by field. */
 // deno-lint-ignore no-explicit-any
@@ -24,10 +24,11 @@ const DECLARATION = new URL("./chat_declaration.yaml", import.meta.url);
 
 /** A gateway with chat models on the simulator, and an account with money. */
 export async function openChatGateway(
-  options: { cash?: string; declaration?: string } = {},
+  options: { cash?: string; declaration?: string; timing?: TestGatewayOptions["timing"] } = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
     declaration: options.declaration ?? await Deno.readTextFile(DECLARATION),
+    timing: options.timing,
   });
   let credits = 0;
   const chatGateway: ChatGateway = {
