@@ -11,6 +11,7 @@ import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import type { ImageHosts } from "./check_image_hosts.ts";
 import { checkRequest, passedOn } from "./check_request.ts";
 import { Meter, type Metered, usageOf } from "./meter.ts";
 import { relay } from "./relay.ts";
@@ -19,6 +20,7 @@ import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
 export interface ChatDeps {
   ledger: Ledger;
   upstreams: Upstreams;
+  imageHosts: ImageHosts;
   /** Renders a failure in mid-stream as the client may see it. */
   renderFailure(refusal: Refusal, requestId: string): string;
   onError(message: string, fields: Record<string, unknown>): void;
@@ -50,7 +52,9 @@ const NOTE_MS = 3_000;
 /** A chat completion, from the price to the receipt. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
   const { model } = call;
-  checkRequest(model, call.request);
+  const { outbound } = call.plan;
+  const linked = checkRequest(model, call.request, outbound);
+  if (linked !== null && !outbound.allowPrivate) await deps.imageHosts.check(linked);
   const request = passedOn(model, call.request);
   const quoted = quoteFor(call);
   // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.

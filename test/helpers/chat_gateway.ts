@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openGateway, type TestGateway } from "./open_gateway.ts";
+import { openGateway, type TestGateway, type TestGatewayOptions } from "./open_gateway.ts";
 
 /** An answer, looked at field by field. */
 // deno-lint-ignore no-explicit-any
@@ -24,9 +24,10 @@ const DECLARATION = new URL("./chat_declaration.yaml", import.meta.url);
 
 /** A gateway with chat models on the simulator, and an account with money. */
 export async function openChatGateway(
-  options: { cash?: string; declaration?: string } = {},
+  options: { cash?: string; declaration?: string } & Pick<TestGatewayOptions, "resolve"> = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
+    resolve: options.resolve,
     declaration: options.declaration ?? await Deno.readTextFile(DECLARATION),
   });
   let credits = 0;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createAccount, type NewAccount } from "../../src/accounts/accounts.ts";
 import { createKey } from "../../src/accounts/api_keys.ts";
 import { type Gateway, openGateway as open } from "../../src/gateway.ts";
+import type { Resolve } from "../../src/outbound/resolve.ts";
 import { openLog } from "../../src/telemetry/log.ts";
 import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
 
@@ -18,6 +19,8 @@ export interface TestGatewayOptions {
   beside?: TestGateway;
   /** A database of the test's own; it disposes of it. */
   store?: FreshDatabase;
+  /** Resolves hosts of images in chats; left out, every name leads to one public address. */
+  resolve?: Resolve;
 }
 
 /** A real gateway on a port of its own, with an account and a key, and what it logged. */
@@ -70,6 +73,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       onDeploy: false,
       log,
       environment: options.environment ?? {},
+      resolve: options.resolve ?? (() => Promise.resolve(["93.184.215.14"])),
     }),
   );
   const newKey = async (account: NewAccount = { name: "tester" }) => {

@@ -85,7 +85,7 @@ async function quotedFor(
 function quotedChat(c: HttpContext, route: Route, body: unknown): Quoted {
   const request = chatRequest(body);
   const model = modelOf(c, request.model, route);
-  checkRequest(model, request);
+  checkRequest(model, request, c.env.plan.outbound);
   const most = worstCase(model, request);
   return { model, most, quoted: quoteFor(c.env.plan, accountOf(c), model, most) };
 }
