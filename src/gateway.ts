@@ -1,4 +1,3 @@
-import { EVERY_ADAPTER } from "../providers/own.ts";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { addressOf, listensEverywhere } from "./address.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -8,17 +7,17 @@ import type { Plan } from "./config/plan.ts";
 import { watchDeclaration } from "./config/watch.ts";
 import type { Settings } from "./environment.ts";
 import { checkFeasible, waitsForRestart } from "./feasible.ts";
-import type { ChatDeps } from "./chat/complete_chat.ts";
 import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
-import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
 import { dramaStories } from "./dramas/stories.ts";
 import { KNOWN } from "./known.ts";
+import { openChat } from "./open_chat.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
+import type { Resolve } from "./outbound/resolve.ts";
 import { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue } from "./queue/queue.ts";
 import { currencyGuard } from "./ledger/currency.ts";
@@ -40,9 +39,6 @@ import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
 import { type MetricFacts, type Metrics, openMetrics } from "./telemetry/metrics.ts";
 import { openTaskMetrics } from "./telemetry/task_metrics.ts";
-import { Admission } from "./upstream/admission.ts";
-import { Http1Client, needsFetch } from "./upstream/http1/client.ts";
-import { Upstreams } from "./upstream/upstreams.ts";
 import { DELIVERY } from "./webhooks/enlist.ts";
 
 export interface GatewayOptions extends Settings {
@@ -52,6 +48,8 @@ export interface GatewayOptions extends Settings {
   countAll?: MetricFacts["countAll"];
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
+  /** Resolves the hosts of images in chats; the system does where it is left out. */
+  resolve?: Resolve;
 }
 
 
@@ -158,23 +156,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
-  const admission = new Admission({
-    adapters: EVERY_ADAPTER,
-    onAttempt({ provider, model, kind, error }) {
-      metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
-      // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.
-      if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
-    },
-  });
-  const http1 = needsFetch(options.environment) ? null : opened.use(new Http1Client());
-  const upstreams = new Upstreams(admission, http1);
-  const chat: ChatDeps = {
-    ledger,
-    upstreams,
-    renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
-    onError: (message, fields) => log.error(message, fields),
-    timing: options.timing?.chat,
-  };
+  const { admission, upstreams, chat } = opened.use(
+    openChat({ ledger, metrics, log }, options),
+  );
   const { sql } = database;
   const files = opened.use(
     await openFiles({

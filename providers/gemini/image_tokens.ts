@@ -12,9 +12,7 @@ const TOKENS_FIXED = 2240;
 export function imageTokens({ size }: ImageInput, model: string): number | null {
   if (generationOf(model) === "levels") return TOKENS_FIXED;
   if (size === null) return null;
-  const shorter = Math.min(size.width, size.height);
-  const longer = Math.max(size.width, size.height);
-  if (longer <= SMALL_EDGE) return TOKENS_PER_TILE;
-  const tiles = Math.ceil(TILES_ALONG_SHORT) * Math.ceil(longer * TILES_ALONG_SHORT / shorter + 1);
-  return TOKENS_PER_TILE * tiles;
+  if (Math.max(size.width, size.height) <= SMALL_EDGE) return TOKENS_PER_TILE;
+  const edge = Math.max(1, Math.floor(Math.min(size.width, size.height) / TILES_ALONG_SHORT));
+  return TOKENS_PER_TILE * Math.ceil(size.width / edge) * Math.ceil(size.height / edge);
 }

@@ -1,10 +1,28 @@
+import { contentParts, pathOf } from "../base/content_parts.ts";
 import { Refusal } from "../base/refusal.ts";
-import { isSafeUrl } from "../outbound/check_url.ts";
+import type { OutboundPolicy } from "../outbound/check_url.ts";
 import type { Model } from "../config/plan.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
+import type { LinkedImage } from "./check_image_hosts.ts";
+import { checkPart } from "./check_parts.ts";
 
-/** Refuses what the model does not declare: a client must not depend on what only one upstream can do. */
-export function checkRequest(model: Model, request: ChatRequest): void {
+type Message = ChatRequest["messages"][number];
+
+interface Measured {
+  images: number;
+  characters: number;
+  linked: LinkedImage[] | null;
+}
+
+/**
+ * Refuses what the model does not declare: a client must not depend on what only one upstream can do.
+ * Returns the images that an upstream would fetch, whose hosts are left to check; null where there are none.
+ */
+export function checkRequest(
+  model: Model,
+  request: ChatRequest,
+  policy: OutboundPolicy,
+): readonly LinkedImage[] | null {
   if (request.stream === true) need(model, "streaming", "stream");
   if (isAsked(request.tools) || isAsked(request.functions)) need(model, "tools", "tools");
   const format = (request.response_format as { type?: string } | null | undefined)?.type;
@@ -16,8 +34,9 @@ export function checkRequest(model: Model, request: ChatRequest): void {
     throw textOnly(model, "modalities");
   }
   if (isGiven(request.audio)) throw textOnly(model, "audio");
-  request.messages.forEach(needContent);
-  const { images, characters } = measure(request);
+  request.messages.forEach((message, at) => checkMessage(model, message, at));
+  checkPrediction(request.prediction);
+  const { images, characters, linked } = measure(request, policy);
   if (images > 0) need(model, "vision", "messages");
   limit(model, "max_input_images", images, "messages", "pictures");
   if (characters > number(model, "max_prompt_length")) {
@@ -33,6 +52,7 @@ export function checkRequest(model: Model, request: ChatRequest): void {
     const asked = request[name];
     if (typeof asked === "number") limit(model, "max_output_tokens", asked, name, "tokens");
   }
+  return linked;
 }
 
 function asksThought({ reasoning_effort: effort }: ChatRequest): boolean {
@@ -53,11 +73,49 @@ function textOnly({ id }: Model, param: string): Refusal {
   });
 }
 
+function checkMessage(model: Model, message: Message, at: number): void {
+  // It names an earlier answer in sound, of which there are none.
+  if (isGiven(message.audio)) throw textOnly(model, `messages.${at}.audio`);
+  if (isAsked(message.tool_calls)) {
+    message.tool_calls.forEach((call, within) =>
+      checkCall(call, `messages.${at}.tool_calls.${within}`)
+    );
+  }
+  needContent(message, at);
+}
+
+function checkCall(call: unknown, param: string): void {
+  const { type = "function", function: called } = call as { type?: unknown; function?: unknown };
+  if (type !== "function") {
+    throw new Refusal("capability_not_supported", `${param}.type must be function.`, {
+      param: `${param}.type`,
+    });
+  }
+  if (typeof called === "object" && called !== null && !Array.isArray(called)) return;
+  throw new Refusal("invalid_value", `${param}.function must be an object.`, {
+    param: `${param}.function`,
+  });
+}
+
+/** A predicted answer is text, whole or in parts. */
+function checkPrediction(prediction: unknown): void {
+  const content = (prediction as { content?: unknown } | null | undefined)?.content;
+  if (!Array.isArray(content)) return;
+  const odd = content.findIndex((part) =>
+    part?.type !== "text" || typeof part.text !== "string" || Object.keys(part).length > 2
+  );
+  if (odd === -1) return;
+  const param = `prediction.content.${odd}`;
+  throw new Refusal("invalid_value", `${param} must be a part with type text and a text.`, {
+    param,
+  });
+}
+
 /** Only an assistant may have said nothing, when it did something else instead. */
-function needContent(message: ChatRequest["messages"][number], at: number): void {
+function needContent(message: Message, at: number): void {
   if (isGiven(message.content) || message.role === "function") return;
   const isElse = isAsked(message.tool_calls) ||
-    [message.function_call, message.refusal, message.audio].some(isGiven);
+    [message.function_call, message.refusal].some(isGiven);
   if (message.role === "assistant" && isElse) return;
   const param = `messages.${at}.content`;
   throw new Refusal("missing_field", `The field ${param} is missing.`, { param });
@@ -87,52 +145,38 @@ function number(model: Model, name: string): number {
   return typeof value === "number" ? value : Infinity;
 }
 
-function measure({ messages }: ChatRequest): { images: number; characters: number } {
+/** What the messages hold, each part checked. */
+function measure(request: ChatRequest, policy: OutboundPolicy): Measured {
   let images = 0;
   let characters = 0;
-  for (const [at, { content }] of messages.entries()) {
-    if (typeof content === "string") characters += content.length;
-    if (!Array.isArray(content)) continue;
-    for (const [within, part] of (content as Part[]).entries()) {
-      if (part?.type === "image_url") {
-        images++;
-        checkPicture(part.image_url, () => `messages.${at}.content.${within}.image_url`);
-      } else if (typeof part?.text === "string") characters += part.text.length;
-      else if (part?.type !== "refusal") {
-        throw new Refusal(
-          "capability_not_supported",
-          `Messages cannot hold parts of type ${
-            JSON.stringify(part?.type?.slice(0, 64))
-          }: send text or image_url.`,
-          { param: `messages.${at}.content.${within}.type` },
-        );
-      }
+  let linked: LinkedImage[] | null = null;
+  for (const part of contentParts(request)) {
+    checkPart(part, policy);
+    characters += part.text?.length ?? 0;
+    if (part.image === null) continue;
+    images++;
+    if (part.image.kind === "url") {
+      (linked ??= []).push({ url: part.image.url, param: `${pathOf(part)}.image_url.url` });
     }
   }
-  return { images, characters };
+  for (const message of request.messages) characters += besideContent(message);
+  return { images, characters, linked };
 }
 
-interface Part {
-  type?: string;
-  text?: string;
-  image_url?: unknown;
-}
-
-/** An upstream may fetch it from inside our network: only what anybody could fetch is passed on. */
-function checkPicture(picture: unknown, place: () => string): void {
-  const url = (picture as { url?: unknown } | null | undefined)?.url;
-  if (typeof url === "string") {
-    if (url.startsWith("data:") || isSafeUrl(url, { allowPrivate: false })) return;
-    throw new Refusal(
-      "unsafe_url",
-      "Pictures must be data: URLs, or public https addresses without port or user.",
-      { param: `${place()}.url` },
-    );
+/** Characters of a message that are not its content, and are read by the model all the same. */
+function besideContent({ refusal, reasoning_content, tool_calls, function_call }: Message): number {
+  let characters = lengthOf(refusal) + lengthOf(reasoning_content) + calledLength(function_call);
+  if (Array.isArray(tool_calls)) {
+    for (const call of tool_calls) characters += calledLength(call?.function);
   }
-  const param = place();
-  throw new Refusal(
-    "invalid_value",
-    `${param} must be an object with a url in a string, such as {"url": "https://example.com/a.png"}.`,
-    { param },
-  );
+  return characters;
+}
+
+function calledLength(value: unknown): number {
+  const called = value as { name?: unknown; arguments?: unknown } | null | undefined;
+  return lengthOf(called?.name) + lengthOf(called?.arguments);
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : 0;
 }

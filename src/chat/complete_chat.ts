@@ -10,6 +10,7 @@ import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import type { ImageHosts } from "./check_image_hosts.ts";
 import { Meter, type Metered, usageOf } from "./meter.ts";
 import type { PreparedChat } from "./prepare_chat.ts";
 import { relay } from "./relay.ts";
@@ -18,6 +19,7 @@ import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
 export interface ChatDeps {
   ledger: Ledger;
   upstreams: Upstreams;
+  imageHosts: ImageHosts;
   /** Renders a failure in mid-stream as the client may see it. */
   renderFailure(refusal: Refusal, requestId: string): string;
   onError(message: string, fields: Record<string, unknown>): void;
@@ -29,9 +31,11 @@ export interface ChatTiming {
   totalMs: number;
   /** How long a client may leave a stream unread before it counts as gone. */
   unreadMs: number;
+  /** How long the usage of a finished answer is waited for when its client has left. */
+  usageMs: number;
 }
 
-const TIMING: ChatTiming = { totalMs: 900_000, unreadMs: 60_000 };
+const TIMING: ChatTiming = { totalMs: 900_000, unreadMs: 60_000, usageMs: 2_000 };
 const HOLD_SECONDS = 960;
 
 export interface ChatCall {
@@ -51,13 +55,12 @@ export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array>
 
 /** How often a running stream leaves a record of what it has used, for the case that we die. */
 const NOTE_MS = 3_000;
-/** How long the usage of a finished answer is waited for when its client has left. */
-const USAGE_MS = 2_000;
 
 /** A chat completion, from the price to the receipt. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
   const { model, prepared } = call;
-  const { request } = prepared;
+  const { request, linkedImages } = prepared;
+  if (linkedImages !== null) await deps.imageHosts.check(linkedImages);
   const quoted = quoteFor(call);
   // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
   await using hold = await deps.ledger.hold({
@@ -122,7 +125,7 @@ async function streamed(
   const stop = new AbortController();
   const leave = () => stop.abort();
   call.signal.addEventListener("abort", leave);
-  const { totalMs, unreadMs } = { ...TIMING, ...deps.timing };
+  const { totalMs, unreadMs, usageMs } = { ...TIMING, ...deps.timing };
   const deadline = setTimeout(() => stop.abort(), totalMs);
   let given;
   try {
@@ -218,7 +221,7 @@ async function streamed(
       if (model.onDisconnect === "drain") return true;
       if (meter.isFinished) {
         // What the provider counts comes behind the last words: it is worth a moment.
-        usageWait = setTimeout(() => stop.abort(), USAGE_MS);
+        usageWait = setTimeout(() => stop.abort(), usageMs);
         return true;
       }
       over();

@@ -3,7 +3,9 @@ import type { Model, Plan, Upstream } from "../config/plan.ts";
 import type { Usage } from "../pricing/usage.ts";
 import type { ChatRequest, UpstreamRequest } from "../upstream/adapter.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import type { LinkedImage } from "./check_image_hosts.ts";
 import { checkRequest } from "./check_request.ts";
+import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";
 import { inputBound, limitBeside, outputBound, outputLimit } from "./token_bound.ts";
 
@@ -13,6 +15,8 @@ const IMAGE_TOKENS_USUAL = 1600;
 /** A chat request that was checked and written for every upstream that can take it. */
 export interface PreparedChat {
   readonly request: ChatRequest;
+  /** Images that an upstream will fetch, whose hosts are to be checked; null where there are none. */
+  readonly linkedImages: readonly LinkedImage[] | null;
   /** The most that it can use: what is held. */
   readonly maxUsage: Usage;
   /** What is sent to an upstream; throws the API error of one that cannot take the request. */
@@ -31,7 +35,7 @@ export function prepareChat(
   model: Model,
   asked: ChatRequest,
 ): PreparedChat {
-  checkRequest(model, asked);
+  const linked = checkRequest(model, asked, plan.outbound);
   const images = imagesOf(asked);
   const limit = outputLimit(model, asked);
   let request = passedOn(model, asked, limit);
@@ -46,6 +50,7 @@ export function prepareChat(
   const { requests, inputTokensMax } = written;
   return {
     request,
+    linkedImages: plan.outbound.allowPrivate ? null : linked,
     maxUsage: {
       input_tokens: inputTokensMax,
       output_tokens: outputBound(request.max_completion_tokens as number, request),
@@ -66,7 +71,7 @@ export function prepareChat(
 
 /** The request as upstreams get it: with one limit of the answer, under one name. */
 function passedOn(model: Model, request: ChatRequest, limit: number): ChatRequest {
-  const { max_tokens: _, ...rest } = request;
+  const { max_tokens: _, ...rest } = cleanRequest(request);
   // No effort is nothing to ask of a model that does not reason.
   if (rest.reasoning_effort === "none" && !model.capabilities.has("reasoning")) {
     delete (rest as { reasoning_effort?: unknown }).reasoning_effort;

@@ -24,9 +24,15 @@ const DECLARATION = new URL("./chat_declaration.yaml", import.meta.url);
 
 /** A gateway with chat models on the simulator, and an account with money. */
 export async function openChatGateway(
-  options: { cash?: string; declaration?: string; timing?: TestGatewayOptions["timing"] } = {},
+  options:
+    & { cash?: string; declaration?: string }
+    & Pick<
+      TestGatewayOptions,
+      "resolve" | "timing"
+    > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
+    resolve: options.resolve,
     declaration: options.declaration ?? await Deno.readTextFile(DECLARATION),
     timing: options.timing,
   });

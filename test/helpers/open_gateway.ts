@@ -3,6 +3,7 @@ import { createAccount, type NewAccount } from "../../src/accounts/accounts.ts";
 import { createKey } from "../../src/accounts/api_keys.ts";
 import { type Gateway, openGateway as open } from "../../src/gateway.ts";
 import type { GatewayTiming } from "../../src/timing.ts";
+import type { Resolve } from "../../src/outbound/resolve.ts";
 import { openLog } from "../../src/telemetry/log.ts";
 import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
 
@@ -21,6 +22,8 @@ export interface TestGatewayOptions {
   store?: FreshDatabase;
   /** Short times, so that a test need not wait for the usual ones. */
   timing?: GatewayTiming;
+  /** Resolves hosts of images in chats; left out, every name leads to one public address. */
+  resolve?: Resolve;
 }
 
 /** A real gateway on a port of its own, with an account and a key, and what it logged. */
@@ -74,6 +77,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       log,
       environment: options.environment ?? {},
       timing: options.timing,
+      resolve: options.resolve ?? (() => Promise.resolve(["93.184.215.14"])),
     }),
   );
   const newKey = async (account: NewAccount = { name: "tester" }) => {

@@ -1,0 +1,55 @@
+import { EVERY_ADAPTER } from "../providers/own.ts";
+import { ImageHosts } from "./chat/check_image_hosts.ts";
+import type { ChatDeps } from "./chat/complete_chat.ts";
+import { errorBody } from "./http/render_error.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { Resolve } from "./outbound/resolve.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+import { Admission } from "./upstream/admission.ts";
+import { Http1Client, needsFetch } from "./upstream/http1/client.ts";
+import { Upstreams } from "./upstream/upstreams.ts";
+
+interface Given {
+  ledger: Ledger;
+  metrics: Metrics;
+  log: Log;
+}
+
+interface ChatOptions {
+  environment: Record<string, string | undefined>;
+  resolve?: Resolve;
+  timing?: { chat?: ChatDeps["timing"] };
+}
+
+/** Upstreams, and the chats that they answer. */
+export interface OpenChat extends Disposable {
+  readonly admission: Admission;
+  readonly upstreams: Upstreams;
+  readonly chat: ChatDeps;
+}
+
+export function openChat(
+  { ledger, metrics, log }: Given,
+  { environment, resolve, timing }: ChatOptions,
+): OpenChat {
+  const admission = new Admission({
+    adapters: EVERY_ADAPTER,
+    onAttempt({ provider, model, kind, error }) {
+      metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
+      // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.
+      if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
+    },
+  });
+  const http1 = needsFetch(environment) ? null : new Http1Client();
+  const upstreams = new Upstreams(admission, http1);
+  const chat: ChatDeps = {
+    ledger,
+    upstreams,
+    imageHosts: new ImageHosts({ resolve }),
+    renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
+    onError: (message, fields) => log.error(message, fields),
+    timing: timing?.chat,
+  };
+  return { admission, upstreams, chat, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };
+}
