@@ -23,7 +23,7 @@ async function spend(
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
-    onLoss() {},
+    onExceeded() {},
     onStray() {},
   });
   const planned = keeper.current.models.get(model)!;
