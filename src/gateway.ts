@@ -24,7 +24,6 @@ import { currencyGuard } from "./ledger/currency.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
-import type { Resolution } from "./ledger/settle.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
 import { SharedRateLimiter } from "./limits/shared_rate.ts";
 import { startServer, stopServing } from "./serve.ts";
@@ -40,6 +39,7 @@ import type { Log } from "./telemetry/log.ts";
 import { type MetricFacts, type Metrics, openMetrics } from "./telemetry/metrics.ts";
 import { openTaskMetrics } from "./telemetry/task_metrics.ts";
 import { DELIVERY } from "./webhooks/enlist.ts";
+import { watchExceeded } from "./watch_exceeded.ts";
 
 export interface GatewayOptions extends Settings {
   log: Log;
@@ -139,20 +139,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
-  const onLoss = ({ id, lost }: Resolution) => {
-    metrics.losses.inc();
-    log.warn("a request came to more than was held", { request_id: id, lost });
-  };
+  const onExceeded = watchExceeded({ database, changes, metrics, log });
   const ledger = openLedger({
     database,
     money: () => keeper.current.service,
-    onLoss,
+    onExceeded,
     onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
   });
   opened.use(
     keepSweeping(database.sql, {
       renew: ledger.renew,
-      onLoss,
+      onExceeded,
       log: (level, message, fields) => log[level](message, fields),
     }),
   );

@@ -9,6 +9,8 @@ export interface Caller {
   readonly plan: string;
   readonly planExpiresAt: number;
   readonly priceBook: string | null;
+  /** Until then it may make fewer requests than its plan allows; 0 where it may make them all. */
+  readonly slowedUntil: number;
 }
 
 const REMEMBERED_MAX = 100_000;
@@ -81,10 +83,11 @@ export class KeyRing implements AsyncDisposable {
           plan: string;
           plan_expires_at: Date | null;
           price_book: string | null;
+          slowed_until: Date | null;
         }?,
       ]
     >`
-      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book
+      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until
         from api_key k join account a on a.id = k.account_id
        where k.hash = decode(${hash}, 'hex') and k.revoked_at is null and a.closed_at is null`;
     if (row === undefined) return null;
@@ -94,6 +97,7 @@ export class KeyRing implements AsyncDisposable {
       plan: row.plan,
       planExpiresAt: row.plan_expires_at?.getTime() ?? Infinity,
       priceBook: row.price_book,
+      slowedUntil: row.slowed_until?.getTime() ?? 0,
     };
     if (generation === this.#generation) {
       if (this.#remembered.size >= REMEMBERED_MAX) this.#forgetOldest();

@@ -1,6 +1,7 @@
 import { parseDecimal } from "../base/money.ts";
 import { block, type Checker, listOf, type Names } from "./checker.ts";
 import { momentOf } from "./check_books.ts";
+import { smallestUnitOf, type SmallestUnit, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
 import type { Declaration } from "./declaration.ts";
 import { formatPath, type Path } from "./faults.ts";
 import { aModel, type BillingType, fitOf, UNIT_SIZES, unitFamily } from "./fits.ts";
@@ -12,9 +13,10 @@ type Models = ReadonlyMap<string, { model: Keys; index: number }>;
 export function checkPrices(checker: Checker, declared: Partial<Declaration>, now: number): void {
   const books = block(declared.prices);
   const models = modelsById(declared);
+  const smallestUnit = smallestUnitOf(declared);
   const modelNames = areAllNamed(checker, declared) ? namesOf(checker, models) : null;
   for (const [name, item] of Object.entries(books)) {
-    checkEntries(checker, ["prices", name], block(item), { models, modelNames, now });
+    checkEntries(checker, ["prices", name], block(item), { models, modelNames, now, smallestUnit });
   }
 }
 
@@ -50,13 +52,14 @@ interface Around {
   models: Models;
   modelNames: Names;
   now: number;
+  smallestUnit: SmallestUnit;
 }
 
 function checkEntries(
   checker: Checker,
   path: Path,
   book: Keys,
-  { models, modelNames, now }: Around,
+  { models, modelNames, now, smallestUnit }: Around,
 ): void {
   const entries = listOf(book.entries).map(block);
   const starts = entries.map((entry, index) => momentOf(checker, path, book, entry, index));
@@ -80,7 +83,9 @@ function checkEntries(
     checkUnit(checker, at, entry, priced.model);
     // Prices of the past stay for receipts: nothing is to be done about them.
     const isPast = from < (current.get(entry.model) ?? -Infinity);
-    if (!isPast) warnBelowCost(checker, at, entry, priced);
+    if (isPast) continue;
+    warnBelowCost(checker, at, entry, priced);
+    warnBelowSmallestUnit(checker, at, entry, smallestUnit);
   }
 }
 

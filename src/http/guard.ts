@@ -9,6 +9,8 @@ export interface GuardDeps {
   limiter: Limiter;
 }
 
+/** A slowed account may make this fraction of its plan's requests. */
+const SLOWED_DIVISOR = 10;
 const BEARER = /^ *bearer +([\x21-\x7e]+) *$/i;
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -42,18 +44,36 @@ function admit(
   }
   const exchange = c.env;
   exchange.caller = caller;
-  const { rates } = exchange.accountPlan = planOf(exchange.plan, caller, Date.now());
-  const rate = deps.limiter.take(caller.key, rates.requestsPerMinute, 1, exchange.startedAt);
-  if (rate instanceof Promise) return rate.then((taken) => pass(c, taken, endpoint));
-  return pass(c, rate, endpoint);
+  const now = Date.now();
+  const { rates } = exchange.accountPlan = planOf(exchange.plan, caller, now);
+  const isSlowed = caller.slowedUntil > now;
+  const rate = isSlowed
+    // All keys of a slowed account share one rate: another key is no way around it.
+    ? deps.limiter.take(
+      `slowed ${caller.account}`,
+      Math.max(1, Math.floor(rates.requestsPerMinute / SLOWED_DIVISOR)),
+      1,
+      exchange.startedAt,
+    )
+    : deps.limiter.take(caller.key, rates.requestsPerMinute, 1, exchange.startedAt);
+  if (rate instanceof Promise) return rate.then((taken) => pass(c, taken, endpoint, isSlowed));
+  return pass(c, rate, endpoint, isSlowed);
 }
 
-function pass(c: HttpContext, rate: Allowance, endpoint: Endpoint): Response | Promise<Response> {
+function pass(
+  c: HttpContext,
+  rate: Allowance,
+  endpoint: Endpoint,
+  isSlowed: boolean,
+): Response | Promise<Response> {
   c.env.rate = rate;
   if (!rate.allowed) {
     throw new Refusal(
       "rate_limit_exceeded",
-      `Too many requests: this key may make ${rate.limit} a minute.`,
+      isSlowed
+        ? `Too many requests: this account may make ${rate.limit} a minute for now, because several of its ` +
+          "requests cost more than its balance. Recharge, and send a smaller max_tokens."
+        : `Too many requests: this key may make ${rate.limit} a minute.`,
       {
         retryAfterSeconds: rate.retryAfterSeconds,
       },

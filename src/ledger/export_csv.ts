@@ -18,15 +18,17 @@ interface Row {
   hold_id: string | null;
   reference: string | null;
   reason: string | null;
+  shortfall: string | null;
   created_at: Date;
 }
 
 const PAGE = 1000;
-const COLUMNS = "time,id,kind,unit,amount,from_or_to,request_id,reference,reason\r\n";
+const COLUMNS = "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall\r\n";
 
 /**
  * Every movement of an account's money and quotas as CSV, oldest first, a page at a time: no connection
- * is kept while a slow reader reads. Money in is positive, money out negative.
+ * is kept while a slow reader reads. Money in is positive, money out negative. A shortfall has a line of its
+ * own, which moves nothing: the account did not pay it.
  */
 export async function* exportCsv(
   sql: Queries,
@@ -36,13 +38,16 @@ export async function* exportCsv(
   let last: Row | undefined;
   while (true) {
     const rows: Row[] = await sql<Row[]>`
-      select created_at::text as at, created_at, id, kind, unit, hold_id, reference, reason,
-             case when credit ~ '^(cash|gift|quota):' then amount else -amount end as amount,
-             split_part(case when credit ~ '^(cash|gift|quota):' then credit else debit end, ':', 1) as pot
+      select created_at::text as at, created_at, id, unit, hold_id, reference, reason,
+             case kind when 'loss' then 'shortfall' else kind end as kind,
+             case when kind = 'loss' then 0
+                  when credit ~ '^(cash|gift|quota):' then amount else -amount end as amount,
+             case kind when 'loss' then '' else
+               split_part(case when credit ~ '^(cash|gift|quota):' then credit else debit end, ':', 1)
+             end as pot,
+             case kind when 'loss' then amount end as shortfall
         from transfer
        where account_id = ${account}
-         -- A loss is the operator's, not the account's.
-         and kind <> 'loss'
          ${
       last === undefined
         ? sql``
@@ -68,6 +73,7 @@ function line(row: Row): string {
     row.hold_id ?? "",
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),
+    row.shortfall === null ? "" : trimDecimal(row.shortfall),
   ].map(quoted).join(",") + "\r\n";
 }
 

@@ -16,6 +16,11 @@ export interface HoldRequest {
   ttlSeconds: number;
   /** Renewed while this process lives and has not resolved it; without it, the sweeper comes in a minute. */
   isRenewed?: boolean;
+  /**
+   * The actual price is charged whole, as far as the free balance goes, also where it comes to more than was
+   * held. For usage that the upstream counts; without it a settlement takes at most the hold.
+   */
+  beyondHold?: boolean;
   /** What would cost less, told to whom the balance is short. */
   cheaper?: string | undefined;
 }
@@ -51,6 +56,7 @@ export function holdItem(request: HoldRequest, scale: number): Item {
     kind: quote.kind,
     price: snapshotOf(quote.price),
     ttl_seconds: request.ttlSeconds,
+    beyond_hold: request.beyondHold,
   };
 }
 

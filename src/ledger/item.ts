@@ -22,6 +22,7 @@ export interface Item {
   upstream?: string | undefined;
   cost?: string | undefined;
   ttl_seconds?: number;
+  beyond_hold?: boolean | undefined;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
@@ -43,7 +44,9 @@ export interface Outcome {
   legs: string[] | null;
   held: string[] | null;
   taken: string[] | null;
-  lost: string | null;
+  shortfall: string | null;
+  /** Of what was resolved. */
+  account_id: string | null;
 }
 
 /** Runs items, in their order per account, as one statement. The answers come in no particular order. */

@@ -7,7 +7,7 @@ import { rollUpUsage } from "./usage_days.ts";
 export interface SweepingOptions {
   /** Renews what this process still has open. */
   renew(): Promise<void>;
-  onLoss(resolution: Resolution): void;
+  onExceeded(resolution: Resolution): void;
   log: (level: "info" | "error", message: string, fields?: Record<string, unknown>) => void;
 }
 
@@ -20,7 +20,7 @@ const HUNG_MS = 10_000;
 /** Sweeps every few seconds until disposed. Every node does; they do not get in each other's way. */
 export function keepSweeping(
   sql: Queries,
-  { renew, onLoss, log }: SweepingOptions,
+  { renew, onExceeded, log }: SweepingOptions,
 ): AsyncDisposable {
   let renewalsFirst = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -38,7 +38,7 @@ export function keepSweeping(
         renewalsFirst--;
         return;
       }
-      const swept = await sweep(sql, onLoss);
+      const swept = await sweep(sql, onExceeded);
       if (swept.holds + swept.pots + swept.plans > 0) log("info", "swept the ledger", { ...swept });
       await rollUpUsage(sql);
     } catch (error) {

@@ -22,8 +22,8 @@ export interface LedgerOptions {
   database: Database;
   /** Asked per hold, as declarations change. */
   money: () => Currency;
-  /** A settlement came to more than its hold: `lost` is ours to bear. Counted, and worth a look. */
-  onLoss(resolution: Resolution): void;
+  /** A settlement came to more than its hold; `shortfall` is what the account did not pay of it. */
+  onExceeded(resolution: Resolution): void;
   /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
   onStray(id: string, error: unknown): void;
   living?: LivingHolds;
@@ -46,8 +46,10 @@ export interface Ledger extends Resolver {
 
 type Run = (item: Item) => Promise<Outcome>;
 
+const NOTHING = { amount: { num: 0n, den: 1n }, units: 0n };
+
 export function openLedger(options: LedgerOptions): Ledger {
-  const { database, money, onLoss, onStray, living = new LivingHolds() } = options;
+  const { database, money, onExceeded, onStray, living = new LivingHolds() } = options;
   const batch = openBatch(database.sql);
   const together: Run = (item) => batch.add(item);
   const within = (sql: Queries): Run => (item) => runItem(sql, item);
@@ -60,7 +62,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   }
   async function resolve(run: Run, item: Item): Promise<Resolution> {
     const resolution = readResolution(await run(item));
-    if (resolution.isFirst && resolution.lost !== "0.00") onLoss(resolution);
+    if (resolution.isFirst && resolution.isBeyondHold) onExceeded(resolution);
     return resolution;
   }
   async function holdAndRenew(request: HoldRequest): Promise<Hold> {
@@ -74,27 +76,24 @@ export function openLedger(options: LedgerOptions): Ledger {
   }
   /**
    * A sweeper takes a process for dead that cannot reach the database for a minute. What was served all the
-   * same is reserved anew, exactly, and taken; what cannot be is a loss.
+   * same is reserved anew, exactly, and taken; what cannot be is a shortfall.
    */
   async function settleLate(
     request: HoldRequest,
     charge: Charge,
     ended: Resolution,
   ): Promise<Resolution> {
-    const { amount, units } = charge;
-    const late = {
-      ...request,
-      id: `${request.id}.late`,
-      requestId: request.id,
-      quote: { ...request.quote, amount, units },
-    };
+    const late = { ...request, id: `${request.id}.late`, requestId: request.id };
+    // What is charged beyond its hold needs none: the settlement takes what is there.
+    const { amount, units } = request.beyondHold ? NOTHING : charge;
     try {
-      await hold(together, late);
+      await hold(together, { ...late, quote: { ...request.quote, amount, units } });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const lost = { ...ended, lost: formatDecimal(roundHalfUp(amount, money().currencyScale)) };
-      onLoss(lost);
-      return lost;
+      const shortfall = formatDecimal(roundHalfUp(charge.amount, money().currencyScale));
+      const unpaid = { ...ended, shortfall, isBeyondHold: true };
+      onExceeded(unpaid);
+      return unpaid;
     }
     return await resolve(together, settleItem(late.id, charge, request.account));
   }

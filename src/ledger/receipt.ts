@@ -1,4 +1,4 @@
-import { decimal, formatDecimal } from "../base/money.ts";
+import { decimal, formatDecimal, trimDecimal } from "../base/money.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage } from "../pricing/usage.ts";
 import type { HoldState } from "./item.ts";
@@ -12,10 +12,12 @@ export interface Receipt {
   model: string;
   status: HoldState;
   currency: string;
-  /** Money: reserved, taken of it, given back. */
+  /** Money: reserved, taken (where usage was above the hold, also beyond it), given back. */
   held: string;
   settled: string;
   released: string;
+  /** What the request cost beyond what the account could pay. */
+  shortfall: string;
   /** What was taken, by where it came from. */
   from: { quota: number; gift: string; cash: string };
   usage: Usage | null;
@@ -33,6 +35,7 @@ export interface ReceiptRow {
   legs: string[];
   held: string[];
   taken: string[] | null;
+  shortfall: string | null;
   usage: Usage | null;
   price: PriceSnapshot;
   created_at: Date;
@@ -42,8 +45,6 @@ export interface ReceiptRow {
 export function showReceipt(row: ReceiptRow, currency: string): Receipt {
   const held = bySource(row.legs, row.held);
   const taken = bySource(row.legs, row.taken ?? []);
-  const heldMoney = held.gift + held.cash;
-  const takenMoney = taken.gift + taken.cash;
   return {
     id: row.id,
     object: "usage.receipt",
@@ -52,9 +53,10 @@ export function showReceipt(row: ReceiptRow, currency: string): Receipt {
     model: row.model,
     status: row.state,
     currency,
-    held: formatDecimal(heldMoney),
-    settled: formatDecimal(takenMoney),
-    released: formatDecimal(row.taken === null ? 0n : heldMoney - takenMoney),
+    held: formatDecimal(held.gift + held.cash),
+    settled: formatDecimal(taken.gift + taken.cash),
+    released: formatDecimal(released(row)),
+    shortfall: trimDecimal(row.shortfall ?? "0"),
     from: {
       quota: Number(taken.quota / decimal("1")),
       gift: formatDecimal(taken.gift),
@@ -65,6 +67,17 @@ export function showReceipt(row: ReceiptRow, currency: string): Receipt {
     created: unixSeconds(row.created_at),
     completed: row.resolved_at === null ? null : unixSeconds(row.resolved_at),
   };
+}
+
+/** Allocations beyond the hold, for which nothing was held, give nothing back. */
+function released({ legs, held, taken }: ReceiptRow): bigint {
+  if (taken === null) return 0n;
+  let sum = 0n;
+  for (const [at, leg] of legs.entries()) {
+    const rest = decimal(held[at]!) - decimal(taken[at]!);
+    if (rest > 0n && !leg.startsWith("quota:")) sum += rest;
+  }
+  return sum;
 }
 
 /** Adds up legs by what their pots are: cash:…, gift:…, quota:… */

@@ -5,16 +5,19 @@ import { chargeFields, type HoldState, type Item, type Outcome } from "./item.ts
 /** How a hold ended. */
 export interface Resolution {
   id: string;
+  account: string;
   state: HoldState;
   /** False when it had been resolved before: then this is that first resolution, and nothing moved now. */
   isFirst: boolean;
-  /** Money that was reserved, and what of it was taken. Decimal strings. */
+  /** Money that was reserved, and what was taken, also beyond the hold. Decimal strings. */
   held: string;
   taken: string;
   /** Units of quota that were taken. */
   quota: bigint;
-  /** What the actual price was above the hold; not paid by the account. */
-  lost: string;
+  /** What the account did not pay: the price was above the hold and, where that counts, the balance. */
+  shortfall: string;
+  /** It came to more than was held. */
+  isBeyondHold: boolean;
 }
 
 /** Takes what was used, gives back the rest. Settling to nothing gives everything back. */
@@ -31,17 +34,21 @@ export function readNoted({ id, outcome }: Outcome): void {
 }
 
 export function readResolution(
-  { id, outcome, state, legs, held, taken, lost }: Outcome,
+  { id, outcome, state, legs, held, taken, shortfall, account_id }: Outcome,
 ): Resolution {
   if (outcome !== "resolved" && outcome !== "already") {
     throw new Error(`Cannot resolve ${id}: there is no such hold`);
   }
+  const unpaid = trimDecimal(shortfall ?? "0");
   return {
     id,
+    account: account_id!,
     state: state!,
     isFirst: outcome === "resolved",
     ...amountsOf(legs!, held!, taken ?? []),
-    lost: trimDecimal(lost ?? "0"),
+    shortfall: unpaid,
+    // Nothing is held in the allocations that were made at the settlement, and they stand last.
+    isBeyondHold: unpaid !== "0.00" || (held!.length > 0 && Number(held!.at(-1)) === 0),
   };
 }
 

@@ -20,10 +20,10 @@ const MOST = 500;
  */
 export async function sweep(
   sql: Queries,
-  onLoss: (resolution: Resolution) => void,
+  onExceeded: (resolution: Resolution) => void,
 ): Promise<Swept> {
   return {
-    holds: await repeat(() => sweepHolds(sql, onLoss)),
+    holds: await repeat(() => sweepHolds(sql, onExceeded)),
     pots: await repeat(async () => {
       const [row] = await sql<[{ count: number }]>`select ledger_sweep_pots(${MOST}) as count`;
       return row.count;
@@ -35,12 +35,15 @@ export async function sweep(
   };
 }
 
-async function sweepHolds(sql: Queries, onLoss: (resolution: Resolution) => void): Promise<number> {
+async function sweepHolds(
+  sql: Queries,
+  onExceeded: (resolution: Resolution) => void,
+): Promise<number> {
   const outcomes = await sql<Outcome[]>`select * from ledger_sweep_holds(${MOST})`;
   for (const outcome of outcomes) {
     if (outcome.outcome !== "resolved") continue;
     const resolution = readResolution(outcome);
-    if (resolution.lost !== "0.00") onLoss(resolution);
+    if (resolution.isBeyondHold) onExceeded(resolution);
   }
   return outcomes.length;
 }

@@ -56,7 +56,7 @@ const RULES: readonly Rule[] = [
       with seen as (
         select id, remaining < 0 or frozen < 0 or frozen > remaining as is_wrong from pot
         union all
-        select id, amount < 0 or units < 0 or lost < 0 or 0 > any (held) or 0 > any (taken) from hold)
+        select id, amount < 0 or units < 0 or shortfall < 0 or 0 > any (held) or 0 > any (taken) from hold)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
@@ -85,19 +85,30 @@ const RULES: readonly Rule[] = [
   },
   {
     name: "captured is at most held",
+    // Beyond it only where the hold allows that, by allocations of their own for which nothing was held, and
+    // only once the hold itself is used up: its money before more money is taken or a shortfall recorded, its
+    // quota before more quota.
     run: (sql) =>
       sql`
       with seen as (
-        select id, case cardinality(taken) when 1 then taken[1] > held[1]
-                     else coalesce((select bool_or(t > h) from unnest(held, taken) as l (h, t)), false)
-                   end as is_wrong
+        select id, case
+                 when cardinality(taken) = 1 and held[1] > 0
+                   then taken[1] > held[1]
+                     or (shortfall > 0 and taken[1] < held[1] and legs[1] !~ '^quota:')
+                 else coalesce((
+                   select bool_or(t > h and (h > 0 or not beyond_hold))
+                       or (bool_or(t < h and leg !~ '^quota:')
+                           and (shortfall > 0 or bool_or(h = 0 and leg !~ '^quota:')))
+                       or (bool_or(t < h and leg ~ '^quota:') and bool_or(h = 0 and leg ~ '^quota:'))
+                     from unnest(legs, held, taken) as l (leg, h, t)), false)
+               end as is_wrong
           from hold where taken is not null)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
   {
     name: "a hold resolves once",
-    // What was booked for a hold is exactly what its row says was taken and lost: nothing while open.
+    // What was booked for a hold is exactly what its row says was taken and not paid: nothing while open.
     run: (sql) =>
       sql`
       with booked as (
@@ -106,7 +117,7 @@ const RULES: readonly Rule[] = [
       compared as (
         select coalesce(h.id, b.hold_id) as id, coalesce(b.amount, 0) as booked,
                coalesce(case cardinality(h.taken) when 1 then h.taken[1]
-                          else (select sum(t) from unnest(h.taken) t) end, 0) + coalesce(h.lost, 0) as says,
+                          else (select sum(t) from unnest(h.taken) t) end, 0) + coalesce(h.shortfall, 0) as says,
                h.id is not null and (h.state = 'open') = (h.resolved_at is null) as is_sound
           from hold h full join booked b on b.hold_id = h.id)
       select count(*) as seen, count(*) filter (where booked <> says or not is_sound) as wrong,

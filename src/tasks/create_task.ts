@@ -196,6 +196,7 @@ function rowOf(order: Order, { created_at, deadline_at, legs, held }: Answer): T
     legs,
     held,
     taken: null,
+    shortfall: null,
     usage: null,
     price: snapshotOf(order.quote.price),
     resolved_at: null,

@@ -89,6 +89,7 @@ export interface TaskRow {
   readonly legs: string[];
   readonly held: string[];
   readonly taken: string[] | null;
+  readonly shortfall: string | null;
   readonly usage: Usage | null;
   readonly price: PriceSnapshot;
   readonly resolved_at: Date | null;
@@ -96,7 +97,8 @@ export interface TaskRow {
 
 /** Its receipt's row. */
 export function receiptOf(row: TaskRow): ReceiptRow {
-  const { request_id, client_request_id, model, legs, held, taken, usage, price } = row;
+  const { request_id, client_request_id, model, legs, held, taken, shortfall, usage, price } =
+    row;
   return {
     id: request_id,
     request_id,
@@ -106,6 +108,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     legs,
     held,
     taken,
+    shortfall,
     usage,
     price,
     created_at: row.created_at,

@@ -7,7 +7,8 @@ export interface Metrics {
   registry: Registry;
   requests: RequestTimes;
   refusals: Counter<"code">;
-  losses: Counter;
+  settlementsBeyondHold: Counter;
+  shortfalls: Counter;
   attempts: Counter<"provider" | "outcome">;
   /** What this thread has counted. */
   tell(): Promise<Told>;
@@ -77,9 +78,14 @@ export function openMetrics(facts: MetricFacts): Metrics {
       labelNames: ["provider", "outcome"],
       registers,
     }),
-    losses: new Counter({
-      name: "tollgate_losses_total",
-      help: "Requests that came to more than was held for them; the difference is ours.",
+    settlementsBeyondHold: new Counter({
+      name: "tollgate_settlements_beyond_hold_total",
+      help: "Requests that came to more than was held for them.",
+      registers,
+    }),
+    shortfalls: new Counter({
+      name: "tollgate_shortfalls_total",
+      help: "Requests that came to more than was held and than the account could pay.",
       registers,
     }),
   };

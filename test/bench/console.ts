@@ -31,7 +31,7 @@ export async function run(args: string[] = []): Promise<void> {
     await visitor.register(email);
     await sql`
       insert into hold (id, account_id, request_id, model, state, scale, amount, units, legs, held, taken,
-                        lost, price, usage, created_at, expires_at, resolved_at, upstream, cost)
+                        shortfall, price, usage, created_at, expires_at, resolved_at, upstream, cost)
       select 'req_' || ${email} || n, p.account_id, 'req_' || n, 'model-' || n % 12, 'settled', 6, 0.01, 0,
              array['cash:' || p.account_id], array[0.01], array[0.003456], 0,
              '{"model":"sim-chat","billing_type":"per_call","unit":"call","price":"0.01","book":"default","effective_at":"2026-01-01T00:00:00.000Z"}',

@@ -154,7 +154,7 @@ async function openGround(
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
-    onLoss() {},
+    onExceeded() {},
     onStray() {},
   });
   const accounts = Array.from({ length: 1000 }, () => newId("acc"));

@@ -30,7 +30,7 @@ export async function naivePair(sql: Sql, { id, account, quote }: HoldRequest): 
       .held[0]!}::numeric
        where id = ${pot!}`;
     await tx`
-      update hold set state = 'settled', taken = array[${taken}::numeric], lost = 0, resolved_at = now(),
+      update hold set state = 'settled', taken = array[${taken}::numeric], shortfall = 0, resolved_at = now(),
              usage = ${tx.json({ input_tokens: 100, output_tokens: 400 })}
        where id = ${id}`;
     await tx`

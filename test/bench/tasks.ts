@@ -207,7 +207,7 @@ async function createDatabase(server: string, name: string): Promise<void> {
 async function seed(sql: Sql, account: string): Promise<void> {
   await sql.unsafe(`
     insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, legs, held,
-                      taken, lost, price, created_at, expires_at, resolved_at)
+                      taken, shortfall, price, created_at, expires_at, resolved_at)
     select 'req_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'picture',
            'image', case when n < 100000 then 'released' else 'open' end, 6, 0, 1, '{}', '{}',
            case when n < 100000 then '{}'::numeric[] end, case when n < 100000 then 0 end,

@@ -9,6 +9,7 @@ import type { HoldState } from "../../src/ledger/item.ts";
 import { type Kind, KINDS } from "../../src/pricing/usage.ts";
 
 const ONE = 10n ** 12n;
+const CARRY_ONE = 10n ** 18n;
 
 interface Pot {
   source: "quota" | "gift" | "cash";
@@ -23,6 +24,8 @@ interface Pot {
 
 interface Account {
   pots: Pot[];
+  /** Exact charges less what was charged, in units of 10⁻¹⁸. */
+  carry: bigint;
   plan: string;
   planEndsAt: number;
   planBegan: number;
@@ -41,8 +44,10 @@ export interface Hold {
   identity: string;
   state: HoldState;
   scale: number;
+  kind: Kind | null;
+  isBeyond: boolean;
   legs: Leg[];
-  lost: bigint;
+  shortfall: bigint;
   expiresAt: number;
   noted: { amount: Fraction; units: bigint } | null;
 }
@@ -70,6 +75,7 @@ export class LedgerModel {
     };
     const account: Account = {
       pots: [cash],
+      carry: 0n,
       plan: "free",
       planEndsAt: Infinity,
       planBegan: this.now,
@@ -140,6 +146,7 @@ export class LedgerModel {
     amount: Fraction,
     units: bigint,
     ttlSeconds: number,
+    isBeyond = false,
   ): "held" | "already" | "conflict" | "insufficient" {
     const account = this.accounts.get(accountId)!;
     this.#turn(account);
@@ -170,8 +177,10 @@ export class LedgerModel {
       identity,
       state: "open",
       scale,
+      kind,
+      isBeyond,
       legs,
-      lost: 0n,
+      shortfall: 0n,
       expiresAt,
       noted: null,
     });
@@ -196,12 +205,16 @@ export class LedgerModel {
   }
 
   sweep(): void {
-    for (const hold of this.holds.values()) {
+    for (const account of this.accounts.values()) this.#turn(account);
+    // In the order of their ends: what one takes beyond its hold, the next cannot.
+    const inOrder = [...this.holds].sort(([a, x], [b, y]) =>
+      x.expiresAt - y.expiresAt || (a < b ? -1 : 1)
+    );
+    for (const [, hold] of inOrder) {
       if (hold.state !== "open" || hold.expiresAt > this.now) continue;
       if (hold.noted === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
       else this.#resolve(hold, "settled", hold.noted.amount, hold.noted.units);
     }
-    for (const account of this.accounts.values()) this.#turn(account);
   }
 
   balance(id: string): Balance {
@@ -236,20 +249,66 @@ export class LedgerModel {
 
   #resolve(hold: Hold, state: HoldState, amount: Fraction, units: bigint): void {
     hold.state = state;
+    const account = this.accounts.get(hold.account)!;
     const isOwing = state === "settled" && amount.num > 0n;
-    const quotaHeld = hold.legs.reduce(
-      (sum, { pot, held }) => pot.unit === "money" ? sum : sum + held,
-      0n,
-    );
-    const covered = isOwing ? least(quotaHeld, units) : 0n;
-    let owed = isOwing ? halfUp(share(amount, units - covered, units), hold.scale) : 0n;
+    const held = (isMoney: boolean) =>
+      hold.legs.reduce(
+        (sum, leg) => (leg.pot.unit === "money") === isMoney ? sum + leg.held : sum,
+        0n,
+      );
+    let covered = isOwing ? least(held(false), units) : 0n;
+    let quota = covered;
+    const more: Leg[] = [];
+    const take = (pot: Pot, wanted: bigint): bigint => {
+      const taken = least(pot.remaining - pot.frozen, wanted);
+      if (taken > 0n) more.push({ pot, held: 0n, taken });
+      return taken;
+    };
+    const usable = hold.isBeyond && isOwing
+      ? account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse)
+      : [];
+    for (const pot of usable) {
+      if (pot.unit !== hold.kind) continue;
+      // One by one is slow, and plainly right: a unit of quota for each that the held money does not reach.
+      let wanted = 0n;
+      while (
+        covered + wanted < units &&
+        isAbove(share(amount, units - covered - wanted, units), held(true))
+      ) wanted++;
+      covered += take(pot, wanted);
+    }
+    const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
+    let owed = this.#charge(account, due, held(true), hold.scale);
+    let beyond = owed - held(true);
+    for (const pot of usable) if (pot.unit === "money" && beyond > 0n) beyond -= take(pot, beyond);
     for (const leg of hold.legs) {
-      leg.taken = leg.pot.unit === "money" ? least(leg.held, owed) : covered;
+      leg.taken = least(leg.held, leg.pot.unit === "money" ? owed : quota);
       if (leg.pot.unit === "money") owed -= leg.taken;
+      else quota -= leg.taken;
       leg.pot.frozen -= leg.held;
       leg.pot.remaining -= leg.pot.endsAt <= this.now ? leg.held : leg.taken;
     }
-    hold.lost = owed;
+    for (const { pot, taken } of more) {
+      pot.remaining -= taken;
+      if (pot.unit === "money") owed -= taken;
+    }
+    hold.legs.push(...more);
+    hold.shortfall = owed;
+  }
+
+  /** What a due comes to in whole units of the currency, with what earlier ones left to charge. */
+  #charge(account: Account, due: Fraction, held: bigint, scale: number): bigint {
+    if (due.num === 0n) return 0n;
+    const alone = halfUp(due, scale);
+    const withCarry = {
+      num: due.num * CARRY_ONE + account.carry * due.den,
+      den: due.den * CARRY_ONE,
+    };
+    const together = withCarry.num < 0n ? 0n : halfUp(withCarry, scale);
+    const most = alone > held ? alone : held;
+    const charged = account.carry === 0n ? alone : least(together, most);
+    account.carry += (due.num * ONE - charged * due.den) * (CARRY_ONE / ONE) / due.den;
+    return charged;
   }
 
   /** What time has done to an account's plan. Doing it early or late makes no difference. */
@@ -310,6 +369,11 @@ function halfUp({ num, den }: Fraction, scale: number): bigint {
   const step = 10n ** BigInt(12 - scale);
   const below = num * ONE / den / step * step;
   return 2n * (num * ONE - below * den) >= step * den ? below + step : below;
+}
+
+/** Whether an exact amount is more than so much money. */
+function isAbove({ num, den }: Fraction, money: bigint): boolean {
+  return num * ONE > money * den;
 }
 
 function least(a: bigint, b: bigint): bigint {

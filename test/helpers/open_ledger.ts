@@ -27,7 +27,7 @@ export interface TestLedger extends Ledger, AsyncDisposable {
   account: string;
   /** Decimals of the currency; a test may change them. */
   scale: number;
-  losses: Resolution[];
+  exceeded: Resolution[];
   strays: string[];
   newAccount(cash?: string): Promise<string>;
   balance(account?: string): Promise<Balance>;
@@ -69,12 +69,12 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   );
   await declarePlans(sql, PLANS);
   if (options.clock !== undefined) await installClock(sql, options.clock);
-  const losses: Resolution[] = [];
+  const exceeded: Resolution[] = [];
   const strays: string[] = [];
   const ledger = open({
     database,
     money: () => ({ currency: "EUR", currencyScale: opened.scale }),
-    onLoss: (resolution) => losses.push(resolution),
+    onExceeded: (resolution) => exceeded.push(resolution),
     onStray: (id) => strays.push(id),
     ...(options.living === undefined ? {} : { living: options.living }),
   });
@@ -95,7 +95,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     database,
     changes,
     account,
-    losses,
+    exceeded,
     strays,
     newAccount,
     balance: (of = account) => balance(sql, of, "USD"),
@@ -115,7 +115,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
       }),
     setClock: async (moment) =>
       void await sql`update test_clock set now = ${moment}::text::timestamptz`,
-    sweep: () => sweep(sql, (resolution) => losses.push(resolution)),
+    sweep: () => sweep(sql, (resolution) => exceeded.push(resolution)),
     mustBeSound: async () => {
       const { ok, checks } = await verify(sql);
       if (!ok) {

@@ -52,7 +52,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
-    onLoss() {},
+    onExceeded() {},
     onStray() {},
   });
   const files = parts.use(

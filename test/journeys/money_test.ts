@@ -23,7 +23,7 @@ async function spend(
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
-    onLoss() {},
+    onExceeded() {},
     onStray() {},
   });
   const planned = keeper.current.models.get(model)!;
@@ -145,6 +145,7 @@ Deno.test("GET /v1/usage and its receipts", async (t) => {
       held: "0.12",
       settled: "0.08",
       released: "0.04",
+      shortfall: "0.00",
       from: { quota: 0, gift: "0.05", cash: "0.03" },
       usage: { images: 2, calls: 2 },
       price: receipt.price,

@@ -191,7 +191,7 @@ Deno.test(
     );
     // 4,000 tokens for 4.00: 1,000 by quota, 3.00 owed, 1.00 of it held.
     const resolution = await hold.settle(costing("4", 4000));
-    assert.deepEqual([resolution.quota, resolution.taken, resolution.lost], [
+    assert.deepEqual([resolution.quota, resolution.taken, resolution.shortfall], [
       1000n,
       "1.00",
       "2.00",

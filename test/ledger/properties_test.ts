@@ -86,7 +86,7 @@ const commands = [
     .map((args) => play("adjust", args, playAdjust)),
   fc.record({ account, plan: fc.constantFrom("free", "pro", "team"), until })
     .map((args) => play("set plan", args, playPlan)),
-  fc.record({ account, id: holdId, kind, amount, units, ttl: seconds })
+  fc.record({ account, id: holdId, kind, amount, units, ttl: seconds, isBeyond: fc.boolean() })
     .map((args) => play("hold", args, playHold)),
   fc.array(fc.record({ account, id: holdId, kind, amount, units }), { minLength: 2, maxLength: 5 })
     .map((args) => play("hold together", args, playHoldTogether)),
@@ -183,9 +183,10 @@ function request(
 async function playHold(
   model: LedgerModel,
   { ledger, accounts }: Real,
-  a: Asking & { ttl: number },
+  a: Asking & { ttl: number; isBeyond: boolean },
 ) {
-  const expected = model.hold(a.id, accounts[a.account]!, a.kind, a.amount, a.units, a.ttl);
+  const account = accounts[a.account]!;
+  const expected = model.hold(a.id, account, a.kind, a.amount, a.units, a.ttl, a.isBeyond);
   const refused = {
     held: null,
     already: null,
@@ -193,7 +194,8 @@ async function playHold(
     insufficient: "insufficient_balance",
   };
   // Kept and perhaps forgotten: nobody but another command or the sweeper resolves it.
-  const call = ledger.hold(request(accounts, a, a.ttl)).then((hold) => hold.keep());
+  const call = ledger.hold({ ...request(accounts, a, a.ttl), beyondHold: a.isBeyond })
+    .then((hold) => hold.keep());
   assert.equal(await refusal(call), refused[expected]);
 }
 
@@ -238,12 +240,14 @@ function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
     );
   assert.deepEqual({ ...resolution, id: "" }, {
     id: "",
+    account: hold.account,
     state: hold.state,
     isFirst: wasOpen,
     held: formatDecimal(sum("held", true)),
     taken: formatDecimal(sum("taken", true)),
     quota: sum("taken", false),
-    lost: formatDecimal(hold.lost),
+    shortfall: formatDecimal(hold.shortfall),
+    isBeyondHold: hold.shortfall > 0n || hold.legs.some(({ held }) => held === 0n),
   });
 }
 
@@ -296,7 +300,7 @@ async function openReal(tx: TransactionSql, scale: number): Promise<Real> {
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: scale }),
-    onLoss() {},
+    onExceeded() {},
     onStray() {},
   });
   const accounts = [];
@@ -309,6 +313,11 @@ async function assertAgreement(
   { database: { sql }, accounts }: Real,
 ): Promise<void> {
   for (const id of accounts) assert.deepEqual(await balance(sql, id, "USD"), model.balance(id));
+  for (const id of accounts) {
+    const [cash] = await sql<[{ carry: string }]>`
+      select (carry * 1e18)::bigint as carry from pot where id = ${`cash:${id}`}`;
+    assert.equal(BigInt(cash.carry), model.accounts.get(id)!.carry);
+  }
   const states = await sql<{ id: string; state: string }[]>`select id, state from hold order by id`;
   const expected = [...model.holds].map(([id, { state }]) => ({ id, state })).sort((a, b) =>
     a.id < b.id ? -1 : 1

@@ -39,7 +39,7 @@ async function openNodes(count: number): Promise<Nodes> {
     openLedger({
       database,
       money: () => ({ currency: "EUR", currencyScale: 6 }),
-      onLoss() {},
+      onExceeded() {},
       onStray() {},
     })
   );
@@ -341,7 +341,7 @@ Deno.test(
     const ledger = openLedger({
       database,
       money: () => ({ currency: "EUR", currencyScale: 6 }),
-      onLoss() {},
+      onExceeded() {},
       onStray: (id) => strays.push(id),
     });
     const { id: account } = await createAccount(database.sql, { name: "racer" });

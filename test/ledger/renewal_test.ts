@@ -155,8 +155,11 @@ Deno.test(
     const other = asking({ account: ledger.account, amount: "9" });
     await (await ledger.hold(other)).settle(costing("9"));
     const late = await hold.settle(costing("1.5"));
-    assert.deepEqual([late.state, late.taken, late.lost], ["expired", "0.00", "1.50"]);
-    assert.deepEqual(ledger.losses.map(({ id, lost }) => [id, lost]), [[hold.id, "1.50"]]);
+    assert.deepEqual([late.state, late.taken, late.shortfall], ["expired", "0.00", "1.50"]);
+    assert.deepEqual(ledger.exceeded.map(({ id, shortfall }) => [id, shortfall]), [[
+      hold.id,
+      "1.50",
+    ]]);
     await ledger.mustBeSound();
   },
 );

@@ -10,12 +10,14 @@ Deno.test("settling takes what was used and gives back the rest", STRICT, async 
   const resolution = await hold.settle(costing("1.25"));
   assert.deepEqual(resolution, {
     id: hold.id,
+    account: ledger.account,
     state: "settled",
     isFirst: true,
     held: "3.00",
     taken: "1.25",
     quota: 0n,
-    lost: "0.00",
+    shortfall: "0.00",
+    isBeyondHold: false,
   });
   assert.deepEqual(await money(ledger), {
     available: "8.75",
@@ -59,14 +61,15 @@ Deno.test(
       [2, { num: 3n, den: 600n }, "0.01", "0.01"], // three: exactly half a cent
       [6, { num: 1n, den: 3n }, "0.333334", "0.333333"],
     ] as const;
-    await using ledger = await openLedger({ cash: "100" });
+    await using ledger = await openLedger();
     for (const [scale, amount, held, taken] of cases) {
       ledger.scale = scale;
-      const hold = await ledger.hold(asking({ account: ledger.account, amount }));
+      // An account each: what rounding holds back counts at the account's next settlement.
+      const hold = await ledger.hold(asking({ account: await ledger.newAccount("1"), amount }));
       const resolution = await hold.settle(costing(amount));
       const name = `${held} at ${scale} decimals`;
       assert.deepEqual(
-        [resolution.held, resolution.taken, resolution.lost],
+        [resolution.held, resolution.taken, resolution.shortfall],
         [held, taken, "0.00"],
         name,
       );
@@ -82,10 +85,10 @@ Deno.test(
     await using ledger = await openLedger({ cash: "10" });
     const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
     const resolution = await hold.settle(costing("3.5"));
-    assert.deepEqual([resolution.taken, resolution.lost], ["3.00", "0.50"]);
-    assert.deepEqual(ledger.losses.map(({ id, lost }) => ({ id, lost })), [{
+    assert.deepEqual([resolution.taken, resolution.shortfall], ["3.00", "0.50"]);
+    assert.deepEqual(ledger.exceeded.map(({ id, shortfall }) => ({ id, shortfall })), [{
       id: hold.id,
-      lost: "0.50",
+      shortfall: "0.50",
     }]);
     assert.equal((await money(ledger)).cash, "7.00");
     assert.equal(await systemBalance(ledger, "revenue"), "3.5");

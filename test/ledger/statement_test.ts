@@ -45,6 +45,7 @@ Deno.test(
       held: "0.09",
       settled: "0.00",
       released: "0.00",
+      shortfall: "0.00",
       from: { quota: 0, gift: "0.00", cash: "0.00" },
       usage: null,
       price,
@@ -127,7 +128,7 @@ Deno.test(
     await credit(sql, { account, kind: "cash", amount: "10", reference: 'invoice "7", paid' });
     await ledger.setClock("2026-02-01T00:00:00Z");
     const hold = await ledger.hold(asking({ id: "req_1", account, amount: "3" }));
-    await hold.settle(costing("3.5")); // half of it above the hold: a loss, which is not the account's
+    await hold.settle(costing("3.5")); // half of it above the hold: a shortfall, which moves nothing of the account's
     await ledger.setClock("2026-02-02T00:00:00Z");
     await adjust(sql, {
       account,
@@ -137,16 +138,17 @@ Deno.test(
     });
     const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").split("\r\n");
     assert.deepEqual(lines, [
-      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason",
-      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",`,
-      "2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,",
-      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")"`,
+      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall",
+      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,`,
+      "2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,",
+      "2026-02-01T00:00:00.000Z,req_1/loss,shortfall,money,0.00,,req_1,,,0.50",
+      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",`,
       "",
     ]);
     const some = await Array.fromAsync(
       exportCsv(sql, { account, from: new Date("2026-02-01"), to: new Date("2026-02-02") }),
     );
-    assert.equal(some.join("").trim().split("\r\n").length, 2);
+    assert.equal(some.join("").trim().split("\r\n").length, 3);
   },
 );
 

@@ -1,4 +1,5 @@
 import { findAccount } from "../../accounts/accounts.ts";
+import { slowedUntil } from "../../ledger/slow_down.ts";
 import type { Caller } from "../../accounts/key_ring.ts";
 import type { Payer } from "../../pricing/books.ts";
 import { personOf, type SiteContext } from "../context.ts";
@@ -28,7 +29,11 @@ export async function payerOf(c: SiteContext, { database }: Stored): Promise<Pay
 
 /** The same as somebody who calls the API: without a key, counted as one client per account. */
 async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
-  const account = await findAccount(database.sql, personOf(c).account);
+  const id = personOf(c).account;
+  const [account, slowed] = await Promise.all([
+    findAccount(database.sql, id),
+    slowedUntil(database.sql, id),
+  ]);
   return {
     key: `console of ${account.id}`,
     account: account.id,
@@ -37,5 +42,6 @@ async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
       ? Infinity
       : Date.parse(account.plan_expires_at),
     priceBook: account.price_book,
+    slowedUntil: slowed,
   };
 }

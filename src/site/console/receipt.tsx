@@ -60,6 +60,12 @@ export function ReceiptCard({ receipt, title }: { receipt: Receipt; title?: stri
         <dd class="numeric">
           {money(receipt.held, currency)}, {money(receipt.released, currency)} given back
         </dd>
+        {!isNone(receipt.shortfall) && (
+          <>
+            <dt>Not covered by the balance</dt>
+            <dd class="numeric">{money(receipt.shortfall, currency)}</dd>
+          </>
+        )}
         <dt>Used</dt>
         <dd class="numeric">{usage === null ? "not known yet" : <UsageWords usage={usage} />}</dd>
         <dt>Price</dt>

@@ -1,0 +1,373 @@
+-- What a provider reports beyond the hold is charged to the account as far as its free balance goes, and
+-- the rest is recorded as shortfall. And what rounding to the currency's scale holds back is carried over to
+-- the account's next charge: a call below the smallest unit is not free, it adds up.
+
+alter table hold rename column lost to shortfall;
+alter table hold
+  -- Settled whatever it comes to: the upstream's report is the truth, not the estimate that was held.
+  -- What is taken beyond stands in further allocations, for which nothing was held.
+  add column beyond_hold boolean not null default false;
+
+alter table pot
+  -- Of cash: exact charges of the account so far, less what was charged or recorded as shortfall.
+  add column carry numeric(32, 18) not null default 0 check (carry = 0 or source = 'cash');
+
+alter type ledger_item add attribute beyond_hold boolean;
+alter type ledger_outcome rename attribute lost to shortfall;
+alter type ledger_outcome add attribute account_id text;
+
+/* An item that cannot be served refuses only itself. Ids within one call must differ. */
+create or replace function ledger_batch(doc json) returns setof ledger_outcome
+language plpgsql
+-- The tables grow from nothing to millions of rows between two looks at their statistics; what is asked
+-- here is always a handful of rows by key.
+set enable_seqscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
+-- A lock that is held for long must not stop the other accounts.
+set lock_timeout = '5s'
+as $$
+#variable_conflict use_column
+declare
+  at            timestamptz;
+  batch         ledger_item[];
+  accounts      text[];
+  due           wallet;
+  -- The pots of every account concerned, account by account and in the order of use.
+  pot_account   text[];
+  pot_id        text[];
+  pot_unit      text[];
+  pot_left      numeric[];
+  pot_frozen    numeric[];
+  pot_over      boolean[];
+  first         int := 1; -- of the account at hand
+  k             int;
+  item          record;
+  r             ledger_reservation;
+  h             hold;
+  pot_carry     numeric[]; -- of cash; 0 elsewhere
+  pots          int[]; -- positions of those that a hold uses
+  cash          int; -- position of the account's cash, which is its last
+  reserved      numeric; -- money that a hold has
+  beyond        numeric[]; -- what is taken beyond the hold, by further allocations
+  wanted        numeric;
+  covered       bigint; -- units that quota pays for
+  owed          numeric; -- money for the others
+  due_num       numeric; -- the same as an exact fraction
+  due_den       numeric;
+  part          numeric;
+  t             transfer;
+  answer        ledger_outcome;
+  -- What is written at the end, each kind at once.
+  reservations  ledger_reservation[] := '{}';
+  changed_holds hold[] := '{}';
+  new_transfers transfer[] := '{}';
+  changed_count bigint;
+begin
+  batch := array(
+    select row(i.n, i.op, i.id, coalesce(i.account_id, (select account_id from hold where id = i.id)),
+               i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
+               i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold)::ledger_item
+      from json_populate_recordset(null::ledger_item, doc) i);
+  accounts := array(select account_id from unnest(batch));
+
+  for due in
+    select * from wallet where account_id = any (accounts) order by account_id for no key update
+  loop
+    if due.turns_at <= ledger_now() then
+      perform ledger_turn(due.account_id, ledger_now());
+    end if;
+  end loop;
+  at := ledger_now();
+
+  select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
+         array_agg(ended_at is not null or coalesce(ends_at <= at, false)), array_agg(carry)
+    into pot_account, pot_id, pot_unit, pot_left, pot_frozen, pot_over, pot_carry
+    from (select * from pot where account_id = any (accounts) and is_open
+           order by account_id, source, ends_at, id) p;
+
+  for item in
+    select i.*, h.id as hold_id, h.account_id as hold_account, h.model as hold_model, h.kind as hold_kind,
+           h.state, h.scale as hold_scale, h.amount, h.units as hold_units, h.legs, h.held, h.taken,
+           h.shortfall, h.noted, h.expires_at, h.beyond_hold as is_beyond
+      from unnest(batch) i
+      left join (select * from hold where id = any (array(select id from unnest(batch)))) h on h.id = i.id
+     order by i.account_id, i.n
+  loop
+    answer := row(item.n, item.id);
+    while pot_account[first] < item.account_id loop
+      first := first + 1;
+    end loop;
+
+    if item.op = 'hold' then
+      part := ledger_round_up(item.num, item.den, 1, 1, item.scale);
+      if item.hold_id is not null then
+        answer.outcome := case
+          when (item.hold_account, item.hold_model, item.hold_kind, item.hold_units, item.amount)
+            is not distinct from (item.account_id, item.model, item.kind, item.units, part)
+          then 'already' else 'conflict' end;
+      elsif pot_account[first] is distinct from item.account_id then
+        answer.outcome := 'unknown';
+      else
+        r := row(item.n, part, '{}', '{}');
+        pots := '{}';
+        covered := 0;
+        owed := part;
+        k := first;
+        while owed > 0 and pot_account[k] = item.account_id loop
+          part := 0;
+          if not pot_over[k] and pot_unit[k] = 'money' then
+            part := least(pot_left[k] - pot_frozen[k], owed);
+            owed := owed - part;
+          elsif not pot_over[k] and pot_unit[k] = item.kind and item.units > 0 then
+            part := least(pot_left[k] - pot_frozen[k], item.units - covered);
+            covered := covered + part;
+            owed := ledger_round_up(item.num, item.den, item.units - covered, item.units, item.scale);
+          end if;
+          if part > 0 then
+            pots := pots || k;
+            r.legs := r.legs || pot_id[k];
+            r.held := r.held || part;
+          end if;
+          k := k + 1;
+        end loop;
+
+        if owed > 0 then
+          answer.outcome := 'insufficient';
+        else
+          for leg in 1 .. cardinality(pots) loop
+            pot_frozen[pots[leg]] := pot_frozen[pots[leg]] + r.held[leg];
+          end loop;
+          reservations := reservations || r;
+          answer.outcome := 'held';
+          answer.state := 'open';
+        end if;
+      end if;
+
+    elsif item.hold_id is null or item.hold_account <> item.account_id then
+      answer.outcome := 'unknown';
+    elsif item.state <> 'open' then
+      answer.outcome := 'already';
+    elsif item.op = 'expire' and item.expires_at > at then
+      answer.outcome := 'open';
+    elsif item.op = 'note' then
+      -- A note that could not be settled would stop the sweeper: it fails here.
+      owed := ledger_round_half_up(item.num, item.den, 1, 1, item.hold_scale)::numeric(32, 12);
+      h := null;
+      h.id := item.id;
+      h.state := 'open';
+      h.noted := jsonb_build_object('num', item.num::text, 'den', item.den::text,
+                                    'units', item.units, 'usage', item.usage,
+                                    'upstream', item.upstream, 'cost', item.cost::text);
+      changed_holds := changed_holds || h;
+      answer.outcome := 'noted';
+
+    else
+      if item.op = 'expire' and item.noted is not null then
+        item.op := 'settle';
+        item.num := item.noted ->> 'num';
+        item.den := item.noted ->> 'den';
+        item.units := item.noted ->> 'units';
+        item.usage := item.noted -> 'usage';
+        item.upstream := item.noted ->> 'upstream';
+        item.cost := item.noted ->> 'cost';
+      end if;
+      h := null;
+      h.id := item.id;
+      h.state := case item.op when 'settle' then 'settled' when 'release' then 'released' else 'expired' end;
+      h.taken := '{}';
+      h.usage := item.usage;
+      h.upstream := item.upstream;
+      h.cost := item.cost;
+      h.noted := item.noted;
+      h.resolved_at := at;
+      t.account_id := item.account_id;
+      t.hold_id := item.id;
+      t.created_at := at;
+      pots := '{}';
+      beyond := '{}';
+      reserved := 0;
+      covered := 0;
+      owed := 0;
+      for leg in 1 .. cardinality(item.legs) loop
+        k := first;
+        while pot_id[k] <> item.legs[leg] loop
+          k := k + 1;
+        end loop;
+        if pot_id[k] is null then
+          raise exception 'Hold % reserves %, which is gone', item.id, item.legs[leg];
+        end if;
+        pots := pots || k;
+        if pot_unit[k] = 'money' then
+          reserved := reserved + item.held[leg];
+        elsif item.op = 'settle' and item.num > 0 then
+          covered := covered + least(item.held[leg], item.units - covered)::bigint;
+        end if;
+      end loop;
+
+      if item.op = 'settle' and item.num > 0 then
+        due_num := item.num;
+        due_den := item.den;
+        if item.units > 0 then
+          due_num := item.num * (item.units - covered);
+          due_den := item.den * item.units;
+          if item.is_beyond and due_num > reserved * due_den then
+            -- As many units as bring the rest down to the money that is held.
+            wanted := item.units - covered - div(reserved * due_den, item.num);
+            k := first;
+            while wanted > 0 and pot_account[k] = item.account_id and pot_unit[k] <> 'money' loop
+              part := least(pot_left[k] - pot_frozen[k], wanted);
+              if pot_unit[k] = item.hold_kind and not pot_over[k] and part > 0 then
+                pots := pots || k;
+                beyond := beyond || part;
+                wanted := wanted - part;
+                covered := covered + part::bigint;
+              end if;
+              k := k + 1;
+            end loop;
+            due_num := item.num * (item.units - covered);
+          end if;
+        end if;
+        if due_num > 0 then
+          owed := ledger_round_half_up(due_num, due_den, 1, 1, item.hold_scale);
+          cash := first;
+          while pot_account[cash + 1] = item.account_id loop
+            cash := cash + 1;
+          end loop;
+          if pot_carry[cash] <> 0 then
+            -- What rounding held back never takes more than the hold covers: it waits for the next.
+            owed := greatest(0, least(greatest(reserved, owed),
+              ledger_round_half_up(due_num + pot_carry[cash] * due_den, due_den, 1, 1, item.hold_scale)));
+          end if;
+          due_num := due_num - owed * due_den;
+          if due_num <> 0 then
+            pot_carry[cash] := pot_carry[cash] + div(due_num * 1e18, due_den) * 1e-18;
+          end if;
+        end if;
+        if item.is_beyond and owed > reserved then
+          wanted := owed - reserved;
+          k := first;
+          while wanted > 0 and pot_account[k] = item.account_id loop
+            part := least(pot_left[k] - pot_frozen[k], wanted);
+            if pot_unit[k] = 'money' and not pot_over[k] and part > 0 then
+              pots := pots || k;
+              beyond := beyond || part;
+              wanted := wanted - part;
+            end if;
+            k := k + 1;
+          end loop;
+        end if;
+        covered := 0;
+      end if;
+
+      h.legs := item.legs;
+      h.held := item.held;
+      for leg in 1 .. cardinality(pots) loop
+        k := pots[leg];
+        if leg > cardinality(item.legs) then
+          h.legs := h.legs || pot_id[k];
+          h.held := h.held || 0::numeric;
+        end if;
+        t.unit := pot_unit[k];
+        t.debit := pot_id[k];
+        if leg > cardinality(item.legs) then
+          part := beyond[leg - cardinality(item.legs)];
+        elsif pot_unit[k] = 'money' then
+          part := least(h.held[leg], owed);
+        elsif item.op = 'settle' and item.num > 0 then
+          part := least(h.held[leg], item.units - covered);
+          covered := covered + part::bigint;
+        else
+          part := 0;
+        end if;
+        if pot_unit[k] = 'money' then
+          owed := owed - part;
+        end if;
+        h.taken := h.taken || part;
+        pot_frozen[k] := pot_frozen[k] - h.held[leg];
+        pot_left[k] := pot_left[k] - part;
+        if part > 0 then
+          t.id := item.id || '/' || leg;
+          t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
+          t.amount := part;
+          t.kind := 'capture';
+          new_transfers := new_transfers || t;
+        end if;
+        if pot_over[k] and h.held[leg] > part then
+          part := h.held[leg] - part;
+          pot_left[k] := pot_left[k] - part;
+          t.id := item.id || '/' || leg || '/lapsed';
+          t.credit := case t.unit when 'money' then 'breakage' else 'quota_breakage' end;
+          t.amount := part;
+          t.kind := 'breakage';
+          new_transfers := new_transfers || t;
+        end if;
+      end loop;
+      h.shortfall := owed;
+      if owed > 0 then
+        t.id := item.id || '/loss';
+        t.unit := 'money';
+        t.debit := 'loss';
+        t.credit := 'revenue';
+        t.amount := owed;
+        t.kind := 'loss';
+        new_transfers := new_transfers || t;
+      end if;
+      changed_holds := changed_holds || h;
+      answer := row(item.n, item.id, 'resolved', h.state, h.legs, h.held, h.taken, h.shortfall,
+                    item.account_id);
+    end if;
+
+    if answer.outcome = 'already' then
+      answer := row(item.n, item.id, 'already', item.state, item.legs, item.held, item.taken, item.shortfall,
+                    item.account_id);
+    end if;
+    return next answer;
+  end loop;
+
+  update pot p set remaining = c.remaining, frozen = c.frozen, carry = c.carry
+    from unnest(pot_id, pot_left, pot_frozen, pot_carry) c (id, remaining, frozen, carry)
+   where p.id = c.id and p.id = any (pot_id)
+     and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
+  if cardinality(reservations) > 0 then
+    insert into hold (id, account_id, request_id, client_request_id, model, kind, state, scale, amount,
+                      units, legs, held, price, created_at, expires_at, beyond_hold)
+    select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, 'open', i.scale,
+           r.amount, i.units, r.legs, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
+           coalesce(i.beyond_hold, false)
+      from unnest(reservations) r join unnest(batch) i on i.n = r.n;
+  end if;
+  if cardinality(changed_holds) > 0 then
+    update hold h
+       set state = c.state, legs = coalesce(c.legs, h.legs), held = coalesce(c.held, h.held),
+           taken = c.taken, shortfall = c.shortfall, usage = c.usage,
+           noted = c.noted, resolved_at = c.resolved_at, upstream = c.upstream, cost = c.cost
+      from unnest(changed_holds) c
+     where h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
+    get diagnostics changed_count = row_count;
+    if changed_count <> cardinality(changed_holds) then
+      raise exception 'One call cannot resolve a hold twice';
+    end if;
+  end if;
+  if cardinality(new_transfers) > 0 then
+    insert into transfer select * from unnest(new_transfers);
+  end if;
+end $$;
+
+/* Resolves holds that no request came back to: by what was noted, or by giving everything back. The oldest
+   first: what one takes beyond its hold, the next cannot. */
+create or replace function ledger_sweep_holds(most int) returns setof ledger_outcome
+language plpgsql as $$
+declare
+  doc json;
+begin
+  if not ledger_is_my_sweep('holds') then return; end if;
+  select json_agg(json_build_object('n', n, 'op', 'expire', 'id', id, 'account_id', account_id)) into doc
+    from (select row_number() over (order by expires_at, id) as n, id, account_id from hold
+           where state = 'open' and expires_at <= ledger_now() order by expires_at, id limit most) due;
+  if doc is not null then
+    return query select * from ledger_batch(doc);
+  end if;
+end $$;
