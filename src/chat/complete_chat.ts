@@ -70,6 +70,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     clientRequestId: call.clientRequestId ?? undefined,
     ttlSeconds: HOLD_SECONDS,
     isRenewed: true,
+    beyondHold: true,
     cheaper: quoted.price.billingType === "token" ? "A smaller max_tokens costs less." : undefined,
   });
   const heading: Heading = {
