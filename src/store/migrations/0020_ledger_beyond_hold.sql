@@ -256,6 +256,8 @@ begin
             k := k + 1;
           end loop;
         end if;
+      elsif item.num < 0 then
+        owed := item.num; -- the table refuses it
       end if;
 
       for leg in 1 .. cardinality(item.legs) loop
