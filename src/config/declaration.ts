@@ -45,7 +45,7 @@ export interface Declaration {
      */
     currency?: string;
     /**
-     * Decimal places a charge is rounded to, once, when it is captured. Chat costs fractions of a cent, so more than two is usual.
+     * Decimal places a charge is rounded to, once, when it is captured; what rounding leaves counts at the account's next charge. Chat costs fractions of a cent, so more than two is usual.
      */
     currency_scale?: number;
     /**

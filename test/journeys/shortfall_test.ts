@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { openLedger } from "../../src/ledger/ledger.ts";
 import { type ChatGateway, openChatGateway, until } from "../helpers/chat_gateway.ts";
+import { openConsole } from "../helpers/console_gateway.ts";
+import { asking, costing } from "../helpers/open_ledger.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 
 const options = { sanitizeOps: true, sanitizeResources: true };
@@ -116,3 +119,24 @@ Deno.test("a slowed account is as quick as before when its hour is over", option
   await sql`update account set slowed_until = now() - interval '1 second' where id = ${account}`;
   assert.equal(await limitOf(gateway, key), "50");
 });
+
+Deno.test(
+  "a receipt names what was taken beyond the hold and what was not paid",
+  options,
+  async () => {
+    await using gateway = await openConsole({ cash: "2" });
+    const { person } = gateway;
+    const ledger = openLedger({
+      database: gateway.gateway.database,
+      money: () => ({ currency: "USD", currencyScale: 6 }),
+      onExceeded() {},
+      onStray() {},
+    });
+    const request = asking({ id: "req_beyond", account: person.account, amount: "0.5" });
+    await (await ledger.hold({ ...request, beyondHold: true })).settle(costing("3.25"));
+    const page = await person.read("/console/billing/receipts/req_beyond");
+    assert.match(page, /Charged<\/dt><dd[^>]*>\$2\.00</);
+    assert.match(page, /Not covered by the balance<\/dt><dd[^>]*>\$1\.25</);
+    await gateway.verify();
+  },
+);

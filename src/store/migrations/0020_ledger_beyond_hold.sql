@@ -51,7 +51,9 @@ declare
   pots          int[]; -- positions of those that a hold uses
   cash          int; -- position of the account's cash, which is its last
   reserved      numeric; -- money that a hold has
-  beyond        numeric[]; -- what is taken beyond the hold, by further allocations
+  further       int[] := '{}'; -- positions of pots that pay beyond the hold
+  beyond        numeric[] := '{}'; -- what each of them pays
+  is_extended   boolean := false; -- some hold has further allocations
   wanted        numeric;
   covered       bigint; -- units that quota pays for
   owed          numeric; -- money for the others
@@ -186,11 +188,78 @@ begin
       t.account_id := item.account_id;
       t.hold_id := item.id;
       t.created_at := at;
-      pots := '{}';
-      beyond := '{}';
-      reserved := 0;
-      covered := 0;
       owed := 0;
+      covered := 0;
+      if item.op = 'settle' and item.num > 0 then
+        cash := first;
+        while pot_account[cash + 1] = item.account_id loop
+          cash := cash + 1;
+        end loop;
+        due_num := item.num;
+        due_den := item.den;
+        reserved := item.held[1];
+        if item.legs[1] is distinct from pot_id[cash] or item.num > reserved * item.den then
+          -- Seldom: quota or gifts pay too, or the hold is not enough.
+          reserved := 0;
+          for leg in 1 .. cardinality(item.legs) loop
+            if item.legs[leg] like 'quota:%' then
+              covered := covered + least(item.held[leg], item.units - covered)::bigint;
+            else
+              reserved := reserved + item.held[leg];
+            end if;
+          end loop;
+          if item.units > 0 then
+            due_num := item.num * (item.units - covered);
+            due_den := item.den * item.units;
+          end if;
+          if item.is_beyond and item.units > 0 and due_num > reserved * due_den then
+            -- As many units of quota as bring the rest down to the money that is held.
+            wanted := item.units - covered - div(reserved * due_den, item.num);
+            k := first;
+            while wanted > 0 and pot_unit[k] <> 'money' loop
+              part := least(pot_left[k] - pot_frozen[k], wanted);
+              if pot_unit[k] = item.hold_kind and not pot_over[k] and part > 0 then
+                further := further || k;
+                beyond := beyond || part;
+                wanted := wanted - part;
+                due_num := due_num - item.num * part;
+              end if;
+              k := k + 1;
+            end loop;
+          end if;
+        end if;
+
+        if due_num > 0 then
+          owed := ledger_round_half_up(due_num + pot_carry[cash] * due_den, due_den, 1, 1, item.hold_scale);
+          if owed > reserved then
+            -- What rounding held back takes nothing beyond the hold: it waits for the next charge.
+            owed := least(owed, greatest(reserved,
+              ledger_round_half_up(due_num, due_den, 1, 1, item.hold_scale)));
+          elsif owed < 0 then
+            owed := 0;
+          end if;
+          if due_num <> owed * due_den then
+            pot_carry[cash] := pot_carry[cash] + div((due_num - owed * due_den) * 1e18, due_den) * 1e-18;
+          end if;
+        end if;
+
+        if item.is_beyond and owed > reserved then
+          wanted := owed - reserved;
+          k := first;
+          while wanted > 0 and k <= cash loop
+            part := least(pot_left[k] - pot_frozen[k], wanted);
+            if pot_unit[k] = 'money' and not pot_over[k] and part > 0 then
+              further := further || k;
+              beyond := beyond || part;
+              wanted := wanted - part;
+            end if;
+            k := k + 1;
+          end loop;
+        end if;
+      elsif item.num < 0 then
+        owed := item.num; -- the table refuses it
+      end if;
+
       for leg in 1 .. cardinality(item.legs) loop
         k := first;
         while pot_id[k] <> item.legs[leg] loop
@@ -199,94 +268,17 @@ begin
         if pot_id[k] is null then
           raise exception 'Hold % reserves %, which is gone', item.id, item.legs[leg];
         end if;
-        pots := pots || k;
-        if pot_unit[k] = 'money' then
-          reserved := reserved + item.held[leg];
-        elsif item.op = 'settle' and item.num > 0 then
-          covered := covered + least(item.held[leg], item.units - covered)::bigint;
-        end if;
-      end loop;
-
-      if item.op = 'settle' and item.num > 0 then
-        due_num := item.num;
-        due_den := item.den;
-        if item.units > 0 then
-          due_num := item.num * (item.units - covered);
-          due_den := item.den * item.units;
-          if item.is_beyond and due_num > reserved * due_den then
-            -- As many units as bring the rest down to the money that is held.
-            wanted := item.units - covered - div(reserved * due_den, item.num);
-            k := first;
-            while wanted > 0 and pot_account[k] = item.account_id and pot_unit[k] <> 'money' loop
-              part := least(pot_left[k] - pot_frozen[k], wanted);
-              if pot_unit[k] = item.hold_kind and not pot_over[k] and part > 0 then
-                pots := pots || k;
-                beyond := beyond || part;
-                wanted := wanted - part;
-                covered := covered + part::bigint;
-              end if;
-              k := k + 1;
-            end loop;
-            due_num := item.num * (item.units - covered);
-          end if;
-        end if;
-        if due_num > 0 then
-          owed := ledger_round_half_up(due_num, due_den, 1, 1, item.hold_scale);
-          cash := first;
-          while pot_account[cash + 1] = item.account_id loop
-            cash := cash + 1;
-          end loop;
-          if pot_carry[cash] <> 0 then
-            -- What rounding held back never takes more than the hold covers: it waits for the next.
-            owed := greatest(0, least(greatest(reserved, owed),
-              ledger_round_half_up(due_num + pot_carry[cash] * due_den, due_den, 1, 1, item.hold_scale)));
-          end if;
-          due_num := due_num - owed * due_den;
-          if due_num <> 0 then
-            pot_carry[cash] := pot_carry[cash] + div(due_num * 1e18, due_den) * 1e-18;
-          end if;
-        end if;
-        if item.is_beyond and owed > reserved then
-          wanted := owed - reserved;
-          k := first;
-          while wanted > 0 and pot_account[k] = item.account_id loop
-            part := least(pot_left[k] - pot_frozen[k], wanted);
-            if pot_unit[k] = 'money' and not pot_over[k] and part > 0 then
-              pots := pots || k;
-              beyond := beyond || part;
-              wanted := wanted - part;
-            end if;
-            k := k + 1;
-          end loop;
-        end if;
-        covered := 0;
-      end if;
-
-      h.legs := item.legs;
-      h.held := item.held;
-      for leg in 1 .. cardinality(pots) loop
-        k := pots[leg];
-        if leg > cardinality(item.legs) then
-          h.legs := h.legs || pot_id[k];
-          h.held := h.held || 0::numeric;
-        end if;
         t.unit := pot_unit[k];
         t.debit := pot_id[k];
-        if leg > cardinality(item.legs) then
-          part := beyond[leg - cardinality(item.legs)];
-        elsif pot_unit[k] = 'money' then
-          part := least(h.held[leg], owed);
-        elsif item.op = 'settle' and item.num > 0 then
-          part := least(h.held[leg], item.units - covered);
-          covered := covered + part::bigint;
-        else
-          part := 0;
-        end if;
         if pot_unit[k] = 'money' then
+          part := least(item.held[leg], owed);
           owed := owed - part;
+        else
+          part := least(item.held[leg], covered);
+          covered := covered - part::bigint;
         end if;
         h.taken := h.taken || part;
-        pot_frozen[k] := pot_frozen[k] - h.held[leg];
+        pot_frozen[k] := pot_frozen[k] - item.held[leg];
         pot_left[k] := pot_left[k] - part;
         if part > 0 then
           t.id := item.id || '/' || leg;
@@ -295,8 +287,8 @@ begin
           t.kind := 'capture';
           new_transfers := new_transfers || t;
         end if;
-        if pot_over[k] and h.held[leg] > part then
-          part := h.held[leg] - part;
+        if pot_over[k] and item.held[leg] > part then
+          part := item.held[leg] - part;
           pot_left[k] := pot_left[k] - part;
           t.id := item.id || '/' || leg || '/lapsed';
           t.credit := case t.unit when 'money' then 'breakage' else 'quota_breakage' end;
@@ -305,6 +297,30 @@ begin
           new_transfers := new_transfers || t;
         end if;
       end loop;
+      if cardinality(further) > 0 then
+        for n in 1 .. cardinality(further) loop
+          k := further[n];
+          item.legs := item.legs || pot_id[k];
+          item.held := item.held || 0::numeric;
+          h.taken := h.taken || beyond[n];
+          pot_left[k] := pot_left[k] - beyond[n];
+          if pot_unit[k] = 'money' then
+            owed := owed - beyond[n];
+          end if;
+          t.id := item.id || '/' || cardinality(item.legs);
+          t.unit := pot_unit[k];
+          t.debit := pot_id[k];
+          t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
+          t.amount := beyond[n];
+          t.kind := 'capture';
+          new_transfers := new_transfers || t;
+        end loop;
+        h.legs := item.legs;
+        h.held := item.held;
+        is_extended := true;
+        further := '{}';
+        beyond := '{}';
+      end if;
       h.shortfall := owed;
       if owed > 0 then
         t.id := item.id || '/loss';
@@ -316,7 +332,7 @@ begin
         new_transfers := new_transfers || t;
       end if;
       changed_holds := changed_holds || h;
-      answer := row(item.n, item.id, 'resolved', h.state, h.legs, h.held, h.taken, h.shortfall,
+      answer := row(item.n, item.id, 'resolved', h.state, item.legs, item.held, h.taken, h.shortfall,
                     item.account_id);
     end if;
 
@@ -339,11 +355,16 @@ begin
            coalesce(i.beyond_hold, false)
       from unnest(reservations) r join unnest(batch) i on i.n = r.n;
   end if;
+  if is_extended then
+    -- Apart from the next, which nearly always is enough.
+    update hold h set legs = c.legs, held = c.held
+      from unnest(changed_holds) c
+     where c.legs is not null and h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
+  end if;
   if cardinality(changed_holds) > 0 then
     update hold h
-       set state = c.state, legs = coalesce(c.legs, h.legs), held = coalesce(c.held, h.held),
-           taken = c.taken, shortfall = c.shortfall, usage = c.usage,
-           noted = c.noted, resolved_at = c.resolved_at, upstream = c.upstream, cost = c.cost
+       set state = c.state, taken = c.taken, shortfall = c.shortfall, usage = c.usage, noted = c.noted,
+           resolved_at = c.resolved_at, upstream = c.upstream, cost = c.cost
       from unnest(changed_holds) c
      where h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
     get diagnostics changed_count = row_count;
