@@ -1,13 +1,6 @@
-import type {
-  Adapter,
-  ChatAdapter,
-  ChatChunk,
-  ChatReply,
-  ChatRequest,
-  Target,
-  UpstreamRequest,
-} from "./adapter.ts";
+import type { Adapter, ChatAdapter, ChatChunk, ChatReply, ChatRequest, Target } from "./adapter.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
+import { clientParam } from "./client_param.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
@@ -33,7 +26,7 @@ const ERROR_BYTES_MAX = 64 * 1024;
 export async function askWhole(attempt: Attempt, request: ChatRequest): Promise<ChatReply> {
   const chat = attempt.adapter.chat!;
   using watch = new Watch(attempt);
-  const { body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+  const { body } = await send(attempt, watch, request);
   const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
     throw watch.explain(cause);
   });
@@ -59,7 +52,7 @@ export async function askStream(
   const chat = attempt.adapter.chat!;
   const watch = new Watch(attempt);
   try {
-    const { fields, body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+    const { fields, body } = await send(attempt, watch, request);
     const type = fields.get("content-type") ?? "";
     if (!type.startsWith("text/event-stream")) {
       body.cancel();
@@ -156,12 +149,13 @@ class Chunks implements ChunkStream {
 async function send(
   attempt: Attempt,
   watch: Watch,
-  chat: ChatAdapter,
-  request: UpstreamRequest,
+  request: ChatRequest,
 ): Promise<Answer> {
+  const chat = attempt.adapter.chat!;
+  const written = chat.write(request, attempt.target);
   let answer: Answer;
   try {
-    answer = await exchange(request, { ...attempt, signal: watch.signal });
+    answer = await exchange(written, { ...attempt, signal: watch.signal });
   } catch (cause) {
     const failure = watch.explain(cause);
     if (failure.kind !== "cut") throw failure;
@@ -174,7 +168,7 @@ async function send(
   const fault = chat.fault(status, parsed(text));
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
-    param: fault.param,
+    param: clientParam(fault.param, request),
     retryAfterSeconds: retryAfter(fields),
   });
 }

@@ -86,12 +86,9 @@ export class Upstreams {
   }
 }
 
-/** A place in a list, as others write it: `messages[0].content`, `messages.[0].content`. */
-const INDEX = /\.?\[(\d+)\]/g;
-
-/** The client's own fault, in our words: what the upstream said may name it. */
+/** The client's own fault, in our words; `param` is a path into the client's own request. */
 function rejection(failure: UpstreamFailure, { id, limits }: Model): Refusal {
-  const param = failure.options.param?.replaceAll(INDEX, ".$1");
+  const { param } = failure.options;
   const { context_tokens: most } = limits;
   const limit = most === undefined ? "" : `: ${most} tokens, with the answer`;
   return failure.kind === "too_long"
