@@ -77,7 +77,7 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
     "good",
     "Your password is set. Other browsers are signed out.",
   );
-  const response = await signIn(c, deps, person.id, "/account");
+  const response = await signIn(c, deps, person, "/account");
   for (const cookie of notice.headers.getSetCookie()) response.headers.append("set-cookie", cookie);
   return response;
 }

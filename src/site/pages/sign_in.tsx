@@ -86,7 +86,7 @@ async function letIn(
   { person, passwordHash }: { person: Person; passwordHash: string | null },
   returnTo: string,
 ): Promise<Response | null> {
-  const { id, response } = await beginSession(c, deps, person.id, returnTo);
+  const { id, response } = await beginSession(c, deps, person, returnTo);
   if (await findPasswordHash(deps.database.sql, person.id) === passwordHash) return response;
   const session = await deps.sessions.find(id);
   if (session !== null) await deps.sessions.end(session);
@@ -133,7 +133,7 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
     (sql) => createPerson(sql, { email, name, passwordHash }),
   );
   if (person === null) return await alreadyThere(c, deps, email, password, attempt);
-  return await signIn(c, deps, person.id, attempt.returnTo);
+  return await signIn(c, deps, person, attempt.returnTo);
 }
 
 /**
