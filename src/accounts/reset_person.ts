@@ -30,7 +30,7 @@ export async function resetPerson(
     if (before === undefined) return { removed: nothing, mark: null };
     await sql`
       update person
-         set password_hash = ${passwordHash}, session_epoch = session_epoch + 1,
+         set password_hash = ${passwordHash}, session_epoch = session_epoch + 1, device_secret = default,
              email_verified_at = coalesce(email_verified_at, now())
        where id = ${id}`;
     if (before.is_verified) return { removed: nothing, mark: null };

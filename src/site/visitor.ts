@@ -1,4 +1,5 @@
 import type { Context, Next } from "hono";
+import { DEVICE_SECONDS, markDevice } from "../accounts/known_devices.ts";
 import { findPerson, type Person } from "../accounts/people.ts";
 import { formToken, SESSION_MS } from "../accounts/sessions.ts";
 import { cookieText, readCookie } from "./cookies.ts";
@@ -62,7 +63,7 @@ export async function signIn(
 /** The same, and the id that the browser is given. */
 export async function beginSession(
   c: SiteContext,
-  { sessions }: SiteDeps,
+  { sessions, database }: SiteDeps,
   person: Person,
   returnTo: string,
 ): Promise<{ id: string; response: Response }> {
@@ -75,6 +76,10 @@ export async function beginSession(
   const response = seeOther(returnTo);
   const cookie = cookieText(c, "session", id, { maxAgeSeconds: SESSION_MS / 1000 });
   response.headers.append("set-cookie", cookie);
+  // From now on wrong passwords of others do not hold up this browser.
+  const mark = await markDevice(database.sql, person.id, Date.now());
+  const device = cookieText(c, "device", mark, { maxAgeSeconds: DEVICE_SECONDS });
+  response.headers.append("set-cookie", device);
   return { id, response };
 }
 
