@@ -13,8 +13,8 @@ import { sendPage } from "../layout.tsx";
 import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { countTry } from "../sign_in_guard.ts";
-import { beginSession, forgetSession, readReturnTo, signIn } from "../visitor.ts";
-import { welcome } from "../welcome.ts";
+import { beginSession, forgetSession, readReturnTo } from "../visitor.ts";
+import { signInNew, welcome } from "../welcome.ts";
 
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 
@@ -120,13 +120,13 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
   }
   await deps.throttle.take([[`register-from:${addressOf(c)}`, REGISTRATIONS_FROM]]);
   const passwordHash = await deps.passwords.hash(password, { client: addressOf(c) });
-  const person = await welcome(
+  const welcomed = await welcome(
     c,
     deps,
     (sql) => createPerson(sql, { email, name, passwordHash }),
   );
-  if (person === null) return await alreadyThere(c, deps, email, password, attempt);
-  return await signIn(c, deps, person, attempt.returnTo);
+  if (welcomed === null) return await alreadyThere(c, deps, email, password, attempt);
+  return await signInNew(c, deps, welcomed, attempt.returnTo);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   unlinkIdentity,
 } from "../../accounts/identities.ts";
 import { type PendingSignIn, SignInFailure } from "../../accounts/oauth.ts";
-import { mustStillBeSignedIn, type Person, verifyAddress } from "../../accounts/people.ts";
+import { mustStillBeSignedIn, verifyAddress } from "../../accounts/people.ts";
 import { addressToken } from "../../accounts/sessions.ts";
 import type { SignInProvider } from "../../config/plan.ts";
 import { cookieText, readCookie } from "../cookies.ts";
@@ -16,7 +16,7 @@ import { addressOf, readForm } from "../form.ts";
 import { siteOrigin } from "../forgery.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
-import { welcome } from "../welcome.ts";
+import { signInNew, welcome, type Welcomed } from "../welcome.ts";
 
 const AWAY_SECONDS = 600;
 const STARTS_FROM = { burst: 60, everySeconds: 10 };
@@ -137,8 +137,9 @@ async function admit(
   const { sql } = deps.database;
   const found = await findByIdentity(sql, identity);
   if (found !== null && identity.email !== null) await verifyAddress(sql, found.id, identity.email);
-  const person = found ?? await make(c, deps, identity);
-  if (person !== null) return await signIn(c, deps, person, returnTo);
+  if (found !== null) return await signIn(c, deps, found, returnTo);
+  const made = await make(c, deps, identity);
+  if (made !== null) return await signInNew(c, deps, made, returnTo);
   const reason = !c.env.plan.site.registration
     ? "Registration is closed here."
     : identity.email === null
@@ -147,7 +148,7 @@ async function admit(
   return seeOtherWith(c, "/sign-in", "warn", reason);
 }
 
-async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Person | null> {
+async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Welcomed | null> {
   const { email } = identity;
   if (email === null || !c.env.plan.site.registration) return null;
   return await welcome(c, deps, (sql) => createFromIdentity(sql, { ...identity, email }));

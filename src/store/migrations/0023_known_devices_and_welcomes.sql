@@ -16,9 +16,17 @@ insert into welcome_secret default values;
 -- they are for. One row per address is what makes the credit a single one.
 create table welcome (
   address_hash bytea primary key check (octet_length(address_hash) = 32),
-  -- A keyed hash of the network that the registration came from; forgotten after a day.
-  network_hash bytea,
   given_at     timestamptz not null default now()
 );
 
-create index welcome_network on welcome (network_hash, given_at) where network_hash is not null;
+-- How many were given to one network on one day (UTC); days that are over are deleted.
+create table welcome_network (
+  network_hash bytea not null check (octet_length(network_hash) = 32),
+  day          date not null,
+  given        integer not null check (given > 0),
+  primary key (network_hash, day)
+);
+
+-- Whoever is here already has had it, if there was one.
+insert into welcome (address_hash)
+select sha256(secret || convert_to(email, 'UTF8')) from person, welcome_secret;
