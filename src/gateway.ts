@@ -1,6 +1,7 @@
 import { KeyRing } from "./accounts/key_ring.ts";
 import { addressOf, listensEverywhere } from "./address.ts";
 import { findAdminToken } from "./admin_token.ts";
+import { hideSecrets } from "./hidden_secrets.ts";
 import { findHome } from "./home.ts";
 import { PlanKeeper } from "./config/keeper.ts";
 import type { Plan } from "./config/plan.ts";
@@ -78,7 +79,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const keeper = await PlanKeeper.open({
     file: options.configFile,
-    environment: options.environment,
+    environment: hideSecrets(options),
     known: KNOWN,
     log: (level, message, fields) => log[level](message, fields),
   });
@@ -121,6 +122,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { applied } = await migrate(database.sql);
   if (applied.length > 0) log.info("database migrated", { applied });
   const adminToken = await findAdminToken(options.adminToken, options.dataDir);
+  log.hide([adminToken]);
   const home = findHome(options.dataDir);
   const nodes = changes = opened.use(
     await openChanges(database, {

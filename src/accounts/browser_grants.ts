@@ -3,6 +3,7 @@ import { newSecret } from "../base/ids.ts";
 import type { Changes, Mark } from "../store/changes.ts";
 import type { Database, Queries } from "../store/database.ts";
 import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
+import { mustStillBeSignedIn, type Person } from "./people.ts";
 
 /** What a program asks for by opening a browser. */
 export interface GrantRequest {
@@ -35,13 +36,15 @@ export function keyNameOf(client: string): string {
 export async function grantKey(
   database: Database,
   changes: Changes,
-  account: string,
+  person: Person,
   request: GrantRequest,
   session: GrantSession,
 ): Promise<string> {
+  const { account } = person;
   const name = keyNameOf(request.client);
   const ticket = newSecret();
   const marks = await database.sql.begin(async (sql): Promise<Mark[]> => {
+    await mustStillBeSignedIn(sql, person);
     // Two consents at once take turns: there is never a second key of that name.
     await sql`select from account where id = ${account} for no key update`;
     const ended = await sql<{ id: string }[]>`

@@ -48,7 +48,12 @@ export async function createFromIdentity(
   identity: Identity & { email: string },
 ): Promise<Person | null> {
   const name = identity.name?.trim().slice(0, 200) || identity.email.split("@")[0]!;
-  const person = await createPerson(sql, { email: identity.email, name, passwordHash: null });
+  const person = await createPerson(sql, {
+    email: identity.email,
+    name,
+    passwordHash: null,
+    isVerified: true,
+  });
   if (person !== null) await linkIdentity(sql, person.id, identity);
   return person;
 }

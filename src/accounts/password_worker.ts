@@ -22,9 +22,9 @@ self.onmessage = async ({ data }: MessageEvent<PasswordTask>) => {
       })
       : await argon2Verify({ password: data.password, hash: data.hash ?? NOBODYS }) &&
         data.hash !== null;
-    answer = { id: data.id, result };
+    answer = { result };
   } catch (error) {
-    answer = { id: data.id, error: error instanceof Error ? error.message : String(error) };
+    answer = { error: error instanceof Error ? error.message : String(error) };
   }
   self.postMessage(answer);
 };

@@ -1,67 +1,71 @@
 import { Refusal } from "../base/refusal.ts";
+import { type Asker, FairQueue } from "./fair_queue.ts";
 
 export type PasswordTask =
-  | { id: number; task: "hash"; password: string }
-  | { id: number; task: "verify"; password: string; hash: string | null };
-export type PasswordAnswer = { id: number; result: string | boolean } | {
-  id: number;
-  error: string;
-};
+  | { task: "hash"; password: string }
+  | { task: "verify"; password: string; hash: string | null };
+export type PasswordAnswer = { result: string | boolean } | { error: string };
 
 const LENGTH_MIN = 10;
 const LENGTH_MAX = 256;
 /** More waiting than this is an attack or an outage: both are better told at once. */
-const WAITING_MAX = 64;
+const WAITING = { perClient: 63, total: 512 };
+/** Calls of the operator's API: few, and none of a stranger's. */
+const OPERATOR: Asker = { client: "", isKnown: true };
+
+interface Waiting {
+  readonly task: PasswordTask;
+  resolve(value: string | boolean): void;
+  reject(error: Error): void;
+}
 
 /**
  * argon2id in a thread of its own: a hash takes tens of milliseconds on purpose, and requests shall not
- * wait for it. One at a time, since each takes 19 MB.
+ * wait for it. One at a time, since each takes 19 MB; clients take turns.
  */
 export class Passwords implements Disposable {
   #worker: Worker | undefined;
-  #waiting = new Map<
-    number,
-    { resolve(value: string | boolean): void; reject(error: Error): void }
-  >();
-  #number = 0;
+  #current: Waiting | null = null;
+  readonly #queue = new FairQueue<Waiting>(WAITING, ({ reject }) => reject(tooMany()));
 
-  async hash(password: string): Promise<string> {
-    return await this.#ask({ task: "hash", password: password.normalize("NFC") }) as string;
+  async hash(password: string, asker = OPERATOR): Promise<string> {
+    return await this.#ask({ task: "hash", password: password.normalize("NFC") }, asker) as string;
   }
 
   /** Whether a password fits. Without a hash to compare with, it takes as long, and does not. */
-  async fits(password: string, hash: string | null): Promise<boolean> {
-    return await this.#ask({
+  async fits(password: string, hash: string | null, asker = OPERATOR): Promise<boolean> {
+    const task: PasswordTask = {
       task: "verify",
       // Two keyboards may write the same letter differently.
       password: password.slice(0, LENGTH_MAX).normalize("NFC"),
       hash,
-    }) as boolean;
+    };
+    return await this.#ask(task, asker) as boolean;
   }
 
-  #ask(
-    task: Omit<PasswordTask, "id"> & { hash?: string | null },
-  ): Promise<string | boolean> {
-    if (this.#waiting.size >= WAITING_MAX) {
-      throw new Refusal("rate_limit_exceeded", "Too many people sign in just now: try again.", {
-        retryAfterSeconds: 5,
-      });
-    }
-    this.#worker ??= this.#start();
-    const id = ++this.#number;
+  #ask(task: PasswordTask, asker: Asker): Promise<string | boolean> {
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker!.postMessage({ ...task, id });
+      if (!this.#queue.push(asker, { task, resolve, reject })) return reject(tooMany());
+      this.#next();
     });
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    this.#current = this.#queue.shift() ?? null;
+    if (this.#current === null) return;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(this.#current.task);
   }
 
   #start(): Worker {
     const worker = new Worker(new URL("./password_worker.ts", import.meta.url), { type: "module" });
     worker.onmessage = ({ data: answer }: MessageEvent<PasswordAnswer>) => {
-      const waiting = this.#waiting.get(answer.id);
-      this.#waiting.delete(answer.id);
+      const waiting = this.#current;
+      this.#current = null;
       if ("error" in answer) waiting?.reject(new Error(answer.error));
       else waiting?.resolve(answer.result);
+      this.#next();
     };
     worker.onerror = (event) => {
       event.preventDefault();
@@ -73,13 +77,20 @@ export class Passwords implements Disposable {
   #end(reason: Error): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    for (const { reject } of this.#waiting.values()) reject(reason);
-    this.#waiting.clear();
+    this.#current?.reject(reason);
+    this.#current = null;
+    for (const { reject } of this.#queue.clear()) reject(reason);
   }
 
   [Symbol.dispose](): void {
     this.#end(new Error("closed"));
   }
+}
+
+function tooMany(): Refusal {
+  return new Refusal("rate_limit_exceeded", "Too many people sign in just now: try again.", {
+    retryAfterSeconds: 5,
+  });
 }
 
 /** What is wrong with a new password; null when nothing is. Length is what counts, says NIST 800-63B. */

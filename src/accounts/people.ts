@@ -8,7 +8,12 @@ export interface Person {
   readonly account: string;
   readonly email: string;
   readonly name: string;
+  /** Marked as one, and with an address that is shown to be theirs. */
   readonly isOperator: boolean;
+  /** Null: they only typed it in. */
+  readonly emailVerifiedAt: Date | null;
+  /** What their sessions carry; a session with another number has ended. */
+  readonly sessionEpoch: number;
   readonly hasPassword: boolean;
   readonly createdAt: Date;
 }
@@ -20,6 +25,8 @@ interface Row {
   name: string;
   password_hash: string | null;
   is_operator: boolean;
+  email_verified_at: Date | null;
+  session_epoch: number;
   created_at: Date;
 }
 
@@ -27,6 +34,8 @@ export interface NewPerson {
   email: string;
   name: string;
   passwordHash: string | null;
+  /** A provider has verified the address. */
+  isVerified?: boolean;
 }
 
 /** Nothing that cannot be seen, either: two addresses that look alike shall be alike. */
@@ -50,8 +59,9 @@ export async function createPerson(sql: Queries, person: NewPerson): Promise<Per
        where not exists (select from person where email = ${person.email})
       on conflict ((lower(email))) where email is not null do nothing
       returning id)
-    insert into person (id, account_id, email, name, password_hash)
-    select ${newId("per")}, id, ${person.email}, ${person.name}, ${person.passwordHash} from made
+    insert into person (id, account_id, email, name, password_hash, email_verified_at)
+    select ${newId("per")}, id, ${person.email}, ${person.name}, ${person.passwordHash},
+           case when ${person.isVerified ?? false} then now() end from made
     returning *`;
   return row === undefined ? null : shown(row);
 }
@@ -88,17 +98,47 @@ export async function renamePerson(sql: Queries, id: string, name: string): Prom
     update account set name = ${name} where id = (select account_id from renamed)`;
 }
 
-/** Marks or unmarks an operator. */
+/** Marks or unmarks an operator. Only a person whose address is verified becomes one. */
 export async function setOperator(sql: Queries, email: string, is: boolean): Promise<Person> {
+  const address = readEmail(email) ?? "";
   const [row] = await sql<[Row?]>`
-    update person set is_operator = ${is} where email = ${readEmail(email) ?? ""} returning *`;
-  if (row === undefined) {
+    update person set is_operator = ${is}
+     where email = ${address} and (not ${is}::boolean or email_verified_at is not null)
+    returning *`;
+  if (row !== undefined) return shown(row);
+  if (await findByEmail(sql, address) === null) {
     throw new Refusal(
       "not_found",
       `Nobody has registered as ${JSON.stringify(email)}: they must do so first.`,
     );
   }
-  return shown(row);
+  throw new Refusal(
+    "invalid_value",
+    `The address ${address} is not verified: anybody could have registered it. Set a new password ` +
+      "(gateway person password), give it to the owner of the address, and try again.",
+    { param: "operator" },
+  );
+}
+
+/** Remembers that a provider vouches for the address of the person who is signed in with it. */
+export async function verifyAddress(sql: Queries, id: string, email: string): Promise<void> {
+  await sql`
+    update person set email_verified_at = now()
+     where id = ${id} and email = ${email} and email_verified_at is null`;
+}
+
+/**
+ * Refuses unless the session that acts for this person is still good, and keeps it so until the end of the
+ * transaction: what a session adds to an account must not outlive a reset that ended the session.
+ */
+export async function mustStillBeSignedIn(sql: Queries, person: Person): Promise<void> {
+  const [row] = await sql`
+    select from person where id = ${person.id} and session_epoch = ${person.sessionEpoch} for share`;
+  if (row === undefined) {
+    throw new Refusal("invalid_value", "You have been signed out: sign in and try again.", {
+      status: 403,
+    });
+  }
 }
 
 function shown(row: Row): Person {
@@ -107,7 +147,9 @@ function shown(row: Row): Person {
     account: row.account_id,
     email: row.email,
     name: row.name,
-    isOperator: row.is_operator,
+    isOperator: row.is_operator && row.email_verified_at !== null,
+    emailVerifiedAt: row.email_verified_at,
+    sessionEpoch: row.session_epoch,
     hasPassword: row.password_hash !== null,
     createdAt: row.created_at,
   };

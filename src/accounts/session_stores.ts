@@ -4,6 +4,7 @@ import type { Session, SessionStore } from "./sessions.ts";
 
 const Stored = z.object({
   person: z.string(),
+  epoch: z.number().default(0),
   device: z.string(),
   createdAt: z.number(),
   seenAt: z.number(),
@@ -61,6 +62,7 @@ export function kvSessions(kv: Deno.Kv): SessionStore {
 interface Row {
   hash: string;
   person_id: string;
+  epoch: number;
   device: string;
   created_at: Date;
   seen_at: Date;
@@ -71,15 +73,16 @@ export function postgresSessions(sql: Queries): SessionStore {
   const read = (row: Row): Session => ({
     hash: row.hash,
     person: row.person_id,
+    epoch: row.epoch,
     device: row.device,
     createdAt: row.created_at.getTime(),
     seenAt: row.seen_at.getTime(),
   });
   return {
-    async put({ hash, person, device, createdAt, seenAt }) {
+    async put({ hash, person, epoch, device, createdAt, seenAt }) {
       await sql`
-        insert into session (hash, person_id, device, created_at, seen_at)
-        values (${hash}, ${person}, ${device}, ${new Date(createdAt)}, ${new Date(seenAt)})`;
+        insert into session (hash, person_id, epoch, device, created_at, seen_at)
+        values (${hash}, ${person}, ${epoch}, ${device}, ${new Date(createdAt)}, ${new Date(seenAt)})`;
     },
     async find(hash) {
       const [row] = await sql<[Row?]>`select * from session where hash = ${hash}`;

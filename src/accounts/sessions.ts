@@ -7,6 +7,8 @@ export interface Session {
   /** SHA-256 of what the browser holds; the only name it has here. */
   readonly hash: string;
   readonly person: string;
+  /** The person's `sessionEpoch` when it began. */
+  readonly epoch: number;
   /** What the browser called itself, for people who look over their sessions. */
   readonly device: string;
   readonly createdAt: number;
@@ -44,12 +46,13 @@ export class Sessions implements Disposable {
   }
 
   /** Starts a session and answers the id for the browser. Always a new one: none is ever adopted. */
-  async begin(person: string, device: string): Promise<string> {
+  async begin(person: string, device: string, epoch = 0): Promise<string> {
     const id = newSecret();
     const now = this.clock.now();
     await this.store.put({
       hash: hashOf(id),
       person,
+      epoch,
       device: device.slice(0, 200),
       createdAt: now,
       seenAt: now,

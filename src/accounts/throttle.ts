@@ -42,6 +42,24 @@ export class Throttle implements Disposable {
     }
   }
 
+  /** Counts an attempt without ever refusing it; those beyond `burst` are not remembered. */
+  async press(name: string, { burst, everySeconds }: Allowance): Promise<void> {
+    await this.sql`
+      insert into throttle as t (name, ready_at)
+      values (${digest(name)}, now() + make_interval(secs => ${everySeconds}))
+      on conflict (name) do update
+        set ready_at = least(greatest(t.ready_at, now()) + make_interval(secs => ${everySeconds}),
+                             now() + make_interval(secs => ${everySeconds * burst}))`;
+  }
+
+  /** How many attempts are remembered: one is forgotten every so many seconds. */
+  async pressure(name: string, { everySeconds }: Allowance): Promise<number> {
+    const [row] = await this.sql<[{ seconds: number }?]>`
+      select extract(epoch from ready_at - now())::float8 as seconds
+        from throttle where name = ${digest(name)}`;
+    return Math.max(0, row?.seconds ?? 0) / everySeconds;
+  }
+
   /** Starts over: what was tried has succeeded. */
   async forget(name: string): Promise<void> {
     await this.sql`delete from throttle where name = ${digest(name)}`;

@@ -1,7 +1,8 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan, Upstream } from "../config/plan.ts";
 import type { Usage } from "../pricing/usage.ts";
-import type { ChatRequest, UpstreamRequest } from "../upstream/adapter.ts";
+import type { ChatRequest } from "../upstream/adapter.ts";
+import type { WrittenChat } from "../upstream/call_chat.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { LinkedImage } from "./check_image_hosts.ts";
 import { checkRequest } from "./check_request.ts";
@@ -20,7 +21,7 @@ export interface PreparedChat {
   /** The most that it can use: what is held. */
   readonly maxUsage: Usage;
   /** What is sent to an upstream; throws the API error of one that cannot take the request. */
-  requestFor(upstream: Upstream): UpstreamRequest;
+  requestFor(upstream: Upstream): WrittenChat;
   /** A likely count of the request's images at an upstream, for answers without usage. */
   imageTokensAt(upstream: Upstream): number;
 }
@@ -80,7 +81,7 @@ function passedOn(model: Model, request: ChatRequest, limit: number): ChatReques
 }
 
 interface Written {
-  readonly requests: ReadonlyMap<Upstream, UpstreamRequest | Refusal>;
+  readonly requests: ReadonlyMap<Upstream, WrittenChat | Refusal>;
   readonly inputTokensMax: number;
 }
 
@@ -92,7 +93,7 @@ function writeAll(
   request: ChatRequest,
   images: readonly ChatImage[],
 ): Written {
-  const requests = new Map<Upstream, UpstreamRequest | Refusal>();
+  const requests = new Map<Upstream, WrittenChat | Refusal>();
   let inputTokensMax = 0;
   let refused: Refusal | null = null;
   for (const upstream of model.upstreams) {
@@ -101,7 +102,7 @@ function writeAll(
       const bound = inputBound({
         model,
         request,
-        body: written.body ?? "",
+        body: written.sent.body ?? "",
         images,
         countImage: (image) => upstreams.imageTokens(plan, upstream, image),
       });

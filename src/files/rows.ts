@@ -67,9 +67,11 @@ export async function completeRow(
   return row ?? null;
 }
 
+/** A file that may be read. Those of a closed account may not, from the moment it is closed. */
 export async function findRow(sql: Queries, id: string): Promise<Row | null> {
   const [row] = await sql<[Row?]>`
-    select * from file where id = ${id} and ready_at is not null and expires_at > now()`;
+    select f.* from file f join account a on a.id = f.account_id
+     where f.id = ${id} and f.ready_at is not null and f.expires_at > now() and a.closed_at is null`;
   return row ?? null;
 }
 
@@ -110,6 +112,13 @@ export async function expireRow(sql: Queries, account: string, id: string): Prom
      where id = ${id} and account_id = ${account} and ready_at is not null and expires_at > now()
     returning *`;
   return row ?? null;
+}
+
+/** Ends all that an account has, so that the cleaner takes the bytes away. */
+export async function expireRows(sql: Queries, account: string): Promise<void> {
+  await sql`
+    update file set expires_at = now()
+     where account_id = ${account} and ready_at is not null and expires_at > now()`;
 }
 
 export async function deleteRow(sql: Queries, id: string): Promise<void> {

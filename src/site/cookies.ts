@@ -1,7 +1,7 @@
 import { getCookie } from "hono/cookie";
 import type { SiteContext } from "./context.ts";
 
-export type CookieName = "session" | "flash" | "oauth";
+export type CookieName = "session" | "flash" | "oauth" | "device";
 
 /**
  * With https a cookie is bound to exactly this host by its `__Host-` prefix, which demands `Secure`.

@@ -1,17 +1,19 @@
 import { deletePerson } from "../accounts/delete_person.ts";
 import type { Person } from "../accounts/people.ts";
+import { expireRows } from "../files/rows.ts";
 import { askToCancelAll } from "../tasks/cancel_task.ts";
 import { TASK } from "../tasks/task.ts";
 import { removeReceivers } from "../webhooks/endpoints.ts";
 import type { SiteDeps } from "./context.ts";
 
-/** Deletes a person with all that still works for them: keys, tasks, receivers of events, sessions. */
+/** Deletes a person with all that still works for them: keys, files, tasks, receivers of events, sessions. */
 export async function deleteAccount(
   { database, changes, sessions, tasks }: SiteDeps,
   person: Person,
 ): Promise<void> {
   let asked: readonly string[] = [];
   await deletePerson(database, changes, person, async (sql) => {
+    await expireRows(sql, person.account);
     await removeReceivers(sql, person.account);
     asked = await askToCancelAll(sql, person.account);
   });

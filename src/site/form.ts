@@ -25,7 +25,13 @@ export function addressOf(c: SiteContext): string {
   const { remoteAddr } = c.env.info;
   const peer = "hostname" in remoteAddr ? remoteAddr.hostname : "local";
   const address = withoutPort(hops === 0 ? peer : forwarded.at(-hops) ?? peer);
-  return address.includes(":") ? networkOf(address) : address;
+  return address.includes(":") ? prefixOf(address) : address;
+}
+
+/** The network they ask from: a /24 of IPv4, a /64 of IPv6. */
+export function networkOf(c: SiteContext): string {
+  const address = addressOf(c);
+  return address.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24");
 }
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]*)\])(?::\d+)?$/;
@@ -36,7 +42,7 @@ function withoutPort(address: string): string {
   return parts?.[1] ?? parts?.[2] ?? address;
 }
 
-function networkOf(address: string): string {
+function prefixOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   const [head = "", tail] = address.split("::");

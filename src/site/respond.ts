@@ -60,7 +60,16 @@ export function seeOtherWith(
   kind: Flash["kind"],
   text: string,
 ): Response {
-  const response = seeOther(location);
+  return addFlash(c, seeOther(location), kind, text);
+}
+
+/** Adds something to say on the page that follows. */
+export function addFlash(
+  c: SiteContext,
+  response: Response,
+  kind: Flash["kind"],
+  text: string,
+): Response {
   const value = encodeURIComponent(JSON.stringify({ kind, text }));
   response.headers.append("set-cookie", cookieText(c, "flash", value, { maxAgeSeconds: 60 }));
   return response;

@@ -1,5 +1,6 @@
 import type { Context, Next } from "hono";
-import { findPerson } from "../accounts/people.ts";
+import { DEVICE_SECONDS, markDevice } from "../accounts/known_devices.ts";
+import { findPerson, type Person } from "../accounts/people.ts";
 import { formToken, SESSION_MS } from "../accounts/sessions.ts";
 import { cookieText, readCookie } from "./cookies.ts";
 import type { Flash, SiteContext, SiteDeps, SiteEnv } from "./context.ts";
@@ -15,7 +16,7 @@ export function recogniseVisitor({ sessions, database }: SiteDeps) {
     const session = id === undefined ? null : await sessions.find(id);
     if (id !== undefined && session !== null) {
       const person = await findPerson(database.sql, session.person);
-      if (person === null) await sessions.end(session);
+      if (person === null || person.sessionEpoch !== session.epoch) await sessions.end(session);
       else {
         c.set("signedIn", { person, session });
         c.set("csrf", formToken(id));
@@ -53,7 +54,7 @@ function signInAddress(c: SiteContext): string {
 export async function signIn(
   c: SiteContext,
   deps: SiteDeps,
-  person: string,
+  person: Person,
   returnTo: string,
 ): Promise<Response> {
   return (await beginSession(c, deps, person, returnTo)).response;
@@ -62,15 +63,23 @@ export async function signIn(
 /** The same, and the id that the browser is given. */
 export async function beginSession(
   c: SiteContext,
-  { sessions }: SiteDeps,
-  person: string,
+  { sessions, database }: SiteDeps,
+  person: Person,
   returnTo: string,
 ): Promise<{ id: string; response: Response }> {
   if (c.var.signedIn !== null) await sessions.end(c.var.signedIn.session);
-  const id = await sessions.begin(person, c.req.header("user-agent") ?? "unknown");
+  const id = await sessions.begin(
+    person.id,
+    c.req.header("user-agent") ?? "unknown",
+    person.sessionEpoch,
+  );
   const response = seeOther(returnTo);
   const cookie = cookieText(c, "session", id, { maxAgeSeconds: SESSION_MS / 1000 });
   response.headers.append("set-cookie", cookie);
+  // From now on wrong passwords of others do not hold up this browser.
+  const mark = await markDevice(database.sql, person.id, Date.now());
+  const device = cookieText(c, "device", mark, { maxAgeSeconds: DEVICE_SECONDS });
+  response.headers.append("set-cookie", device);
   return { id, response };
 }
 

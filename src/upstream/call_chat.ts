@@ -4,9 +4,12 @@ import type {
   ChatAdapter,
   ChatChunk,
   ChatReply,
+  ChatRequest,
+  Target,
   UpstreamRequest,
 } from "./adapter.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
+import { clientParam } from "./client_param.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
@@ -25,14 +28,21 @@ export interface Attempt {
   signal: AbortSignal;
 }
 
+/** A chat request as one upstream gets it. */
+export interface WrittenChat {
+  readonly target: Target;
+  readonly asked: ChatRequest;
+  readonly sent: UpstreamRequest;
+}
+
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 
 /** Asks for a whole answer. */
-export async function askWhole(attempt: Attempt, request: UpstreamRequest): Promise<ChatReply> {
+export async function askWhole(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
   const chat = attempt.adapter.chat!;
   using watch = new Watch(attempt);
-  const { body } = await send(attempt, watch, chat, request);
+  const { body } = await send(attempt, watch, written);
   const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
     throw watch.explain(cause);
   });
@@ -53,12 +63,12 @@ export interface ChunkStream {
 /** Asks for a stream, and returns it with its first chunks: until then another upstream may be tried. */
 export async function askStream(
   attempt: Attempt,
-  request: UpstreamRequest,
+  written: WrittenChat,
 ): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
   const chat = attempt.adapter.chat!;
   const watch = new Watch(attempt);
   try {
-    const { fields, body } = await send(attempt, watch, chat, request);
+    const { fields, body } = await send(attempt, watch, written);
     const type = fields.get("content-type") ?? "";
     if (!type.startsWith("text/event-stream")) {
       body.cancel();
@@ -156,12 +166,12 @@ class Chunks implements ChunkStream {
 async function send(
   attempt: Attempt,
   watch: Watch,
-  chat: ChatAdapter,
-  request: UpstreamRequest,
+  { asked, sent }: WrittenChat,
 ): Promise<Answer> {
+  const chat = attempt.adapter.chat!;
   let answer: Answer;
   try {
-    answer = await exchange(request, { ...attempt, signal: watch.signal });
+    answer = await exchange(sent, { ...attempt, signal: watch.signal });
   } catch (cause) {
     const failure = watch.explain(cause);
     if (failure.kind !== "cut") throw failure;
@@ -174,7 +184,7 @@ async function send(
   const fault = chat.fault(status, parsed(text));
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
-    param: fault.param,
+    param: clientParam(fault.param, asked),
     retryAfterSeconds: retryAfter(fields),
   });
 }

@@ -1,9 +1,9 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
-import type { ChatRequest, ImageInput, UpstreamRequest } from "./adapter.ts";
+import type { ChatRequest, ImageInput } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
 import type { Health } from "../base/breaker.ts";
-import type { Attempt } from "./call_chat.ts";
+import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { tryingOrder } from "./choose.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
@@ -61,10 +61,11 @@ export class Upstreams {
   }
 
   /** A request as this upstream gets it; throws a `Refusal` where it cannot be asked that way. */
-  write(plan: Plan, model: Model, upstream: Upstream, request: ChatRequest): UpstreamRequest {
+  write(plan: Plan, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
     const provider = plan.providers.get(upstream.provider)!;
     const target = this.admission.targetOf(model, upstream, provider);
-    return this.admission.adapterOf(provider).chat!.write(request, target);
+    const sent = this.admission.adapterOf(provider).chat!.write(asked, target);
+    return { target, asked, sent };
   }
 
   /** The most tokens that an image counts at this upstream; null where that is not known. */
@@ -100,12 +101,9 @@ export class Upstreams {
   }
 }
 
-/** A place in a list, as others write it: `messages[0].content`, `messages.[0].content`. */
-const INDEX = /\.?\[(\d+)\]/g;
-
-/** The client's own fault, in our words: what the upstream said may name it. */
+/** The client's own fault, in our words; `param` is a path into the client's own request. */
 function rejection(failure: UpstreamFailure, { id, limits }: Model): Refusal {
-  const param = failure.options.param?.replaceAll(INDEX, ".$1");
+  const { param } = failure.options;
   const { context_tokens: most } = limits;
   const limit = most === undefined ? "" : `: ${most} tokens, with the answer`;
   return failure.kind === "too_long"

@@ -183,18 +183,19 @@ export async function endDeliveriesOf(
 
 /**
  * Ends everything that would be sent for an account that is closed: its endpoints, what they and its
- * callbacks wait for, and what it was signed with.
+ * callbacks wait for, and what it was signed with. Answers how many endpoints there were.
  */
-export async function removeReceivers(sql: Queries, account: string): Promise<void> {
+export async function removeReceivers(sql: Queries, account: string): Promise<number> {
   // Deliveries before endpoints, as who notes an attempt locks them.
   await sql`
     update webhook_delivery
        set state = 'failed', reason = 'endpoint_deleted', wake_at = null, ended_at = now()
      where account_id = ${account} and wake_at is not null and lease_until is null`;
-  await sql`
+  const removed = await sql`
     update webhook_endpoint set deleted_at = now()
      where account_id = ${account} and deleted_at is null`;
   await sql`delete from webhook_secret where account_id = ${account}`;
+  return removed.count;
 }
 
 function unknownEndpoint(): never {

@@ -1,40 +1,16 @@
 import assert from "node:assert/strict";
+import { type GitHubUser, openGitHub, signInWith } from "../helpers/github.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { declarationWithSite } from "../helpers/site_declaration.ts";
 import { Visitor } from "../helpers/visitor.ts";
 
-/** As much of GitHub (Enterprise) as signing in needs, over real HTTP. */
-function openGitHub(emails: unknown[]) {
-  const asked: { path: string; form: URLSearchParams; headers: Headers }[] = [];
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
-    const { pathname } = new URL(request.url);
-    const form = new URLSearchParams(request.method === "POST" ? await request.text() : "");
-    asked.push({ path: pathname, form, headers: request.headers });
-    switch (pathname) {
-      case "/login/oauth/access_token":
-        return Response.json(
-          form.get("code") === "good"
-            ? { access_token: "gho_1", token_type: "bearer", scope: "read:user,user:email" }
-            : { error: "bad_verification_code" },
-        );
-      case "/api/v3/user":
-        return Response.json({ id: 17, login: "ann", name: "Ann Archer" });
-      case "/api/v3/user/emails":
-        return Response.json(emails);
-    }
-    return new Response("not here", { status: 404 });
-  });
-  return {
-    address: `http://127.0.0.1:${server.addr.port}`,
-    asked,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
-}
-
-const declare = (github: string) =>
-  declarationWithSite(
-    `sign_in:\n  - { id: github, kind: github, issuer: "${github}", client_id: Iv1.abc, client_secret: "\${GITHUB_SECRET}" }`,
-  );
+const declare = (github: string) => declarationWithSite(signInWith(github));
+const ann = (emails: GitHubUser["emails"]): GitHubUser => ({
+  id: 17,
+  login: "ann",
+  name: "Ann Archer",
+  emails,
+});
 const environment = { GITHUB_SECRET: "s3cret" };
 
 Deno.test({
@@ -42,16 +18,16 @@ Deno.test({
   sanitizeOps: true,
   sanitizeResources: true,
   async fn() {
-    await using github = openGitHub([
+    await using github = openGitHub(ann([
       { email: "old@example.com", primary: false, verified: true },
       { email: "ann@example.com", primary: true, verified: true },
-    ]);
+    ]));
     await using gateway = await openGateway({
       declaration: await declare(github.address),
       environment,
     });
-    const ann = new Visitor(gateway.address);
-    const away = await ann.get("/sign-in/github?return_to=/account");
+    const browser = new Visitor(gateway.address);
+    const away = await browser.get("/sign-in/github?return_to=/account");
     const address = new URL(away.headers.get("location")!);
     assert.equal(address.origin + address.pathname, `${github.address}/login/oauth/authorize`);
     assert.equal(
@@ -60,7 +36,7 @@ Deno.test({
     );
     const state = address.searchParams.get("state")!;
 
-    const back = await ann.get(`/sign-in/github/callback?code=good&state=${state}`);
+    const back = await browser.get(`/sign-in/github/callback?code=good&state=${state}`);
     assert.equal(back.headers.get("location"), "/account");
     const [person] = await gateway.gateway.database.sql`
       select p.email, p.name, i.provider, i.subject
@@ -75,7 +51,7 @@ Deno.test({
     assert.equal(form.get("client_secret"), "s3cret");
     assert.ok(form.get("code_verifier")!.length >= 43);
     // A return is good once.
-    const again = await ann.get(`/sign-in/github/callback?code=good&state=${state}`);
+    const again = await browser.get(`/sign-in/github/callback?code=good&state=${state}`);
     assert.equal(again.headers.get("location"), "/sign-in");
   },
 });
@@ -85,7 +61,9 @@ Deno.test({
   sanitizeOps: true,
   sanitizeResources: true,
   async fn() {
-    await using github = openGitHub([{ email: "ann@example.com", primary: true, verified: false }]);
+    await using github = openGitHub(
+      ann([{ email: "ann@example.com", primary: true, verified: false }]),
+    );
     await using gateway = await openGateway({
       declaration: await declare(github.address),
       environment,

@@ -98,3 +98,53 @@ Deno.test(
     assert.ok((await engine.verify()).ok);
   },
 );
+
+Deno.test(
+  "404 for signed addresses of a deleted account, at once and on every node",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway();
+    const { sql } = gateway.gateway.database;
+    await using nodes = new AsyncDisposableStack();
+    const addresses = [gateway.address];
+    if (gateway.store.databaseUrl !== undefined) {
+      const second = nodes.use(
+        await openMediaGateway({ beside: gateway, store: gateway.store, cash: "0" }),
+      );
+      addresses.push(second.address);
+    }
+    const ann = new Visitor(gateway.address);
+    await ann.register("ann@example.com");
+    const [{ account }] = await sql<[{ account: string }]>`
+      select account_id as account from person`;
+    const { key } = await (await gateway.admin("POST", `/accounts/${account}/keys`, { name: "k" }))
+      .json();
+    const credit = { kind: "cash", amount: "5.00", reference: "r1" };
+    await (await gateway.admin("POST", `/accounts/${account}/credits`, credit)).body?.cancel();
+    const picture = { model: "picture", prompt: "a tide" };
+    const authorization = `Bearer ${key}`;
+    const { id } = await gateway.submit("/v1/images/generations", picture, { authorization });
+    const other = await gateway.submit("/v1/images/generations", picture);
+    const theirs = (await gateway.ended(other.id)).output[0].url;
+    let mine = "";
+    await until("Ann's task is done", async () => {
+      const task = await (await gateway.get(`/v1/tasks/${id}`, { authorization })).json();
+      mine = task.output?.[0]?.url ?? "";
+      return mine !== "";
+    });
+    const statuses = async (url: string) => {
+      const { pathname, search } = new URL(url);
+      return await Promise.all(addresses.map(async (address) => {
+        const res = await fetch(address + pathname + search);
+        await res.body?.cancel();
+        return res.status;
+      }));
+    };
+    const all = (status: number) => addresses.map(() => status);
+    assert.deepEqual(await statuses(mine), all(200));
+    assert.equal((await ann.post("/account/delete", { confirm: PASSWORD })).status, 303);
+    assert.deepEqual(await statuses(mine), all(404));
+    assert.deepEqual(await statuses(theirs), all(200), "another account's still work");
+    await gateway.verify();
+  },
+);

@@ -4,12 +4,14 @@ import {
   type Person,
   readEmail,
   setOperator,
-  setPassword,
 } from "../../accounts/people.ts";
+import { resetPerson } from "../../accounts/reset_person.ts";
 import type { Sessions } from "../../accounts/sessions.ts";
 import { newSecret } from "../../base/ids.ts";
 import { Refusal } from "../../base/refusal.ts";
+import type { Changes } from "../../store/changes.ts";
 import type { Database } from "../../store/database.ts";
+import { removeReceivers } from "../../webhooks/endpoints.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
@@ -17,6 +19,7 @@ import schema from "../../../schemas/requests/admin_people.schema.json" with { t
 
 export interface PeopleDeps {
   database: Database;
+  changes: Changes;
   sessions: Sessions;
   passwords: Passwords;
 }
@@ -39,14 +42,20 @@ export function updatePerson({ database }: PeopleDeps): Endpoint {
   };
 }
 
-/** POST /admin/v1/people/{email}/password: a new one, shown this once, for somebody who lost theirs. */
-export function resetPassword({ database, sessions, passwords }: PeopleDeps): Endpoint {
+/**
+ * POST /admin/v1/people/{email}/password: a new one, shown this once, for the owner of the address. The answer
+ * says what it took out of the account.
+ */
+export function resetPassword(deps: PeopleDeps): Endpoint {
+  const { database, sessions, passwords } = deps;
   return async function resetPassword(c) {
-    const person = await find(database, c);
+    const { id } = await find(database, c);
     const password = newSecret().slice(0, 20);
-    await setPassword(database.sql, person.id, await passwords.hash(password));
-    await sessions.endAll(person.id);
-    return sendJson(JSON.stringify({ ...shown(person), password }), 200, {
+    const removed = await resetPerson(deps, id, await passwords.hash(password), removeReceivers);
+    const ended = await sessions.endAll(id);
+    const person = await find(database, c);
+    const answer = { ...shown(person), password, removed: { ...removed, sessions: ended } };
+    return sendJson(JSON.stringify(answer), 200, {
       "cache-control": "no-store",
     });
   };
@@ -69,6 +78,9 @@ function shown(person: Person) {
     email: person.email,
     name: person.name,
     operator: person.isOperator,
+    email_verified: person.emailVerifiedAt === null
+      ? null
+      : Math.floor(person.emailVerifiedAt.getTime() / 1000),
     created: Math.floor(person.createdAt.getTime() / 1000),
   };
 }

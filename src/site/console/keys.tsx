@@ -5,6 +5,7 @@ import {
   OWN_KEYS_MAX,
   revokeKey,
 } from "../../accounts/api_keys.ts";
+import { mustStillBeSignedIn } from "../../accounts/people.ts";
 import { Refusal } from "../../base/refusal.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Badge, CodeBox, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
@@ -33,7 +34,8 @@ export function keysPage({ database }: ConsoleDeps) {
 /** POST /console/keys: the one page that ever shows the key. */
 export function createKeyPage({ database, throttle }: ConsoleDeps) {
   return async function createKeyPage(c: SiteContext): Promise<Response> {
-    const { account } = personOf(c);
+    const person = personOf(c);
+    const { account } = person;
     const form = await readForm(c);
     const name = (form.name ?? "").trim();
     const fault = faultOf(name);
@@ -46,7 +48,10 @@ export function createKeyPage({ database, throttle }: ConsoleDeps) {
       );
     }
     await throttle.take([[`key:${account}`, CREATIONS]]);
-    const made = await createKey(database.sql, account, name, OWN_KEYS_MAX);
+    const made = await database.sql.begin(async (sql) => {
+      await mustStillBeSignedIn(sql, person);
+      return await createKey(sql, account, name, OWN_KEYS_MAX);
+    });
     const example = firstCall(c, await payerOf(c, { database }));
     const keys = await listKeys(database.sql, account);
     return sendConsole(

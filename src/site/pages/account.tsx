@@ -1,3 +1,4 @@
+import type { Asker } from "../../accounts/fair_queue.ts";
 import { identitiesOf } from "../../accounts/identities.ts";
 import { findPasswordHash, renamePerson, setPassword } from "../../accounts/people.ts";
 import { passwordFault } from "../../accounts/passwords.ts";
@@ -68,7 +69,7 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
   if (!person.hasPassword && !hasJustSignedIn(c)) return await signInAgain(c);
   const fault = passwordFault(password, person.email);
   if (fault !== null) return await show(c, deps, { password: fault });
-  await setPassword(deps.database.sql, person.id, await deps.passwords.hash(password));
+  await setPassword(deps.database.sql, person.id, await deps.passwords.hash(password, asker(c)));
   // Whoever knew the old password is out; this browser goes on with a session of its own.
   await deps.sessions.endAll(person.id);
   const notice = seeOtherWith(
@@ -77,7 +78,7 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
     "good",
     "Your password is set. Other browsers are signed out.",
   );
-  const response = await signIn(c, deps, person.id, "/account");
+  const response = await signIn(c, deps, person, "/account");
   for (const cookie of notice.headers.getSetCookie()) response.headers.append("set-cookie", cookie);
   return response;
 }
@@ -103,7 +104,12 @@ async function isTheirs(c: SiteContext, deps: SiteDeps, password: string): Promi
   const { person } = signedInOf(c);
   await deps.throttle.take([[`confirm:${person.id}:${addressOf(c)}`, TRIES]]);
   const hash = await findPasswordHash(deps.database.sql, person.id);
-  return await deps.passwords.fits(password, hash);
+  return await deps.passwords.fits(password, hash, asker(c));
+}
+
+/** Whoever is signed in does not wait for those who are not. */
+function asker(c: SiteContext): Asker {
+  return { client: signedInOf(c).person.id, isKnown: true };
 }
 
 function hasJustSignedIn(c: SiteContext): boolean {

@@ -64,7 +64,7 @@ async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const ticket = await grantKey(
     deps.database,
     deps.changes,
-    person.account,
+    person,
     request,
     grantSession(c),
   );

@@ -12,12 +12,10 @@ import { addressOf, readForm } from "../form.ts";
 import { sendPage } from "../layout.tsx";
 import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
-import { beginSession, forgetSession, readReturnTo, signIn } from "../visitor.ts";
-import { welcome } from "../welcome.ts";
+import { countTry } from "../sign_in_guard.ts";
+import { beginSession, forgetSession, readReturnTo } from "../visitor.ts";
+import { signInNew, welcome } from "../welcome.ts";
 
-/** Guessing one person's password from one place, from many places, and many people's from one place. */
-const TRIES = { here: { burst: 8, everySeconds: 60 }, person: { burst: 60, everySeconds: 20 } };
-const TRIES_FROM = { burst: 60, everySeconds: 10 };
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 
 const WRONG = "This e-mail address and password do not go together.";
@@ -57,22 +55,30 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const email = readEmail(form.email ?? "");
   const attempt = { returnTo, email: form.email?.slice(0, 320) ?? "" };
   try {
-    await countTry(c, deps, email ?? "");
+    const response = await tryPassword(c, deps, email, form.password ?? "", returnTo);
+    return response ?? signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || error.status !== 429) throw error;
     const page = signInPage(c, { ...attempt, fault: error.message, status: 429 });
     page.headers.set("retry-after", String(error.retryAfterSeconds ?? 60));
     return page;
   }
+}
+
+/** Signs in whoever knows the password; null when it is not right, or there is no such person. */
+async function tryPassword(
+  c: SiteContext,
+  deps: SiteDeps,
+  email: string | null,
+  password: string,
+  returnTo: string,
+): Promise<Response | null> {
   const found = email === null ? null : await findByEmail(deps.database.sql, email);
+  const { asker, succeeded } = await countTry(c, deps, email ?? "", found?.person.id ?? null);
   // The same work whether or not there is such a person, so that the time tells nothing.
-  const fits = await deps.passwords.fits(form.password ?? "", found?.passwordHash ?? null);
-  if (found === null || !fits) {
-    return signInPage(c, { ...attempt, fault: WRONG, status: 401 });
-  }
-  const response = await letIn(c, deps, found, returnTo);
-  if (response === null) return signInPage(c, { ...attempt, fault: WRONG, status: 401 });
-  await deps.throttle.forget(triedHere(c, found.person.email));
+  const fits = await deps.passwords.fits(password, found?.passwordHash ?? null, asker);
+  const response = found !== null && fits ? await letIn(c, deps, found, returnTo) : null;
+  if (response !== null) await succeeded();
   return response;
 }
 
@@ -86,24 +92,11 @@ async function letIn(
   { person, passwordHash }: { person: Person; passwordHash: string | null },
   returnTo: string,
 ): Promise<Response | null> {
-  const { id, response } = await beginSession(c, deps, person.id, returnTo);
+  const { id, response } = await beginSession(c, deps, person, returnTo);
   if (await findPasswordHash(deps.database.sql, person.id) === passwordHash) return response;
   const session = await deps.sessions.find(id);
   if (session !== null) await deps.sessions.end(session);
   return null;
-}
-
-function triedHere(c: SiteContext, email: string): string {
-  return `sign-in:${email}:${addressOf(c)}`;
-}
-
-/** Counts one try at a person's password, through whichever form. */
-async function countTry(c: SiteContext, { throttle }: SiteDeps, email: string): Promise<void> {
-  await throttle.take([
-    [triedHere(c, email), TRIES.here],
-    [`sign-in:${email}`, TRIES.person],
-    [`sign-in-from:${addressOf(c)}`, TRIES_FROM],
-  ]);
 }
 
 async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
@@ -126,14 +119,14 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
     return registerPage(c, { ...attempt, faults, status: 422 });
   }
   await deps.throttle.take([[`register-from:${addressOf(c)}`, REGISTRATIONS_FROM]]);
-  const passwordHash = await deps.passwords.hash(password);
-  const person = await welcome(
+  const passwordHash = await deps.passwords.hash(password, { client: addressOf(c) });
+  const welcomed = await welcome(
     c,
     deps,
     (sql) => createPerson(sql, { email, name, passwordHash }),
   );
-  if (person === null) return await alreadyThere(c, deps, email, password, attempt);
-  return await signIn(c, deps, person.id, attempt.returnTo);
+  if (welcomed === null) return await alreadyThere(c, deps, email, password, attempt);
+  return await signInNew(c, deps, welcomed, attempt.returnTo);
 }
 
 /**
@@ -147,10 +140,7 @@ async function alreadyThere(
   password: string,
   attempt: Attempt,
 ): Promise<Response> {
-  await countTry(c, deps, email);
-  const found = await findByEmail(deps.database.sql, email);
-  const fits = await deps.passwords.fits(password, found?.passwordHash ?? null);
-  const response = found !== null && fits ? await letIn(c, deps, found, attempt.returnTo) : null;
+  const response = await tryPassword(c, deps, email, password, attempt.returnTo);
   return response ?? registerPage(c, {
     ...attempt,
     fault: "No account could be made with these details. If you have one already, sign in instead.",

@@ -7,7 +7,7 @@ import {
   unlinkIdentity,
 } from "../../accounts/identities.ts";
 import { type PendingSignIn, SignInFailure } from "../../accounts/oauth.ts";
-import type { Person } from "../../accounts/people.ts";
+import { mustStillBeSignedIn, verifyAddress } from "../../accounts/people.ts";
 import { addressToken } from "../../accounts/sessions.ts";
 import type { SignInProvider } from "../../config/plan.ts";
 import { cookieText, readCookie } from "../cookies.ts";
@@ -16,7 +16,7 @@ import { addressOf, readForm } from "../form.ts";
 import { siteOrigin } from "../forgery.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
-import { welcome } from "../welcome.ts";
+import { signInNew, welcome, type Welcomed } from "../welcome.ts";
 
 const AWAY_SECONDS = 600;
 const STARTS_FROM = { burst: 60, everySeconds: 10 };
@@ -113,7 +113,15 @@ async function connect(
   if (!isLinking(c, provider, link)) {
     return seeOtherWith(c, "/sign-in", "warn", "Sign in, and connect it again.");
   }
-  return await linkIdentity(deps.database.sql, signedInOf(c).person.id, identity)
+  const { person } = signedInOf(c);
+  const isLinked = await deps.database.sql.begin(async (sql) => {
+    await mustStillBeSignedIn(sql, person);
+    if (!await linkIdentity(sql, person.id, identity)) return false;
+    // They hold both the account and the mailbox.
+    if (identity.email !== null) await verifyAddress(sql, person.id, identity.email);
+    return true;
+  });
+  return isLinked
     ? seeOtherWith(c, returnTo, "good", `${name} is connected.`)
     : seeOtherWith(c, returnTo, "bad", `That ${name} account belongs to somebody else here.`);
 }
@@ -127,17 +135,20 @@ async function admit(
   returnTo: string,
 ): Promise<Response> {
   const { sql } = deps.database;
-  const person = await findByIdentity(sql, identity) ?? await make(c, deps, identity);
-  if (person !== null) return await signIn(c, deps, person.id, returnTo);
+  const found = await findByIdentity(sql, identity);
+  if (found !== null && identity.email !== null) await verifyAddress(sql, found.id, identity.email);
+  if (found !== null) return await signIn(c, deps, found, returnTo);
+  const made = await make(c, deps, identity);
+  if (made !== null) return await signInNew(c, deps, made, returnTo);
   const reason = !c.env.plan.site.registration
     ? "Registration is closed here."
     : identity.email === null
     ? `${provider.name} vouches for no e-mail address of yours: verify one there first.`
-    : `An account with the address ${identity.email} exists. Sign in as you did before, then connect ${provider.name} on the account page.`;
+    : `An account with the address ${identity.email} exists. Sign in as you did before, then connect ${provider.name} on the account page. If it was not you who registered, ask the operator for a new password.`;
   return seeOtherWith(c, "/sign-in", "warn", reason);
 }
 
-async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Person | null> {
+async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Welcomed | null> {
   const { email } = identity;
   if (email === null || !c.env.plan.site.registration) return null;
   return await welcome(c, deps, (sql) => createFromIdentity(sql, { ...identity, email }));
