@@ -78,9 +78,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   }
 
   const { value: reply, upstream, release } = await deps.upstreams.first(
-    call.plan,
-    model,
-    call.signal,
+    { plan: call.plan, model, account: call.account.id, signal: call.signal },
     (attempt) => askWhole(attempt, request),
   );
   release();
@@ -124,9 +122,7 @@ async function streamed(
   let given;
   try {
     given = await deps.upstreams.first(
-      call.plan,
-      model,
-      stop.signal,
+      { plan: call.plan, model, account: call.account.id, signal: stop.signal },
       (attempt) => askStream(attempt, request),
     );
   } catch (error) {

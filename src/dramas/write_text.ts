@@ -42,7 +42,10 @@ export async function writeText(
   const request = requestOf(job, task.model, model.capabilities.has("json_schema"));
   let reply;
   try {
-    const given = await upstreams.first(plan, model, signal, (at) => askWhole(at, request));
+    const given = await upstreams.first(
+      { plan, model, account: task.account_id, signal },
+      (at) => askWhole(at, request),
+    );
     given.release();
     reply = given.value;
   } catch (error) {

@@ -10,7 +10,7 @@ import type {
 import { type BodyReader, readText } from "./body_reader.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
-import { retryAfter, UpstreamFailure } from "./failure.ts";
+import { neverConnected, retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 import { Watch } from "./watch.ts";
 
@@ -165,7 +165,10 @@ async function send(
   } catch (cause) {
     const failure = watch.explain(cause);
     if (failure.kind !== "cut") throw failure;
-    throw new UpstreamFailure("unreachable", "the upstream cannot be reached", { cause });
+    throw new UpstreamFailure("unreachable", "the upstream cannot be reached", {
+      cause,
+      sent: neverConnected(cause) ? "no" : "maybe",
+    });
   }
   watch.seen();
   const { status, fields, body } = answer;
@@ -175,6 +178,7 @@ async function send(
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
     param: fault.param,
+    status,
     retryAfterSeconds: retryAfter(fields),
   });
 }

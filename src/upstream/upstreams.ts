@@ -16,24 +16,33 @@ export interface Given<T> {
   release(failed?: UpstreamFailure): void;
 }
 
+/** What is asked of a model, and by whom. */
+export interface Asked {
+  plan: Plan;
+  model: Model;
+  /** Failures that a request may have caused count for its account alone. */
+  account: string;
+  /** Aborts when nobody waits for an answer any more. */
+  signal: AbortSignal;
+}
+
 /** Finds an upstream that answers. */
 export class Upstreams {
   constructor(readonly admission: Admission, private readonly http1: Http1Client | null) {}
 
   /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
   async first<T>(
-    plan: Plan,
-    model: Model,
-    signal: AbortSignal,
+    { plan, model, account, signal }: Asked,
     ask: (attempt: Attempt) => Promise<T>,
   ): Promise<Given<T>> {
     let last: UpstreamFailure | Refusal | null = null;
     for (const upstream of tryingOrder(model.upstreams)) {
       const provider = plan.providers.get(upstream.provider)!;
-      const place = this.admission.enter(upstream, provider);
+      const place = this.admission.enter(upstream, provider, { account });
       if (place === null) continue;
       try {
         const value = await ask(this.#attempt(model, upstream, provider, signal));
+        place.began();
         return { value, upstream, release: (failed) => place.end(failed ?? null) };
       } catch (error) {
         if (error instanceof Refusal) {
