@@ -7,6 +7,7 @@ import type {
   Target,
   UpstreamRequest,
 } from "./adapter.ts";
+import { type CallIds, restoreCallIds, showChunkIds, showReplyIds } from "./call_ids.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
@@ -20,6 +21,8 @@ export interface Attempt {
   target: Target;
   /** Sends what it can; null where everything is for `fetch`. */
   http1: Http1Client | null;
+  /** Hides the upstream's ids of tool calls; null where they pass as they are. */
+  callIds: CallIds | null;
   /** Longest wait for the first byte, and between two. */
   timeoutMs: number;
   /** Ends the attempt from outside: the client left, or the whole took too long. */
@@ -31,14 +34,16 @@ const ERROR_BYTES_MAX = 64 * 1024;
 
 /** Asks for a whole answer. */
 export async function askWhole(attempt: Attempt, request: ChatRequest): Promise<ChatReply> {
+  const { callIds, target } = attempt;
   const chat = attempt.adapter.chat!;
   using watch = new Watch(attempt);
-  const { body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+  const { body } = await send(attempt, watch, chat, written(attempt, chat, request));
   const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
     throw watch.explain(cause);
   });
   try {
-    return chat.read(JSON.parse(text));
+    const reply = chat.read(JSON.parse(text));
+    return callIds === null ? reply : showReplyIds(callIds, reply, target.baseUrl);
   } catch (cause) {
     throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
   }
@@ -59,7 +64,7 @@ export async function askStream(
   const chat = attempt.adapter.chat!;
   const watch = new Watch(attempt);
   try {
-    const { fields, body } = await send(attempt, watch, chat, chat.write(request, attempt.target));
+    const { fields, body } = await send(attempt, watch, chat, written(attempt, chat, request));
     const type = fields.get("content-type") ?? "";
     if (!type.startsWith("text/event-stream")) {
       body.cancel();
@@ -68,7 +73,7 @@ export async function askStream(
         `the reply is no event stream but ${type || "nothing"}`,
       );
     }
-    const stream = new Chunks(body, chat, watch);
+    const stream = new Chunks(body, attempt, watch);
     while (true) {
       const first = await stream.next();
       if (first === null) throw new UpstreamFailure("cut", "the stream ended before it began");
@@ -87,10 +92,10 @@ class Chunks implements ChunkStream {
 
   constructor(
     private readonly body: BodyReader,
-    chat: ChatAdapter,
+    private readonly attempt: Attempt,
     private readonly watch: Watch,
   ) {
-    this.#reader = chat.reader();
+    this.#reader = attempt.adapter.chat!.reader();
   }
 
   async next(): Promise<readonly ChatChunk[] | null> {
@@ -114,6 +119,7 @@ class Chunks implements ChunkStream {
   }
 
   #read(bytes: Uint8Array): ChatChunk[] {
+    const { callIds, target } = this.attempt;
     const chunks: ChatChunk[] = [];
     try {
       for (const event of this.#splitter.push(bytes)) {
@@ -124,7 +130,7 @@ class Chunks implements ChunkStream {
             cause: event.data,
           });
         }
-        chunks.push(chunk);
+        chunks.push(callIds === null ? chunk : showChunkIds(callIds, chunk, target.baseUrl));
         if (chunk.done === true) this.#isDone = true;
       }
     } catch (cause) {
@@ -151,6 +157,16 @@ class Chunks implements ChunkStream {
     this.body.cancel();
     this.watch[Symbol.dispose]();
   }
+}
+
+/** The request to send, with the upstream's own ids of tool calls. */
+function written(
+  { callIds, target }: Attempt,
+  chat: ChatAdapter,
+  request: ChatRequest,
+): UpstreamRequest {
+  const own = callIds === null ? request : restoreCallIds(callIds, request, target.baseUrl);
+  return chat.write(own, target);
 }
 
 async function send(

@@ -3,6 +3,7 @@ import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
 import type { Admission } from "./admission.ts";
 import type { Health } from "../base/breaker.ts";
 import type { Attempt } from "./call_chat.ts";
+import type { CallIds } from "./call_ids.ts";
 import { tryingOrder } from "./choose.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
@@ -28,7 +29,11 @@ export interface Asked {
 
 /** Finds an upstream that answers. */
 export class Upstreams {
-  constructor(readonly admission: Admission, private readonly http1: Http1Client | null) {}
+  constructor(
+    readonly admission: Admission,
+    private readonly http1: Http1Client | null,
+    private readonly callIds: CallIds | null = null,
+  ) {}
 
   /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
   async first<T>(
@@ -77,6 +82,7 @@ export class Upstreams {
       adapter: this.admission.adapterOf(provider),
       target: this.admission.targetOf(model, upstream, provider),
       http1: this.http1,
+      callIds: this.callIds,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };
