@@ -196,3 +196,18 @@ Deno.test(
     assert.deepEqual(await sentBack(gateway, second, "other", ids), { calls: ids, results: ids });
   },
 );
+
+Deno.test(
+  "a stranger's id in characters that a provider does not take joins call and result",
+  STRICT,
+  async () => {
+    await using upstream = startFakeUpstream();
+    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    upstream.answer(anthropicReply(["toolu_1"]));
+    const strange = ["functions.f:0", "functions_f:0", "ä"];
+    const { calls, results } = await sentBack(gateway, upstream, "turns", strange);
+    assert.deepEqual(calls, results);
+    assert.equal(new Set(calls).size, 3);
+    for (const id of calls) assert.match(id, /^[A-Za-z0-9_-]+$/);
+  },
+);
