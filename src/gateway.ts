@@ -155,9 +155,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
-  const { admission, upstreams, chat } = opened.use(
-    openChat({ ledger, metrics, log }, options),
-  );
   const { sql } = database;
   const files = opened.use(
     await openFiles({
@@ -167,6 +164,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
       log: (level, message, fields) => log[level](message, fields),
     }),
+  );
+  const { admission, upstreams, chat } = opened.use(
+    openChat({ ledger, files, metrics, log }, options),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);

@@ -1,17 +1,20 @@
 import { EVERY_ADAPTER } from "../providers/own.ts";
 import { ImageHosts } from "./chat/check_image_hosts.ts";
 import type { ChatDeps } from "./chat/complete_chat.ts";
+import type { OpenFiles } from "./files/open_files.ts";
 import { errorBody } from "./http/render_error.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Resolve } from "./outbound/resolve.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { Admission } from "./upstream/admission.ts";
+import { openCallIds } from "./upstream/call_ids.ts";
 import { Http1Client, needsFetch } from "./upstream/http1/client.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 
 interface Given {
   ledger: Ledger;
+  files: Pick<OpenFiles, "keysFor">;
   metrics: Metrics;
   log: Log;
 }
@@ -30,7 +33,7 @@ export interface OpenChat extends Disposable {
 }
 
 export function openChat(
-  { ledger, metrics, log }: Given,
+  { ledger, files, metrics, log }: Given,
   { environment, resolve, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
@@ -42,7 +45,8 @@ export function openChat(
     },
   });
   const http1 = needsFetch(environment) ? null : new Http1Client();
-  const upstreams = new Upstreams(admission, http1);
+  const callIds = openCallIds(() => files.keysFor("tool call ids"));
+  const upstreams = new Upstreams(admission, http1, callIds);
   const chat: ChatDeps = {
     ledger,
     upstreams,

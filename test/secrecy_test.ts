@@ -38,6 +38,14 @@ function traces(seen: string, upstream: string): string[] {
   return ["canary", "31.41592", host].filter((trace) => seen.toLowerCase().includes(trace));
 }
 
+/** Ids of tool calls that are not of our own shape: whose they look like names the provider. */
+function foreignCallIds(seen: string): string[] {
+  const calls = [...seen.matchAll(/"tool_calls":(\[.*?\])/g)].map(([, calls]) => calls!);
+  const ids = calls.flatMap((call) => [...call.matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id!));
+  const shapes = /toolu_|tooluse_|chatcmpl-tool|functions\.|"fc[-_]/.exec(seen) ?? [];
+  return [...ids.filter((id) => id !== "" && !/^call_[A-Za-z0-9]{35}$/.test(id)), ...shapes];
+}
+
 for (const provider of PROVIDERS) {
   Deno.test(`nothing of ${provider} shows in answers, streams, errors, headers or logs`, async () => {
     await using upstream = startFakeUpstream({ pieceBytes: 7 });
@@ -58,6 +66,7 @@ for (const provider of PROVIDERS) {
         });
         const seen = JSON.stringify([...res.headers]) + await res.text();
         assert.deepEqual(traces(seen, upstream.url), [], `${recorded.name}: ${seen}`);
+        assert.deepEqual(foreignCallIds(seen), [], `${recorded.name}: ${seen}`);
         const receipt = await gateway.get(`/v1/usage/${res.headers.get("x-request-id")}`);
         assert.deepEqual(
           traces(await receipt.text(), upstream.url),

@@ -1,4 +1,5 @@
 import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import { callId } from "../dialect/call_id.ts";
 import { conversationOf, type Part, type Turn } from "../dialect/conversation.ts";
 import { compact, type Json } from "../dialect/json.ts";
 import * as parameters from "../dialect/parameters.ts";
@@ -72,10 +73,17 @@ function blockOf(part: Part): Json {
         source: { type: "base64", media_type: part.mime, data: part.base64 },
       };
     case "call":
-      return { type: "tool_use", id: part.id, name: part.name, input: part.input };
+      return { type: "tool_use", id: idOf(part.id), name: part.name, input: part.input };
     case "result":
-      return { type: "tool_result", tool_use_id: part.id, content: part.parts.map(blockOf) };
+      return { type: "tool_result", tool_use_id: idOf(part.id), content: part.parts.map(blockOf) };
   }
+}
+
+/** The provider takes these characters only; an id of another provider may have others. */
+const CALL_ID = /^[A-Za-z0-9_-]+$/;
+
+function idOf(id: string): string {
+  return id === "" || CALL_ID.test(id) ? id : callId(id, 0);
 }
 
 function blockType(mime: string, param: string): string {

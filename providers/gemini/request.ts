@@ -1,7 +1,14 @@
 import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
-import { conversationOf, type Part, type Result, type Turn } from "../dialect/conversation.ts";
+import {
+  conversationOf,
+  type Link,
+  type Part,
+  type Result,
+  type Turn,
+} from "../dialect/conversation.ts";
 import { compact, type Json, record } from "../dialect/json.ts";
 import * as parameters from "../dialect/parameters.ts";
+import { refuse } from "../dialect/write.ts";
 import { generationConfig } from "./generation.ts";
 import { generationOf } from "./model.ts";
 
@@ -43,7 +50,7 @@ function partsOf(part: Part): Json[] {
     case "bytes":
       return [{ inlineData: { mimeType: part.mime, data: part.base64 } }];
     case "link":
-      return [{ fileData: compact({ fileUri: part.url, mimeType: mimeOf(part.url) }) }];
+      return [{ fileData: compact({ fileUri: part.url, mimeType: mimeOf(part) }) }];
     case "call":
       return [{ functionCall: { id: part.id, name: part.name, args: part.input } }];
     case "result":
@@ -75,12 +82,19 @@ const MIMES: Readonly<Record<string, string>> = {
   gif: "image/gif",
   webp: "image/webp",
   heic: "image/heic",
-  pdf: "application/pdf",
 };
+/** What an address ends in that the provider would read as something far larger than an image. */
+const LARGE = new Set(["pdf", "mp4", "mov", "mpeg", "mpg", "webm", "avi", "mp3", "wav", "flac"]);
+/** Where an address is a video, or a file in the store that our key opens. */
+const OTHER_HOSTS = /(?:^|\.)(?:youtube\.com|youtu\.be|youtube-nocookie\.com|googleapis\.com)$/;
 
-function mimeOf(url: string): string | undefined {
-  const ending = /\.([a-z]{3,4})$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1];
-  return ending === undefined ? undefined : MIMES[ending.toLowerCase()];
+/** The type of a linked image; undefined where its address does not tell. */
+function mimeOf({ url, param }: Link): string | undefined {
+  const ending = /\.([a-z0-9]{3,4})$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1]?.toLowerCase() ?? "";
+  if (LARGE.has(ending) || OTHER_HOSTS.test(URL.parse(url)?.hostname ?? "")) {
+    refuse(param, "This model takes links to images only.");
+  }
+  return MIMES[ending];
 }
 
 function toolOf({ name, description, parameters }: parameters.Tool): Json {

@@ -7,97 +7,171 @@ export interface Health {
   restUntil: number;
 }
 
+/**
+ * What a failure tells. `outage`: the other side is down, whoever asks. `request`: the request itself may
+ * be what it fails on, so it tells of the account that sent it and of no other.
+ */
+export interface FailureNote {
+  /** What the other side itself asked for; then it rests at once. */
+  restSeconds?: number | undefined;
+  cause?: "outage" | "request";
+  /** Whose request it was, where requests are kept apart by account. */
+  account?: string | undefined;
+}
+
+interface Watched extends Health {
+  rests: number;
+  isProbing: boolean;
+  /** At least one failure of the row was an outage. */
+  isOutage: boolean;
+  /** Accounts whose own requests failed since the last probe, and the account that has it. */
+  failing: Set<string>;
+  /** Requests of other accounts that were let in while it is open, and are under way. */
+  trials: number;
+}
+
 /** Failures in a row that make it rest. */
 const FAILURES_MAX = 5;
 const REST_MS = 5_000;
 const REST_MS_MAX = 60_000;
+/** How long an account's success shows that the other side works. */
+const SERVED_MS = 60_000;
+const SERVED_MAX = 100;
+/** Requests at once by which other accounts find out whether it works, where no success shows it. */
+const TRIALS_MAX = 10;
 
 /**
- * Rests whoever fails. After the rest one request may try (half-open): success brings it back, failure
- * makes it rest for longer.
+ * A circuit breaker. It opens after five failures in a row; after the rest one request may try (half-open):
+ * success closes it, failure makes it rest for longer.
+ *
+ * One account must not open it for others by requests that are made to fail. So while every failure may be
+ * the requests' own fault, only accounts that failed are kept out: others are let in, all of them while one
+ * of them was served in the last minute, else a few at a time. Their success closes the breaker, their
+ * failure keeps them out too: in a real outage each account finds it open after one request.
  */
 export class Breaker {
-  readonly #health = new Map<
-    string,
-    Health & { rests: number; isProbing: boolean; isIll: boolean }
-  >();
+  readonly #records = new Map<string, Watched>();
+  /** By name, when each account was last served; the latest is last. */
+  readonly #served = new Map<string, Map<string, number>>();
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Whether `mayTry` would say yes; takes no probe. */
   wouldTry(name: string): boolean {
-    const health = this.#health.get(name);
-    if (health === undefined || health.state === "closed") return true;
-    return this.now() >= health.restUntil && !health.isProbing;
+    const record = this.#records.get(name);
+    if (record === undefined || record.state === "closed") return true;
+    return this.now() >= record.restUntil && !record.isProbing;
   }
 
   /** Whether a request may be sent now. In half-open state the first to ask gets the probe. */
-  mayTry(name: string): boolean {
-    const health = this.#health.get(name);
-    if (health === undefined || health.state === "closed") return true;
+  mayTry(name: string, account?: string): boolean {
+    const record = this.#records.get(name);
+    if (record === undefined || record.state === "closed") return true;
     if (!this.wouldTry(name)) return false;
-    health.state = "half_open";
-    health.isProbing = true;
+    record.state = "half_open";
+    record.isProbing = true;
+    // The others may find out anew: one account that always takes the probe keeps none of them out.
+    record.failing.clear();
+    if (account !== undefined) record.failing.add(account);
     return true;
   }
 
   /**
-   * Whether it rests for nothing but failures of particular requests: then another request may well go
-   * through, and need not wait for the rest to end.
+   * Whether it is open for nothing but failures of particular requests: then another request may well go
+   * through, and need not wait for the rest to end. With an account, a request of that account.
    */
-  mayKnock(name: string): boolean {
-    const health = this.#health.get(name);
-    return health !== undefined && health.state !== "closed" && !health.isIll;
+  mayKnock(name: string, account?: string): boolean {
+    const record = this.#records.get(name);
+    if (record === undefined || record.state === "closed" || record.isOutage) return false;
+    if (account === undefined) return true;
+    if (record.failing.has(account)) return false;
+    return record.trials < TRIALS_MAX || this.#servesOthers(name, record.failing);
+  }
+
+  /** Counts a request that `mayKnock` let in; what is returned ends it. */
+  knock(name: string): () => void {
+    const record = this.#records.get(name);
+    if (record === undefined) return () => {};
+    record.trials++;
+    return () => record.trials--;
+  }
+
+  /** The other side began to answer this account: it works, however the answer ends. */
+  served(name: string, account: string | undefined): void {
+    if (account === undefined) return;
+    let served = this.#served.get(name);
+    if (served === undefined) this.#served.set(name, served = new Map());
+    served.delete(account);
+    if (served.size >= SERVED_MAX) served.delete(served.keys().next().value!);
+    served.set(account, this.now());
   }
 
   succeeded(name: string): void {
-    if (this.#health.has(name)) this.#health.delete(name);
+    if (this.#records.has(name)) this.#records.delete(name);
   }
 
-  /**
-   * `restSeconds`: what the other side itself asked for; then it rests at once. `isOfRequest`: it answered,
-   * and the request may be what it fails on.
-   */
-  failed(name: string, restSeconds?: number, isOfRequest = false): void {
-    const health = this.#health.get(name) ??
-      { state: "closed", failures: 0, restUntil: 0, rests: 0, isProbing: false, isIll: false };
-    this.#health.set(name, health);
-    health.failures++;
-    health.isIll ||= !isOfRequest;
-    const wasProbe = health.isProbing;
-    health.isProbing = false;
-    if (restSeconds === undefined && !wasProbe && health.failures < FAILURES_MAX) return;
+  failed(name: string, { restSeconds, cause = "outage", account }: FailureNote = {}): void {
+    const record = this.#records.get(name) ?? fresh();
+    this.#records.set(name, record);
+    record.failures++;
+    record.isOutage ||= cause === "outage";
+    if (account !== undefined) record.failing.add(account);
+    const wasProbe = record.isProbing;
+    record.isProbing = false;
+    if (restSeconds === undefined && !wasProbe && record.failures < FAILURES_MAX) return;
     // Of the same moment as the failure that began the rest: no reason to rest for longer.
-    if (restSeconds === undefined && health.state === "open") return;
-    const usual = Math.min(REST_MS * 2 ** health.rests, REST_MS_MAX);
-    if (health.state !== "open") health.rests++;
-    health.state = "open";
-    health.restUntil = this.now() +
+    if (restSeconds === undefined && record.state === "open") return;
+    const usual = Math.min(REST_MS * 2 ** record.rests, REST_MS_MAX);
+    if (record.state !== "open") record.rests++;
+    record.state = "open";
+    record.restUntil = this.now() +
       (restSeconds === undefined ? usual : Math.min(restSeconds * 1000, REST_MS_MAX));
   }
 
   /** The request was given up for reasons that say nothing of the other side. */
   abandoned(name: string): void {
-    const health = this.#health.get(name);
-    if (health !== undefined) health.isProbing = false;
+    const record = this.#records.get(name);
+    if (record !== undefined) record.isProbing = false;
   }
 
   /** Drops what is known of those whose rest ended before `moment`: nobody has asked for them since. */
   forgetBefore(moment: number): void {
-    for (const [name, { restUntil, isProbing }] of this.#health) {
-      if (restUntil < moment && !isProbing) this.#health.delete(name);
+    for (const [name, { restUntil, isProbing }] of this.#records) {
+      if (restUntil < moment && !isProbing) this.#records.delete(name);
     }
   }
 
   healthOf(name: string): Health {
-    const health = this.#health.get(name);
-    if (health === undefined) return { state: "closed", failures: 0, restUntil: 0 };
-    return { state: health.state, failures: health.failures, restUntil: health.restUntil };
+    const record = this.#records.get(name);
+    if (record === undefined) return { state: "closed", failures: 0, restUntil: 0 };
+    return { state: record.state, failures: record.failures, restUntil: record.restUntil };
   }
 
   /** Seconds until the first of these may be tried again. */
   secondsUntil(names: readonly string[]): number {
-    const soonest = Math.min(...names.map((name) => this.#health.get(name)?.restUntil ?? 0));
+    const soonest = Math.min(...names.map((name) => this.#records.get(name)?.restUntil ?? 0));
     return Math.max(1, Math.ceil((soonest - this.now()) / 1000));
   }
+
+  /** Whether an account that has not failed since was served lately. */
+  #servesOthers(name: string, failing: ReadonlySet<string>): boolean {
+    const since = this.now() - SERVED_MS;
+    for (const [account, at] of this.#served.get(name) ?? []) {
+      if (at >= since && !failing.has(account)) return true;
+    }
+    return false;
+  }
+}
+
+function fresh(): Watched {
+  return {
+    state: "closed",
+    failures: 0,
+    restUntil: 0,
+    rests: 0,
+    isProbing: false,
+    isOutage: false,
+    failing: new Set(),
+    trials: 0,
+  };
 }

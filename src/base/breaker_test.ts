@@ -36,7 +36,7 @@ Deno.test("a success in between starts the count anew", () => {
 Deno.test("an upstream that names its rest gets it, at once", () => {
   let now = 0;
   const breaker = new Breaker(() => now);
-  breaker.failed("a", 3);
+  breaker.failed("a", { restSeconds: 3 });
   assert.equal(breaker.mayTry("a"), false);
   assert.equal(breaker.secondsUntil(["a"]), 3);
   now = 3_000;
@@ -46,7 +46,7 @@ Deno.test("an upstream that names its rest gets it, at once", () => {
 Deno.test("a probe that was given up lets the next one probe", () => {
   let now = 0;
   const breaker = new Breaker(() => now);
-  breaker.failed("a", 1);
+  breaker.failed("a", { restSeconds: 1 });
   now = 1_000;
   assert.equal(breaker.mayTry("a"), true);
   breaker.abandoned("a");
@@ -57,11 +57,70 @@ Deno.test("failures that were under way when the rest began do not make it longe
   let now = 0;
   const breaker = new Breaker(() => now);
   for (let i = 0; i < 12; i++) breaker.failed("a");
-  for (let i = 0; i < 12; i++) breaker.failed("b", 2);
+  for (let i = 0; i < 12; i++) breaker.failed("b", { restSeconds: 2 });
   assert.equal(breaker.secondsUntil(["a"]), 5);
   assert.equal(breaker.secondsUntil(["b"]), 2);
   now = 5_000;
   assert.equal(breaker.mayTry("b"), true);
   breaker.failed("b");
   assert.equal(breaker.secondsUntil(["b"]), 10, "the second rest, not the thirteenth");
+});
+
+const own = (account: string) => ({ cause: "request", account }) as const;
+
+function opened(now: () => number, ...accounts: string[]): Breaker {
+  const breaker = new Breaker(now);
+  for (let n = 0; n < 5; n++) breaker.failed("a", own(accounts[n % accounts.length]!));
+  assert.equal(breaker.healthOf("a").state, "open");
+  return breaker;
+}
+
+Deno.test("failures that requests may have caused keep out the accounts that had them, and no others", () => {
+  for (const accounts of [["mallory"], ["mallory", "mallory2", "mallory3"]]) {
+    const breaker = opened(() => 0, ...accounts);
+    for (const account of accounts) assert.equal(breaker.mayKnock("a", account), false);
+    assert.equal(breaker.mayTry("a", accounts[0]), false);
+    assert.equal(breaker.mayKnock("a", "bob"), true);
+    breaker.failed("a", own("bob"));
+    assert.equal(breaker.mayKnock("a", "bob"), false, "now it failed for bob too");
+    assert.equal(breaker.mayKnock("a", "carol"), true);
+    breaker.succeeded("a");
+    assert.equal(breaker.healthOf("a").state, "closed", "one success ends it");
+  }
+});
+
+Deno.test("an account that takes every probe keeps no other account out", () => {
+  let now = 0;
+  const breaker = opened(() => now, "mallory", "bob");
+  for (let n = 0; n < 20; n++) {
+    now = breaker.healthOf("a").restUntil;
+    assert.equal(breaker.mayTry("a", "mallory"), true, "the probe");
+    assert.equal(breaker.mayKnock("a", "mallory"), false, "and no more than the probe");
+    assert.equal(breaker.mayKnock("a", "bob"), true);
+    breaker.failed("a", own("mallory"));
+    assert.equal(breaker.mayKnock("a", "bob"), true);
+  }
+});
+
+Deno.test("a few accounts at a time try an upstream that serves none, and all while it serves one", () => {
+  let now = 0;
+  const breaker = opened(() => now, "mallory");
+  const leave = Array.from({ length: 10 }, () => breaker.knock("a"));
+  assert.equal(breaker.mayKnock("a", "bob"), false);
+  leave[0]!();
+  assert.equal(breaker.mayKnock("a", "bob"), true);
+  breaker.knock("a");
+  breaker.served("a", "mallory");
+  assert.equal(breaker.mayKnock("a", "bob"), false, "mallory failed since");
+  breaker.served("a", "carol");
+  assert.equal(breaker.mayKnock("a", "bob"), true);
+  now += 61_000;
+  assert.equal(breaker.mayKnock("a", "bob"), false, "a minute later it shows nothing any more");
+});
+
+Deno.test("one outage among failures of requests keeps everybody out", () => {
+  const breaker = opened(() => 0, "mallory");
+  breaker.failed("a", { account: "bob" });
+  assert.equal(breaker.mayKnock("a", "carol"), false);
+  assert.equal(breaker.mayTry("a", "carol"), false);
 });

@@ -84,9 +84,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   }
 
   const { value: reply, upstream, release } = await deps.upstreams.first(
-    call.plan,
-    model,
-    call.signal,
+    { plan: call.plan, model, account: call.account.id, signal: call.signal },
     (attempt) => askWhole(attempt, prepared.requestFor(attempt.upstream)),
   );
   release();
@@ -131,9 +129,7 @@ async function streamed(
   let given;
   try {
     given = await deps.upstreams.first(
-      call.plan,
-      model,
-      stop.signal,
+      { plan: call.plan, model, account: call.account.id, signal: stop.signal },
       (attempt) => askStream(attempt, prepared.requestFor(attempt.upstream)),
     );
   } catch (error) {

@@ -42,8 +42,10 @@ export async function writeText(
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
   let reply;
   try {
-    const given = await upstreams.first(plan, model, signal, (at) =>
-      askWhole(at, upstreams.write(plan, model, at.upstream, request)));
+    const given = await upstreams.first(
+      { plan, model, account: task.account_id, signal },
+      (at) => askWhole(at, upstreams.write(plan, model, at.upstream, request)),
+    );
     given.release();
     reply = given.value;
   } catch (error) {

@@ -33,6 +33,8 @@ export interface OpenFiles extends Files, AsyncDisposable {
   clean(): Promise<number>;
   /** Takes note of a new secret that addresses are signed with; it also happens by itself. */
   refreshSecrets(): Promise<void>;
+  /** Keys that all nodes share, for a purpose of its own; the newest first. */
+  keysFor(purpose: string): readonly Uint8Array[];
 }
 
 /** Longer than any job takes; the address is only a bell. */
@@ -153,6 +155,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
       signer.verify(fileId, query.expires ?? "", query.signature ?? "", now),
     clean: cleanNow,
     refreshSecrets: () => signer.refresh(),
+    keysFor: (purpose) => signer.keysFor(purpose),
     [Symbol.asyncDispose]: () => cleaning[Symbol.asyncDispose](),
   };
 }

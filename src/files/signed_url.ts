@@ -13,6 +13,7 @@ const SIGNATURE = /^(\d{1,18})-([A-Za-z0-9_-]{43})$/;
 export class UrlSigner {
   #secrets = new Map<string, Uint8Array>();
   #newest = "";
+  readonly #keys = new Map<string, readonly Uint8Array[]>();
 
   constructor(private readonly sql: Queries) {}
 
@@ -25,6 +26,7 @@ export class UrlSigner {
                           where created_at < now() - make_interval(hours => ${HOURS_MAX})))
       select number::text, secret from content_secret order by number`;
     this.#secrets = new Map(rows.map(({ number, secret }) => [number, secret]));
+    this.#keys.clear();
     this.#newest = rows.at(-1)?.number ?? "";
   }
 
@@ -33,6 +35,17 @@ export class UrlSigner {
     const secret = this.#secrets.get(this.#newest);
     if (secret === undefined) throw new Error("there is no secret to sign addresses with");
     return `${this.#newest}-${macOf(secret, fileId, expires).toString("base64url")}`;
+  }
+
+  /** Keys for another purpose, made from the same secrets; the newest first. */
+  keysFor(purpose: string): readonly Uint8Array[] {
+    const known = this.#keys.get(purpose);
+    if (known !== undefined) return known;
+    const keys = [...this.#secrets.values()].reverse()
+      .map((secret) => createHmac("sha256", secret).update(`key for ${purpose}`).digest());
+    if (keys.length === 0) throw new Error("there is no secret to make keys from");
+    this.#keys.set(purpose, keys);
+    return keys;
   }
 
   /** Whether an address is ours and still works. */

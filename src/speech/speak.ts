@@ -69,7 +69,7 @@ async function firstThatSpeaks(
   const tried: string[] = [];
   let last: UpstreamFailure | null = null;
   while (true) {
-    const choice = media.choose(plan, model, tried);
+    const choice = media.choose(plan, model, tried, { account: call.account });
     if (choice.upstream === null) {
       if (last !== null) throw jobRefusal(last.kind, last.options.param);
       throw nobodySpeaks(model, choice.retryAfterMs);
@@ -91,7 +91,7 @@ async function firstThatSpeaks(
 async function speakAt(
   media: MediaCalls,
   spot: Spot,
-  { requestId, speech }: SpeechCall,
+  { requestId, speech, account }: SpeechCall,
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
   const { seconds_max: _, ...parameters } = speech.parameters;
@@ -102,7 +102,7 @@ async function speakAt(
     parameters,
     inputs: [],
     callbackUrl: null,
-  }, signal);
+  }, signal, { account });
   const seen = submitted.id === null
     ? submitted.seen
     : await outcomeOf(media, spot, submitted.id, submitted.seen, signal);

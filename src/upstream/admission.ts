@@ -2,7 +2,7 @@ import { Slots } from "../base/slots.ts";
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
 import type { Adapter, Target } from "./adapter.ts";
 import { Breaker, type Health } from "../base/breaker.ts";
-import type { FailureKind, UpstreamFailure } from "./failure.ts";
+import { causeOf, type FailureKind, type UpstreamFailure } from "./failure.ts";
 
 export interface AdmissionOptions {
   adapters: { get(name: string): Adapter | undefined };
@@ -14,6 +14,8 @@ export interface AdmissionOptions {
 
 /** A place at an upstream. End it once, with how it went. */
 export interface Place {
+  /** The first bytes of an answer came. */
+  began(): void;
   /** Null: it went well. */
   end(failure: UpstreamFailure | null): void;
   /** Given up for reasons that say nothing of the upstream. */
@@ -22,6 +24,9 @@ export interface Place {
 
 /** Whether a job is new to an upstream, or has failed there before. */
 export type Trial = "first" | "again";
+
+/** Who asks: a job that comes again until it is done, or a request of an account. */
+export type Asker = Trial | { readonly account: string };
 
 /** Who may be asked now: who is ill, and how much each may bear at once. One for chat and media. */
 export class Admission {
@@ -46,24 +51,53 @@ export class Admission {
     };
   }
 
-  /** A place at the upstream; null when it is full or rests. */
-  enter(upstream: Upstream, provider: Provider): Place | null {
+  /** A place at the upstream for a request of an account; null when it is full, or rests for this account. */
+  enter(upstream: Upstream, provider: Provider, asker?: Exclude<Asker, Trial>): Place | null {
     const name = nameOf(upstream);
-    const release = this.#take(provider, () => this.#breaker.mayTry(name));
+    const account = asker?.account;
+    const isKnock = this.#mayKnock(name, asker);
+    const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name, account));
     if (release === null) return null;
+    const leave = isKnock ? this.#breaker.knock(name) : () => {};
+    const over = () => {
+      release();
+      leave();
+    };
     return {
+      began: () => this.#breaker.served(name, account),
       end: (failure) => {
-        release();
-        // A rejected request shows a healthy upstream.
-        if (failure === null || failure.isRejection) this.#breaker.succeeded(name);
-        else this.#breaker.failed(name, failure.options.retryAfterSeconds);
+        over();
+        this.#judge(name, failure, account, isKnock);
         this.tell(upstream, failure);
       },
       abandon: () => {
-        this.#breaker.abandoned(name);
-        release();
+        if (!isKnock) this.#breaker.abandoned(name);
+        over();
       },
     };
+  }
+
+  /** What the end of a chat tells the circuit breaker. */
+  #judge(
+    name: string,
+    failure: UpstreamFailure | null,
+    account: string | undefined,
+    isKnock: boolean,
+  ): void {
+    switch (failure === null ? "none" : causeOf(failure)) {
+      case "none":
+        this.#breaker.served(name, account);
+        return this.#breaker.succeeded(name);
+      case "outage":
+        return this.#breaker.failed(name, {
+          restSeconds: failure!.options.retryAfterSeconds,
+          account,
+        });
+      case "request":
+        return this.#breaker.failed(name, { cause: "request", account });
+      case "client":
+        if (!isKnock) this.#breaker.abandoned(name);
+    }
   }
 
   /**
@@ -73,17 +107,19 @@ export class Admission {
   enterJob(upstream: Upstream, provider: Provider, trial: Trial): Place | null {
     const name = nameOf(upstream);
     const isWell = () => this.#breaker.healthOf(name).state === "closed";
-    const isKnock = trial === "first" && this.#breaker.mayKnock(name);
+    const isKnock = this.#mayKnock(name, trial);
     const isProbe = !isKnock && !isWell();
     const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name));
     if (release === null) return null;
     return {
+      began() {},
       end: (failure) => {
         release();
         if (failure === null || failure.isRejection) this.#breaker.succeeded(name);
-        else if (!isOfJob(failure)) this.#breaker.failed(name, failure.options.retryAfterSeconds);
-        else if (isProbe || (trial === "first" && isWell())) {
-          this.#breaker.failed(name, undefined, true);
+        else if (!isOfJob(failure)) {
+          this.#breaker.failed(name, { restSeconds: failure.options.retryAfterSeconds });
+        } else if (isProbe || (trial === "first" && isWell())) {
+          this.#breaker.failed(name, { cause: "request" });
         }
         this.tell(upstream, failure);
       },
@@ -102,13 +138,18 @@ export class Admission {
     return null;
   }
 
-  /** Whether `enter`, or with a trial `enterJob`, would give a place now; takes none. */
-  hasRoom(upstream: Upstream, plan: Plan, trial?: Trial): boolean {
+  /** Whether `enter` or `enterJob` would give this one a place now; takes none. */
+  hasRoom(upstream: Upstream, plan: Plan, asker?: Asker): boolean {
     const { id, concurrencyMax } = plan.providers.get(upstream.provider)!;
     const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
     const name = nameOf(upstream);
     return !isFull &&
-      (this.#breaker.wouldTry(name) || (trial === "first" && this.#breaker.mayKnock(name)));
+      (this.#breaker.wouldTry(name) || this.#mayKnock(name, asker));
+  }
+
+  #mayKnock(name: string, asker?: Asker): boolean {
+    if (typeof asker === "object") return this.#breaker.mayKnock(name, asker.account);
+    return asker === "first" && this.#breaker.mayKnock(name);
   }
 
   tell({ provider, model }: Upstream, failure: UpstreamFailure | null): void {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { planOf } from "../../test/helpers/media_calls.ts";
 import { Admission, type Trial } from "./admission.ts";
-import { UpstreamFailure } from "./failure.ts";
+import { type FailureKind, UpstreamFailure } from "./failure.ts";
 
 const plan = planOf({
   adapter: "runway",
@@ -91,6 +91,75 @@ Deno.test("whatever jobs fail in whatever order, one that is new is let in, and 
         place.abandon();
       }
       assert.equal(health().in_flight, 0);
+    },
+  ));
+});
+
+const chat = (account: string) => ({ account });
+
+/** Failures of chats as `call_chat.ts` makes them. */
+const failed = (status: number, kind: FailureKind = "failed", retryAfterSeconds?: number) =>
+  new UpstreamFailure(kind, `the upstream answered ${status}`, { status, retryAfterSeconds });
+
+Deno.test("what blames the request is never counted, in whatever words", () => {
+  const admission = new Admission({ adapters: new Map(), onAttempt() {} });
+  for (const status of [400, 404, 405, 409, 413, 414, 415, 422, 431]) {
+    for (const kind of ["failed", "rate_limited", "unreadable"] as const) {
+      for (let n = 0; n < 6; n++) {
+        admission.enter(upstream!, provider, chat("mallory"))!.end(failed(status, kind, 30));
+      }
+      assert.equal(admission.healthOf(upstream!).state, "closed", `${status} ${kind}`);
+    }
+  }
+});
+
+Deno.test("what a request can provoke keeps out its account alone; an outage everybody", () => {
+  const provoked = [
+    failed(500),
+    failed(403, "unauthorized"),
+    failed(402, "unauthorized"),
+    new UpstreamFailure("timeout", "silence"),
+    new UpstreamFailure("cut", "the stream ended without its end"),
+    new UpstreamFailure("unreadable", "the reply cannot be read"),
+    new UpstreamFailure("unreachable", "the connection broke", { sent: "maybe" }),
+  ];
+  const outages = [
+    failed(401, "unauthorized"),
+    failed(429, "rate_limited"),
+    failed(503, "overloaded"),
+    failed(500, "failed", 5),
+    new UpstreamFailure("unreachable", "connection refused", { sent: "no" }),
+  ];
+  for (const failure of [...provoked, ...outages]) {
+    const admission = new Admission({ adapters: new Map(), onAttempt() {} });
+    const enter = (account: string) => admission.enter(upstream!, provider, chat(account));
+    const hasRoom = (account: string) => admission.hasRoom(upstream!, plan, chat(account));
+    for (let n = 0; n < 5; n++) enter("mallory")?.end(failure);
+    assert.equal(admission.healthOf(upstream!).state, "open", failure.message);
+    assert.equal(enter("mallory"), null, failure.message);
+    const isLetIn = provoked.includes(failure);
+    assert.equal(hasRoom("bob"), isLetIn, failure.message);
+    const place = enter("bob");
+    assert.equal(place !== null, isLetIn, failure.message);
+    place?.abandon();
+    assert.equal(admission.healthOf(upstream!).in_flight, 0);
+  }
+});
+
+Deno.test("however some accounts fail, one whose requests go well is never kept out", () => {
+  fc.assert(fc.property(
+    fc.array(fc.constantFrom("m1", "m2", "m3", "bob"), { maxLength: 80 }),
+    (story) => {
+      const admission = new Admission({ adapters: new Map(), onAttempt() {} });
+      for (const account of story) {
+        const place = admission.enter(upstream!, provider, chat(account));
+        if (account !== "bob") place?.end(failed(500));
+        else {
+          assert.ok(place !== null);
+          place.end(null);
+        }
+      }
+      assert.equal(admission.healthOf(upstream!).in_flight, 0);
     },
   ));
 });

@@ -8,11 +8,12 @@ import type {
   Target,
   UpstreamRequest,
 } from "./adapter.ts";
+import { type CallIds, showChunkIds, showReplyIds } from "./call_ids.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
 import { clientParam } from "./client_param.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
-import { retryAfter, UpstreamFailure } from "./failure.ts";
+import { neverConnected, retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 import { Watch } from "./watch.ts";
 
@@ -22,6 +23,8 @@ export interface Attempt {
   adapter: Adapter;
   /** Sends what it can; null where everything is for `fetch`. */
   http1: Http1Client | null;
+  /** Hides the upstream's ids of tool calls; null where they pass as they are. */
+  callIds: CallIds | null;
   /** Longest wait for the first byte, and between two. */
   timeoutMs: number;
   /** Ends the attempt from outside: the client left, or the whole took too long. */
@@ -40,6 +43,7 @@ const ERROR_BYTES_MAX = 64 * 1024;
 
 /** Asks for a whole answer. */
 export async function askWhole(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
+  const { callIds } = attempt;
   const chat = attempt.adapter.chat!;
   using watch = new Watch(attempt);
   const { body } = await send(attempt, watch, written);
@@ -47,7 +51,8 @@ export async function askWhole(attempt: Attempt, written: WrittenChat): Promise<
     throw watch.explain(cause);
   });
   try {
-    return chat.read(JSON.parse(text));
+    const reply = chat.read(JSON.parse(text));
+    return callIds === null ? reply : showReplyIds(callIds, reply, written.target.baseUrl);
   } catch (cause) {
     throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
   }
@@ -65,7 +70,6 @@ export async function askStream(
   attempt: Attempt,
   written: WrittenChat,
 ): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
-  const chat = attempt.adapter.chat!;
   const watch = new Watch(attempt);
   try {
     const { fields, body } = await send(attempt, watch, written);
@@ -77,7 +81,7 @@ export async function askStream(
         `the reply is no event stream but ${type || "nothing"}`,
       );
     }
-    const stream = new Chunks(body, chat, watch);
+    const stream = new Chunks(body, attempt, written.target, watch);
     while (true) {
       const first = await stream.next();
       if (first === null) throw new UpstreamFailure("cut", "the stream ended before it began");
@@ -96,10 +100,11 @@ class Chunks implements ChunkStream {
 
   constructor(
     private readonly body: BodyReader,
-    chat: ChatAdapter,
+    private readonly attempt: Attempt,
+    private readonly target: Target,
     private readonly watch: Watch,
   ) {
-    this.#reader = chat.reader();
+    this.#reader = attempt.adapter.chat!.reader();
   }
 
   async next(): Promise<readonly ChatChunk[] | null> {
@@ -124,6 +129,7 @@ class Chunks implements ChunkStream {
   }
 
   #read(bytes: Uint8Array): ChatChunk[] {
+    const { callIds } = this.attempt;
     const chunks: ChatChunk[] = [];
     try {
       for (const event of this.#splitter.push(bytes)) {
@@ -134,7 +140,7 @@ class Chunks implements ChunkStream {
             cause: event.data,
           });
         }
-        chunks.push(chunk);
+        chunks.push(callIds === null ? chunk : showChunkIds(callIds, chunk, this.target.baseUrl));
         if (chunk.done === true) this.#isDone = true;
       }
     } catch (cause) {
@@ -175,7 +181,10 @@ async function send(
   } catch (cause) {
     const failure = watch.explain(cause);
     if (failure.kind !== "cut") throw failure;
-    throw new UpstreamFailure("unreachable", "the upstream cannot be reached", { cause });
+    throw new UpstreamFailure("unreachable", "the upstream cannot be reached", {
+      cause,
+      sent: neverConnected(cause) ? "no" : "maybe",
+    });
   }
   watch.seen();
   const { status, fields, body } = answer;
@@ -185,6 +194,7 @@ async function send(
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
     param: clientParam(fault.param, asked),
+    status,
     retryAfterSeconds: retryAfter(fields),
   });
 }

@@ -1,6 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan } from "../config/plan.ts";
-import { type Admission, nameOf, type Trial } from "./admission.ts";
+import { type Admission, type Asker, nameOf } from "./admission.ts";
 import { tryingOrder } from "./choose.ts";
 import { type Exchange, exchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
@@ -57,16 +57,16 @@ export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): M
   }
 
   return {
-    choose: (plan, model, tried, trial) => choose(admission, plan, model, tried, trial),
+    choose: (plan, model, tried, asker) => choose(admission, plan, model, tried, asker),
     inputsFor: (spot) => adapterOf(spot).inputs,
     polling: (spot) => adapterOf(spot).polling,
 
-    async submit(spot, job, signal, trial) {
+    async submit(spot, job, signal, asker) {
       const adapter = adapterOf(spot);
       const provider = spot.plan.providers.get(spot.upstream.provider)!;
-      const place = trial === undefined
-        ? admission.enter(spot.upstream, provider)
-        : admission.enterJob(spot.upstream, provider, trial);
+      const place = typeof asker === "string"
+        ? admission.enterJob(spot.upstream, provider, asker)
+        : admission.enter(spot.upstream, provider, asker);
       if (place === null) {
         throw new UpstreamFailure("overloaded", "no place is free", { sent: "no" });
       }
@@ -112,14 +112,14 @@ function choose(
   plan: Plan,
   model: Model,
   tried: readonly string[],
-  trial?: Trial,
+  asker?: Asker,
 ): Choice {
   const left = model.upstreams.filter((upstream) => !tried.includes(nameOf(upstream)));
   if (left.length === 0) return { upstream: null, retryAfterMs: null };
   const order = tryingOrder(left);
   // One that is well is better than one that may be.
   const upstream = order.find((one) => admission.hasRoom(one, plan)) ??
-    order.find((one) => admission.hasRoom(one, plan, trial));
+    order.find((one) => admission.hasRoom(one, plan, asker));
   if (upstream !== undefined) {
     return { upstream, provider: plan.providers.get(upstream.provider)! };
   }

@@ -1,6 +1,6 @@
-import { type Fault, NotSent, type Target, type Transport } from "./adapter.ts";
+import { type Fault, type Target, type Transport } from "./adapter.ts";
 import { Deadline } from "./deadline.ts";
-import { retryAfter, type Sent, UpstreamFailure } from "./failure.ts";
+import { neverConnected, retryAfter, type Sent, UpstreamFailure } from "./failure.ts";
 import type { MediaReply, MediaRequest } from "./media_adapter.ts";
 
 /** How one exchange with an upstream is held. */
@@ -96,13 +96,6 @@ export function explained(cause: unknown, { isLate, ms }: Deadline): UpstreamFai
   return sent === "no"
     ? new UpstreamFailure("unreachable", "the upstream cannot be reached", { cause, sent })
     : new UpstreamFailure("cut", "the connection broke", { cause, sent });
-}
-
-/** The runtime says where in a request it failed only in words: those of hyper's connector. */
-function neverConnected(cause: unknown): boolean {
-  if (cause instanceof NotSent) return true;
-  const words = cause instanceof Error ? `${cause.message} ${(cause.cause as Error)?.message}` : "";
-  return /client error \(Connect\)|Requests to port \d+ are blocked/.test(words);
 }
 
 async function readCapped(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,5 +1,5 @@
 import { ElsewhereError } from "../base/elsewhere_error.ts";
-import type { Fault } from "./adapter.ts";
+import { type Fault, NotSent } from "./adapter.ts";
 
 /** `unable`: this upstream cannot be asked for that; nothing was sent. */
 export type FailureKind =
@@ -52,6 +52,38 @@ export class UpstreamFailure extends ElsewhereError {
   }
 }
 
+/**
+ * Whose failure it is, for the circuit breaker. `outage`: the upstream's, whoever asks: it cannot be
+ * reached, refuses our key, or says that it has too much to do. `request`: perhaps the request's: errors of
+ * the server, silence and broken answers can be provoked by what is asked. `client`: an error status that
+ * blames the request, in whatever words; it says nothing of the upstream. `none`: it works.
+ */
+export type Cause = "none" | "outage" | "request" | "client";
+
+export function causeOf(failure: UpstreamFailure): Cause {
+  const { kind, sent, isRejection, options: { status, retryAfterSeconds } } = failure;
+  if (isRejection) return "none";
+  if (status !== undefined && status >= 400 && status < 500 && !OWN_STATUSES.has(status)) {
+    return "client";
+  }
+  if (retryAfterSeconds !== undefined) return "outage";
+  switch (kind) {
+    case "rate_limited":
+    case "overloaded":
+      return "outage";
+    case "unauthorized":
+      // Firewalls and moderation answer 403 to a text, and 402 may be about a request that is too dear.
+      return status === 402 || status === 403 ? "request" : "outage";
+    case "unreachable":
+      return sent === "no" ? "outage" : "request";
+    default:
+      return "request";
+  }
+}
+
+/** Statuses below 500 that need not be about the request: the key, the money behind it, time, the rate. */
+const OWN_STATUSES = new Set([401, 402, 403, 408, 425, 429, 498]);
+
 /** `Retry-After` in seconds; a date is counted from now. */
 export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const text = headers.get("retry-after");
@@ -60,4 +92,11 @@ export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
     ? Number(text)
     : (Date.parse(text) - Date.now()) / 1000;
   return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : undefined;
+}
+
+/** The runtime says where in a request it failed only in words: those of hyper's connector. */
+export function neverConnected(cause: unknown): boolean {
+  if (cause instanceof NotSent) return true;
+  const words = cause instanceof Error ? `${cause.message} ${(cause.cause as Error)?.message}` : "";
+  return /client error \(Connect\)|Requests to port \d+ are blocked/.test(words);
 }

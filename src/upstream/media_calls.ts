@@ -1,5 +1,5 @@
 import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
-import type { Trial } from "./admission.ts";
+import type { Asker } from "./admission.ts";
 import type { MediaJob, Seen, Submitted, UpstreamOutput } from "./media_adapter.ts";
 
 /** An upstream that may be asked now, or when to ask again; null: each was tried. */
@@ -27,10 +27,10 @@ export interface Spot {
  */
 export interface MediaCalls {
   /**
-   * Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. With a
-   * `trial` the job is one that comes again until it is done, here and in `submit`.
+   * Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. The
+   * `asker`, here and in `submit`, is whom the circuit breaker may keep out.
    */
-  choose(plan: Plan, model: Model, tried: readonly string[], trial?: Trial): Choice;
+  choose(plan: Plan, model: Model, tried: readonly string[], asker?: Asker): Choice;
   /** What a job's inputs should carry for this upstream. */
   inputsFor(spot: Spot): "url" | "bytes";
   /** First look after `firstMs`, then growing by half up to `maxMs`, with jitter. */
@@ -40,7 +40,7 @@ export interface MediaCalls {
    * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it. One that
    * `foundNoPlace` was not even tried.
    */
-  submit(spot: Spot, job: MediaJob, signal: AbortSignal, trial?: Trial): Promise<Submitted>;
+  submit(spot: Spot, job: MediaJob, signal: AbortSignal, asker?: Asker): Promise<Submitted>;
   /** Looks once how it stands. A failure says nothing of the job: look again later. */
   look(spot: Spot, id: string, signal: AbortSignal): Promise<Seen>;
   /** Asks to stop it. Null: asked, and polling will tell; also where the provider cannot stop jobs. */

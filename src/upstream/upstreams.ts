@@ -4,6 +4,7 @@ import type { ChatRequest, ImageInput } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
 import type { Health } from "../base/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
+import { type CallIds, restoreCallIds } from "./call_ids.ts";
 import { tryingOrder } from "./choose.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
@@ -17,24 +18,37 @@ export interface Given<T> {
   release(failed?: UpstreamFailure): void;
 }
 
+/** What is asked of a model, and by whom. */
+export interface Asked {
+  plan: Plan;
+  model: Model;
+  /** Failures that a request may have caused count for its account alone. */
+  account: string;
+  /** Aborts when nobody waits for an answer any more. */
+  signal: AbortSignal;
+}
+
 /** Finds an upstream that answers. */
 export class Upstreams {
-  constructor(readonly admission: Admission, private readonly http1: Http1Client | null) {}
+  constructor(
+    readonly admission: Admission,
+    private readonly http1: Http1Client | null,
+    private readonly callIds: CallIds | null = null,
+  ) {}
 
   /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
   async first<T>(
-    plan: Plan,
-    model: Model,
-    signal: AbortSignal,
+    { plan, model, account, signal }: Asked,
     ask: (attempt: Attempt) => Promise<T>,
   ): Promise<Given<T>> {
     let last: UpstreamFailure | Refusal | null = null;
     for (const upstream of tryingOrder(model.upstreams)) {
       const provider = plan.providers.get(upstream.provider)!;
-      const place = this.admission.enter(upstream, provider);
+      const place = this.admission.enter(upstream, provider, { account });
       if (place === null) continue;
       try {
         const value = await ask(this.#attempt(upstream, provider, signal));
+        place.began();
         return { value, upstream, release: (failed) => place.end(failed ?? null) };
       } catch (error) {
         if (error instanceof Refusal) {
@@ -64,7 +78,8 @@ export class Upstreams {
   write(plan: Plan, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
     const provider = plan.providers.get(upstream.provider)!;
     const target = this.admission.targetOf(model, upstream, provider);
-    const sent = this.admission.adapterOf(provider).chat!.write(asked, target);
+    const own = this.callIds === null ? asked : restoreCallIds(this.callIds, asked, target.baseUrl);
+    const sent = this.admission.adapterOf(provider).chat!.write(own, target);
     return { target, asked, sent };
   }
 
@@ -83,6 +98,7 @@ export class Upstreams {
       upstream,
       adapter: this.admission.adapterOf(provider),
       http1: this.http1,
+      callIds: this.callIds,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };

@@ -12,18 +12,21 @@ const declaration = (address: string, more = "") => `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
 providers:
   open: { adapter: openai_compatible, base_url: "${address}/v1" }
+  third: { adapter: gemini, base_url: "${address}/g", api_key: "\${NO_SUCH_KEY:-k}" }
   other: { adapter: anthropic, base_url: "${address}/v1", api_key: "\${NO_SUCH_KEY:-k}" }
 models:
   - { id: sees, name: Sees, type: chat, capabilities: [chat, vision, tools], limits: { max_output_tokens: 10, max_prompt_length: 1000 },
       upstreams: [{ provider: open, model: m }] }
   - { id: reads, name: Reads, type: chat, capabilities: [chat], limits: { max_output_tokens: 10 }, upstreams: [{ provider: open, model: m }] }
   - { id: turns, name: Turns, type: chat, capabilities: [chat, vision], limits: { max_output_tokens: 10 }, upstreams: [{ provider: other, model: m }] }
+  - { id: watches, name: Watches, type: chat, capabilities: [chat, vision], limits: { max_output_tokens: 10 }, upstreams: [{ provider: third, model: m }] }
 prices:
   default:
     effective_at: 2026-01-01T00:00:00Z
     entries:
       - { model: sees, billing_type: token, input_price: "1", output_price: "2", unit: 1K tokens }
       - { model: reads, billing_type: token, input_price: "1", output_price: "2", unit: 1K tokens }
+      - { model: watches, billing_type: token, input_price: "1", output_price: "2", unit: 1K tokens }
       - { model: turns, billing_type: token, input_price: "1", output_price: "2", unit: 1K tokens }
 ${more}`;
 
@@ -305,5 +308,33 @@ Deno.test(
       resolve,
     });
     assert.equal(await ask(lenient, "inside.example.com"), "ok");
+  },
+);
+
+Deno.test(
+  "400 for a link that a provider would take for a video or a document",
+  STRICT,
+  async () => {
+    await using upstream = answering();
+    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    for (
+      const url of [
+        "https://www.youtube.com/watch?v=9hE5-98ZeCg",
+        "https://youtu.be/9hE5-98ZeCg",
+        "https://generativelanguage.googleapis.com/v1beta/files/abc",
+        "https://example.com/a.pdf?page=1",
+        "https://example.com/a.MP4",
+      ]
+    ) {
+      const res = await gateway.chat("watches", "", user(text, image({ url })));
+      assert.equal(res.status, 400, url);
+      const error = await errorOf(res);
+      assert.deepEqual(
+        [error.code, error.param],
+        ["capability_not_supported", "messages.0.content.1.image_url.url"],
+      );
+    }
+    assert.equal(upstream.seen.length, 0);
+    assert.deepEqual(await gateway.balance(), { available: "100.00", frozen: "0.00" });
   },
 );
