@@ -1,4 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
+import { readDisposition } from "./form_disposition.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
 export interface FormPart {
@@ -207,24 +208,12 @@ function boundaryOf(contentType: string): string | null {
   return found?.[1] ?? found?.[2] ?? null;
 }
 
-const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*(;.*)$/im;
-const PARAMETER = /;[ \t]*(name|filename)[ \t]*=[ \t]*(?:"((?:\\["\\]|[^"])*)"|([^\s;"]*))/gi;
-
 function readHead(head: string): { name: string; filename: string | null } {
-  const disposition = DISPOSITION.exec(head)?.[1];
-  if (disposition === undefined) throw broken("a part does not say what it is");
-  const parameters = new Map<string, string>();
-  for (const [, name, quoted, plain] of disposition.matchAll(PARAMETER)) {
-    parameters.set(name!.toLowerCase(), quoted === undefined ? plain! : unescaped(quoted));
-  }
-  const name = parameters.get("name");
+  const disposition = readDisposition(head);
+  if (disposition === null) throw broken("a part does not say what it is");
+  const { name, filename = null } = disposition;
   if (name === undefined) throw broken("a part has no name");
-  return { name, filename: parameters.get("filename") ?? null };
-}
-
-/** Some put a backslash before a quote; browsers write %22. */
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(["\\])/g, "$1").replaceAll("%22", '"');
+  return { name, filename };
 }
 
 export function broken(cause: unknown): Refusal {
