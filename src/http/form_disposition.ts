@@ -17,12 +17,16 @@ export function readDisposition(head: string): Disposition | null {
     const type = skipBlanks(line, FIELD.length);
     if (line.slice(type, type + TYPE.length).toLowerCase() !== TYPE) continue;
     const from = skipBlanks(line, type + TYPE.length);
-    if (line[from] === ";") return readParameters(line, from);
+    if (line[from] !== ";") continue;
+    const parameters = readParameters(line, from);
+    if (parameters === null) return null;
+    return { name: parameters.get("name"), filename: parameters.get("filename") };
   }
   return null;
 }
 
-function readParameters(line: string, from: number): Disposition | null {
+/** The parameters of a header from a semicolon on, by names in lower case; null where a quote is open. */
+export function readParameters(line: string, from: number): Map<string, string> | null {
   const found = new Map<string, string>();
   for (let at = from; at !== -1; at = line.indexOf(";", at)) {
     const nameAt = skipBlanks(line, at + 1);
@@ -34,7 +38,7 @@ function readParameters(line: string, from: number): Disposition | null {
     found.set(line.slice(nameAt, nameEnd).toLowerCase(), value.text);
     at = value.end;
   }
-  return { name: found.get("name"), filename: found.get("filename") };
+  return found;
 }
 
 /** A value in quotes or without, and where it ends; null where a quote is not closed. */

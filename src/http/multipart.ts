@@ -1,5 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
-import { readDisposition } from "./form_disposition.ts";
+import { readDisposition, readParameters } from "./form_disposition.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
 export interface FormPart {
@@ -17,6 +17,7 @@ export interface FormPart {
 const READ_BYTES = 16 * 1024;
 const WINDOW_BYTES = 2 * READ_BYTES;
 const HEAD_BYTES_MAX = 8 * 1024;
+const BOUNDARY_CHARACTERS_MAX = 70;
 /** Longer than any network pauses, shorter than somebody who holds a place for nothing. */
 const SILENCE_MS = 60_000;
 const CR = 13;
@@ -204,8 +205,9 @@ function copying(reader: ReadableStreamDefaultReader<Uint8Array>): Source {
 }
 
 function boundaryOf(contentType: string): string | null {
-  const found = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
-  return found?.[1] ?? found?.[2] ?? null;
+  const parameters = readParameters(contentType, contentType.indexOf(";"));
+  const boundary = parameters?.get("boundary") ?? "";
+  return boundary !== "" && boundary.length <= BOUNDARY_CHARACTERS_MAX ? boundary : null;
 }
 
 function readHead(head: string): { name: string; filename: string | null } {

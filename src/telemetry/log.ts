@@ -95,15 +95,27 @@ function writeToStderr(text: string): void {
  * The last line of defence: what looks like a credential never reaches a log, whoever put it there.
  * The first test is one scan that nearly every line passes.
  */
-const SUSPECT = /sk-|whsec_|earer |\/\/[^/\s:@]*:[^@\s]*@/i;
-const SECRETS =
-  /\b(sk-|whsec_)[A-Za-z0-9+/=_-]{8,}|\b(bearer\s+)[^\s"'\\]+|(\/\/[^/\s:@"]*:)[^@\s"]*(?=@)/gi;
+const SUSPECT = /sk-|whsec_|earer |@/i;
+const KEYS = /\b(sk-|whsec_)[A-Za-z0-9+/=_-]{8,}/gi;
+const BEARERS = /\b(bearer\s+)[^\s"'\\]+/gi;
 
 export function scrub(text: string): string {
   if (!SUSPECT.test(text)) return text;
-  return text.replace(SECRETS, (_all, key?: string, bearer?: string, url?: string) => {
-    return `${key ?? bearer ?? url ?? ""}[secret]`;
+  const keyless = text.replace(BEARERS, "$1[secret]").replace(KEYS, "$1[secret]");
+  return keyless.includes("@") && keyless.includes("//") ? withoutPasswords(keyless) : keyless;
+}
+
+/** Covers the password of each `//user:password@host`. One pattern for it would take quadratic time. */
+function withoutPasswords(text: string): string {
+  const pieces = text.split("@");
+  const host = pieces.pop()!;
+  const covered = pieces.map((piece) => {
+    const word = piece.split(/[\s"]/).at(-1)!;
+    const user = /\/\/[^/:]*:/.exec(word);
+    if (user === null) return piece;
+    return `${piece.slice(0, piece.length - word.length + user.index)}${user[0]}[secret]`;
   });
+  return [...covered, host].join("@");
 }
 
 /** Written by hand, and scrubbed only where clients have a say: ten thousand lines a second add up. */

@@ -102,7 +102,8 @@ export function explained(cause: unknown, { isLate, ms }: Deadline): UpstreamFai
 function neverConnected(cause: unknown): boolean {
   if (cause instanceof NotSent) return true;
   const words = cause instanceof Error ? `${cause.message} ${(cause.cause as Error)?.message}` : "";
-  return /client error \(Connect\)|Requests to port \d+ are blocked/.test(words);
+  return words.includes("client error (Connect)") ||
+    /Requests to port \d+ are blocked/.test(words);
 }
 
 async function readCapped(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
