@@ -10,5 +10,6 @@ export function fillIn(
   template: string,
   values: Readonly<Record<string, string | number>>,
 ): string {
-  return template.replace(PLACEHOLDER, (_, name: string) => String(values[name.trim()] ?? "")).trim();
+  return template.replace(PLACEHOLDER, (_, name: string) => String(values[name.trim()] ?? ""))
+    .trim();
 }

@@ -24,6 +24,7 @@ export interface KeptInput {
 /** The kept inputs of a target, by name. */
 export async function readCorpus(name: string): Promise<KeptInput[]> {
   const folder = join(CORPUS, name);
+  await Deno.mkdir(folder, { recursive: true });
   const kept: KeptInput[] = [];
   for (const entry of [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1)) {
     const file = join(folder, entry.name);
