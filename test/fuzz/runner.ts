@@ -28,15 +28,17 @@ export interface FuzzFailure {
 export async function fuzz(name: string, options: FuzzOptions): Promise<FuzzOutcome> {
   const target = await loadTarget(name);
   const kept = await readCorpus(name);
-  const corpus = [...kept.map(({ bytes }) => bytes), ...await target.seeds?.() ?? []];
+  const seeds = await target.seeds?.() ?? [];
+  const corpus = [...kept.map(({ bytes }) => bytes), ...seeds];
   if (corpus.length === 0) throw new Error(`target ${name} has neither kept inputs nor seeds`);
   const timeoutMs = target.timeoutMs ?? TIMEOUT_MS;
   await using thread = await openThread(name);
   let runs = 0;
-  for (const { file, bytes } of kept) {
-    runs++;
-    const reason = await thread.run(bytes, timeoutMs);
-    if (reason !== null) return { runs, failure: { file, reason } };
+  for (const input of corpus) {
+    const reason = await thread.run(input, timeoutMs);
+    const file = kept[runs++]?.file;
+    if (reason === null) continue;
+    return { runs, failure: { file: file ?? await keepFailure(name, input), reason } };
   }
   const random = new Random(options.seed);
   const end = performance.now() + options.seconds * 1000;
