@@ -159,7 +159,7 @@ Deno.test("names are read however clients write them", async () => {
     "file",
     "C:\\photos\\",
   ]);
-  assert.deepEqual(await named('form-data; x="; name=evil"; name = file ; filename*=UTF-8\'\'b'), [
+  assert.deepEqual(await named("form-data; x=\"; name=evil\"; name = file ; filename*=UTF-8''b"), [
     "file",
     null,
   ]);

@@ -18,6 +18,8 @@ const ODD: readonly Json[] = [
   "__proto__",
   "constructor",
   "2026-01-01T23:59:60Z",
+  "0000-01-01T00:00:00Z",
+  "9999-12-31T23:59:59-12:00",
   "data:image/png;base64,iVBORw0KGgo=",
   "https://127.0.0.1/x",
   "[[simulate:tokens=3]]",

@@ -1,11 +1,12 @@
 import { field, filePart, form, FORM_TYPE } from "../helpers/form.ts";
 import { png } from "../helpers/media.ts";
 
-/** A request that an endpoint takes. `@account` and the like are filled in when it is sent. */
+/** A request that an endpoint takes. */
 export interface SampleRequest {
   /** `POST /v1/files`; names in braces as the OpenAPI document has them, filled in when it is sent. */
   endpoint: string;
   type: string;
+  /** CSRF, IMAGE_FILE and AUDIO_FILE stand for what is known when it is sent. */
   body: Uint8Array;
 }
 
@@ -54,7 +55,7 @@ export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
     stop: ["x"],
   }),
   json("POST /v1/chat/completions", {
-    model: "sim-chat-pro",
+    model: "sim-chat",
     messages: [{ role: "user", content: "[[simulate:tokens=5]] Hello" }],
     tools: [{ type: "function", function: { name: "weather", parameters: PARAMETERS } }],
     tool_choice: "auto",
@@ -80,17 +81,18 @@ export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
   json("POST /v1/videos/generations", { model: "sim-video", prompt: "a tide", duration: 5 }),
   json("POST /v1/avatars/generations", {
     model: "sim-avatar",
-    avatar_file_id: "file_x",
-    audio_file_id: "file_y",
+    avatar_file_id: "IMAGE_FILE",
+    audio_file_id: "AUDIO_FILE",
   }),
   json("POST /v1/dramas/generations", {
     model: "sim-drama-short",
     title: "A tide",
     script: "Ann comes. Ben goes.",
-    characters: ["Ann", "Ben"],
+    characters: [{ name: "Ann" }, { name: "Ben" }],
     stage: "script",
+    business_id: "b1",
   }),
-  json("POST /v1/audio/speech", { model: "sim-speech", input: "Hello.", voice: "ada", speed: 1 }),
+  json("POST /v1/audio/speech", { model: "sim-speech", input: "Hello.", voice: "alma", speed: 1 }),
   json("POST /v1/webhook_endpoints", {
     url: "https://hooks.invalid/x",
     description: "d",

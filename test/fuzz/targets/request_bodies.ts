@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import process from "node:process";
+import { filePart, form, FORM_TYPE, PURPOSE } from "../../helpers/form.ts";
+import { png, wav } from "../../helpers/media.ts";
 import { shippedWith } from "../../helpers/console_gateway.ts";
 import { ADMIN_TOKEN, openGateway, type TestGateway } from "../../helpers/open_gateway.ts";
 import { Visitor } from "../../helpers/visitor.ts";
@@ -33,7 +36,9 @@ const FAULTS_OF_UPSTREAMS = [501, 502, 503, 504];
 
 let gateway: TestGateway;
 let visitor: Visitor;
-let csrf: string;
+/** What the words in sample requests stand for. */
+let words: Record<string, string>;
+let webhookEndpoint: string;
 
 /**
  * Every endpoint answers any body with a success or a well-formed error, never with a 500, and does not
@@ -52,10 +57,16 @@ const target: FuzzTarget = {
     visitor = new Visitor(gateway.address);
     await visitor.register("ann@example.com");
     await setOperator(gateway.gateway.database.sql, "ann@example.com", true);
-    csrf = /name="csrf" value="([^"]+)"/.exec(await (await visitor.get("/account")).text())![1]!;
-    const credit = { kind: "cash", amount: "1000000", reference: "fuzz" };
-    const res = await gateway.admin("POST", `/accounts/${gateway.account}/credits`, credit);
-    assert.equal(res.status, 201, await res.text());
+    await new Visitor(gateway.address).register("ben@example.com");
+    await creditAll();
+    const account = await (await visitor.get("/account")).text();
+    words = {
+      CSRF: /name="csrf" value="([^"]+)"/.exec(account)![1]!,
+      IMAGE_FILE: await upload(png(64, 64), "a.png"),
+      AUDIO_FILE: await upload(wav(2), "a.wav"),
+    };
+    const made = await post("/v1/webhook_endpoints", { url: "https://hooks.invalid/" });
+    webhookEndpoint = made.id;
     await assertComplete();
     return gateway;
   },
@@ -71,6 +82,30 @@ const target: FuzzTarget = {
     assert.ok(blockedMs < BLOCKED_MS, `${request.endpoint} blocked others for ${blockedMs} ms`);
   },
 };
+
+async function creditAll(): Promise<void> {
+  const { data } = await (await gateway.admin("GET", "/accounts")).json();
+  for (const { id } of data) {
+    const credit = { kind: "cash", amount: "1000000", reference: "fuzz" };
+    const res = await gateway.admin("POST", `/accounts/${id}/credits`, credit);
+    assert.equal(res.status, 201, await res.text());
+  }
+}
+
+async function upload(content: Uint8Array, name: string): Promise<string> {
+  const res = await gateway.fetch("/v1/files", {
+    method: "POST",
+    headers: { ...credentials("/v1/files"), "content-type": FORM_TYPE },
+    body: form([PURPOSE, filePart(content, name)]),
+  });
+  return (await res.json()).id;
+}
+
+async function post(path: string, body: unknown): Promise<{ id: string }> {
+  const headers = { ...credentials(path), "content-type": "application/json" };
+  return await (await gateway.fetch(path, { method: "POST", headers, body: JSON.stringify(body) }))
+    .json();
+}
 
 /** What is shipped, with limits that a run does not reach. */
 async function declaration(): Promise<string> {
@@ -101,7 +136,9 @@ interface Request {
 
 async function send({ endpoint, type, body }: Request): Promise<void> {
   const [method, template] = endpoint.split(" ") as [string, string];
-  const path = template.replace("{id}", gateway.account).replaceAll(/\{\w+\}/g, "x");
+  const id = template.startsWith("/v1/webhook_endpoints/") ? webhookEndpoint : gateway.account;
+  const path = template.replace("{id}", id).replace("{email}", "ben@example.com")
+    .replace("{task_id}", "task_x");
   const isApi = /^\/(v1|admin|callbacks)\//.test(path);
   let response: Response;
   try {
@@ -110,7 +147,7 @@ async function send({ endpoint, type, body }: Request): Promise<void> {
       redirect: "manual",
       signal: AbortSignal.timeout(PATIENCE_MS),
       headers: { "content-type": type, ...credentials(path) },
-      body: isApi ? new Uint8Array(body) : withToken(body),
+      body: withWords(body),
     });
     if (response.headers.get("content-type")?.includes("event-stream")) {
       return await response.body?.cancel();
@@ -174,8 +211,6 @@ function changed(random: Random, { type, body }: Request, bodies: Uint8Array[]):
   return mutate(random, { corpus, tokens: TOKENS });
 }
 
-const LATIN1 = new TextDecoder("latin1");
-
 function encode({ endpoint, type, body }: Request): Uint8Array {
   const head = new TextEncoder().encode(`${endpoint}\n${type}\n`);
   const input = new Uint8Array(head.length + body.length);
@@ -185,14 +220,18 @@ function encode({ endpoint, type, body }: Request): Uint8Array {
 }
 
 function decode(input: Uint8Array): Request {
-  const [endpoint = "", type = ""] = LATIN1.decode(input.subarray(0, 300)).split("\n");
+  const [endpoint = "", type = ""] = new TextDecoder().decode(input.subarray(0, 300)).split("\n");
   return { endpoint, type, body: input.subarray(endpoint.length + type.length + 2) };
 }
 
-/** Forms of the site carry a token of the session, which no kept input can know. */
-function withToken(body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const text = LATIN1.decode(body).replace("csrf=CSRF", `csrf=${csrf}`);
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+/** Fills in what no kept input can know: the token of a session, ids of files. */
+function withWords(body: Uint8Array): Uint8Array<ArrayBuffer> {
+  // One character for each byte: the body need not be text.
+  const text = Buffer.from(body).toString("latin1").replaceAll(
+    /CSRF|IMAGE_FILE|AUDIO_FILE/g,
+    (word) => words[word]!,
+  );
+  return Uint8Array.from(Buffer.from(text, "latin1"));
 }
 
 export default target;
