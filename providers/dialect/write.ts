@@ -1,4 +1,5 @@
 import { Refusal } from "../../src/base/refusal.ts";
+import { withoutTrailing } from "../../src/base/without_trailing.ts";
 import type { ChatRequest, Target, UpstreamRequest } from "../../src/upstream/adapter.ts";
 import { type Json, record, records } from "./json.ts";
 
@@ -81,7 +82,7 @@ export function lowerCase(headers: Readonly<Record<string, string>>): Record<str
 }
 
 export function join(baseUrl: string, path: string): string {
-  return (baseUrl.endsWith("/") ? baseUrl.replace(/\/+$/, "") : baseUrl) + path;
+  return withoutTrailing(baseUrl, "/") + path;
 }
 
 export function refuse(param: string, message: string): never {

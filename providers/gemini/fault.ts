@@ -55,9 +55,16 @@ export function faultOfError(given: number, error: Json): Fault {
   if (details.some(({ reason }) => /^API_KEY_/.test(text(reason) ?? ""))) {
     return { kind: "unauthorized" };
   }
-  if (/token count .*exceeds/i.test(message)) return { kind: "too_long" };
+  if (isTooLong(message)) return { kind: "too_long" };
   const param = paramOf(details, message);
   return param === null ? { kind } : { kind, param };
+}
+
+/** "The input token count (…) exceeds the maximum number of tokens allowed (…)." */
+function isTooLong(message: string): boolean {
+  const lowered = message.toLowerCase();
+  const at = lowered.indexOf("token count ");
+  return at !== -1 && lowered.includes("exceeds", at);
 }
 
 function paramOf(details: readonly Json[], message: string): string | null {

@@ -149,7 +149,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
 
 /** Names the client's field alone: what follows it is the provider's own wording. */
 function plainly({ kind, param }: Fault): Fault {
-  return param === undefined ? { kind } : { kind, param: param.replace(/[^a-z_].*$/, "") };
+  return param === undefined ? { kind } : { kind, param: /^[a-z_]*/.exec(param)![0] };
 }
 
 interface Preparation {

@@ -154,7 +154,7 @@ const READERS: { readonly [name in keyof Required<Orders>]: Reader } = {
   name: word,
 };
 
-const DIRECTIVE = /\[\[simulate:([^\]]*)\]\]/g;
+const DIRECTIVE = /\[\[simulate:([^[\]]*)\]\]/g;
 
 /** Reads orders as the header has them; a word that means nothing is an error, not a silence. */
 export function parseOrders(text: string): Orders {

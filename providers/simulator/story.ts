@@ -67,7 +67,8 @@ function script(prompt: string, names: readonly string[], count: number, chance:
 
 /** The names that a prompt lists after "Characters:" or "for all of these:". */
 function namesIn(prompt: string): string[] {
-  const list = /(?:^Characters|for all of these):\s*(.+)$/m.exec(prompt)?.[1] ?? "";
+  const [, after = ""] = prompt.split(/^Characters:|for all of these:/m);
+  const [list = ""] = after.trimStart().split("\n");
   return /^as the text/.test(list) ? [] : list.split(",").map((name) => name.trim())
     .filter((name) => name !== "");
 }

@@ -34,6 +34,8 @@ export class Passwords implements Disposable {
 
   /** Whether a password fits. Without a hash to compare with, it takes as long, and does not. */
   async fits(password: string, hash: string | null, asker = OPERATOR): Promise<boolean> {
+    // Fits no hash, and argon2 does not take it.
+    if (password === "") return false;
     const task: PasswordTask = {
       task: "verify",
       // Two keyboards may write the same letter differently.

@@ -6,6 +6,7 @@ Deno.test("a password fits its own hash, and nobody's never", async () => {
   const hash = await passwords.hash("correct horse battery staple");
   assert.equal(await passwords.fits("correct horse battery staple", hash), true);
   assert.equal(await passwords.fits("another sentence", hash), false);
+  assert.equal(await passwords.fits("", hash), false);
   assert.equal(await passwords.fits("correct horse battery staple", null), false);
 });
 

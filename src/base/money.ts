@@ -1,3 +1,5 @@
+import { withoutTrailing } from "./without_trailing.ts";
+
 /**
  * Exact decimals: a `bigint` counting units of 10⁻¹². Twelve decimals hold a price of one
  * ten-thousandth of a cent per thousand tokens and what one token of it costs, without rounding.
@@ -26,7 +28,7 @@ export function decimal(text: string): bigint {
 export function formatDecimal(value: bigint, decimals = 2): string {
   const digits = (value < 0n ? -value : value).toString().padStart(SCALE + 1, "0");
   const whole = digits.slice(0, -SCALE);
-  let fraction = digits.slice(-SCALE).replace(/0+$/, "");
+  let fraction = withoutTrailing(digits.slice(-SCALE), "0");
   fraction = fraction.padEnd(decimals, "0");
   return `${value < 0n ? "-" : ""}${whole}${fraction === "" ? "" : "." + fraction}`;
 }
@@ -34,7 +36,7 @@ export function formatDecimal(value: bigint, decimals = 2): string {
 /** A decimal as Postgres writes it, with at least `decimals` places and no further trailing zeros. */
 export function trimDecimal(text: string, decimals = 2): string {
   const [whole, fraction = ""] = text.split(".");
-  const kept = fraction.replace(/0+$/, "").padEnd(decimals, "0");
+  const kept = withoutTrailing(fraction, "0").padEnd(decimals, "0");
   return kept === "" ? whole! : `${whole}.${kept}`;
 }
 

@@ -1,4 +1,5 @@
 import { readAdminToken } from "../admin_token.ts";
+import { withoutTrailing } from "../base/without_trailing.ts";
 import type { Terminal } from "./command.ts";
 
 /** The gateway answered with an error, or not at all. */
@@ -21,7 +22,10 @@ export async function call<T>(
   const { settings, environment } = terminal;
   // A gateway that listens everywhere is reached on this machine.
   const host = NOWHERE.test(settings.host) ? "127.0.0.1" : settings.host;
-  const address = environment.GATEWAY_URL?.replace(/\/+$/, "") ?? `http://${host}:${settings.port}`;
+  const address = withoutTrailing(
+    environment.GATEWAY_URL ?? `http://${host}:${settings.port}`,
+    "/",
+  );
   const token = settings.adminToken ?? await readAdminToken(settings.dataDir).catch(() => {
     throw new CallError(
       `There is no admin token: set ADMIN_TOKEN, or DATA_DIR to the gateway's folder (${settings.dataDir} has none).`,

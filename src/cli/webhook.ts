@@ -96,7 +96,7 @@ async function readCapture(file: string): Promise<CapturedRequest> {
     throw new UsageError(`${file} has no empty line between headers and body.`);
   }
   const head = asText.slice(0, end.index).split(/\r?\n/).flatMap((line) => {
-    const [, name, value] = /^([A-Za-z0-9-]+):\s*(.*)$/.exec(line) ?? [];
+    const [, name, value] = /^([A-Za-z0-9-]+):(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [[name.toLowerCase(), value!.trim()]];
   });
   // The body to the byte: text would change what is not UTF-8.

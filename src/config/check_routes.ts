@@ -35,7 +35,7 @@ function checkPath(
 ): void {
   if (typeof route.path !== "string" || checker.isSpoiled([...path, "path"])) return;
   // Two parameters with different names still match the same addresses.
-  const shape = route.path.replace(/\{[^}]*\}/g, "{}");
+  const shape = route.path.replace(/\{[^{}]*\}/g, "{}");
   const first = paths.get(shape);
   if (first === undefined) paths.set(shape, index);
   else checker.report([...path, "path"], { message: `routes[${first}] has this path already` });
@@ -69,7 +69,7 @@ function checkParameter(checker: Checker, path: Path, route: Keys, operation: st
   const parameter = Object.hasOwn(PATH_PARAMETERS, operation)
     ? PATH_PARAMETERS[operation]
     : undefined;
-  const written: string[] = route.path.match(/\{[^}]*\}/g) ?? [];
+  const written: string[] = route.path.match(/\{[^{}]*\}/g) ?? [];
   if (parameter !== undefined && !written.includes(`{${parameter}}`)) {
     checker.report([...path, "path"], { message: `needs {${parameter}} for "${operation}"` });
   } else if (parameter === undefined && written.length > 0) {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { withoutTrailing } from "../base/without_trailing.ts";
 import { modelsOfChain } from "./compile_chain.ts";
 import { compileBooks } from "./compile_prices.ts";
 import { compileModel } from "./compile_models.ts";
@@ -132,7 +133,7 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
     },
     outbound: { allowPrivate: file.outbound?.allow_private ?? false },
     site: {
-      url: file.site?.url?.replace(/\/+$/, "") ?? null,
+      url: file.site?.url === undefined ? null : withoutTrailing(file.site.url, "/"),
       registration: file.site?.registration ?? true,
       welcomeCredit: aboveZero(file.site?.welcome_credit),
       trustedProxies: file.site?.trusted_proxies ?? 0,

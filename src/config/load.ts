@@ -17,17 +17,32 @@ export interface Loaded extends Values {
 const CHARACTERS_MAX = 2 * 1024 * 1024;
 /** Far above what a declaration may have, far below what ends the parser's stack. */
 const OPEN_BRACKETS_MAX = 500;
+const NESTED_TOO_DEEPLY = "the file is nested too deeply";
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Reads YAML and fills in `${NAME}` and `${NAME:-default}`. Never throws for what the file holds. */
 export function load(file: string, source: string, environment: Environment): Loaded {
   const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
   const tooMuch = whyNotParsed(text);
-  if (tooMuch !== null) return unread(file, parse("").places, [{ offset: 0, message: tooMuch }]);
+  if (tooMuch !== null) return refused(file, tooMuch);
+  try {
+    return read(file, text, environment);
+  } catch (error) {
+    // Blocks nest without brackets too, and the parser calls itself for each: its stack ended.
+    if (error instanceof RangeError) return refused(file, NESTED_TOO_DEEPLY);
+    throw error;
+  }
+}
+
+function read(file: string, text: string, environment: Environment): Loaded {
   const { document, places } = parse(text);
   const findings = findSyntaxFaults(document, text);
   if (findings.length > 0) return unread(file, places, findings);
   return { file, places, ...readValues(document, places, environment) };
+}
+
+function refused(file: string, message: string): Loaded {
+  return unread(file, parse("").places, [{ offset: 0, message }]);
 }
 
 function whyNotParsed(text: string): string | null {
@@ -39,7 +54,7 @@ function whyNotParsed(text: string): string | null {
     const char = text.charCodeAt(at);
     if (char === 0x5b || char === 0x7b) open++;
     else if ((char === 0x5d || char === 0x7d) && open > 0) open--;
-    if (open > OPEN_BRACKETS_MAX) return "the file is nested too deeply";
+    if (open > OPEN_BRACKETS_MAX) return NESTED_TOO_DEEPLY;
   }
   return null;
 }

@@ -1,53 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parse, stringify } from "yaml";
-import { ADAPTERS } from "../../providers/registry.ts";
-import schema from "../../schemas/gateway.schema.json" with { type: "json" };
-import { compile, type Compiled } from "./compile.ts";
-import { describe } from "./describe.ts";
-import { diff, renderChanges } from "./diff.ts";
+import { assertSound, compileText, SHIPPED } from "../../test/helpers/sound_config.ts";
 import { renderFaults } from "./faults.ts";
 
-const SHIPPED = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
-const KNOWN = {
-  adapters: ADAPTERS,
-  operations: new Set(schema.$defs.route.properties.operation.enum),
-  requests: new Set([
-    "images_generations",
-    "videos_generations",
-    "avatars_generations",
-    "dramas_generations",
-  ]),
-};
 /** More of them find more: `FUZZ_RUNS=5000 deno test src/config/robust_test.ts`. */
 const RUNS = Number(Deno.env.get("FUZZ_RUNS") ?? 80);
-const NOW = Date.parse("2026-06-01T00:00:00Z");
-
-function compileText(source: string, environment: Record<string, string> = {}): Compiled {
-  return compile({ file: "gateway.yaml", source, environment, known: KNOWN, now: NOW });
-}
-
-const shippedPlan = describe(compileText(SHIPPED).plan!);
-
-/** Whatever comes in: a plan that can be used, or faults that can be shown, inside the file. */
-function assertSound(source: string): void {
-  const { plan, faults } = compileText(source);
-  const errors = faults.filter((fault) => fault.severity === "error");
-  assert.equal(errors.length === 0, plan !== null, "either a plan or an error");
-  const lines = source.split("\n");
-  for (const { line, column, length, message } of faults) {
-    assert.ok(line >= 1 && line <= lines.length, `line ${line} of ${lines.length}: ${message}`);
-    assert.ok(
-      column >= 1 && column <= lines[line - 1]!.length + 1,
-      `column ${column} in line ${line}: ${message}`,
-    );
-    assert.ok(length >= 1);
-    assert.ok(!/undefined|\[object|NaN/.test(message.replaceAll(/"[^"]*"/g, "")), message);
-  }
-  renderFaults("gateway.yaml", source, faults);
-  if (plan !== null) renderChanges(diff(shippedPlan, describe(plan)));
-}
-
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 /** Every place in the document, as the holder and its key. */

@@ -1,8 +1,8 @@
-const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
 /** The names between double braces, each once. */
 export function placeholdersOf(template: string): Set<string> {
-  return new Set([...template.matchAll(PLACEHOLDER)].map(([, name]) => name!));
+  return new Set([...template.matchAll(PLACEHOLDER)].map(([, name]) => name!.trim()));
 }
 
 /** Fills in a template. What is filled in is never itself read as a template. */
@@ -10,5 +10,6 @@ export function fillIn(
   template: string,
   values: Readonly<Record<string, string | number>>,
 ): string {
-  return template.replace(PLACEHOLDER, (_, name) => String(values[name] ?? "")).trim();
+  return template.replace(PLACEHOLDER, (_, name: string) => String(values[name.trim()] ?? ""))
+    .trim();
 }

@@ -47,7 +47,7 @@ export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
 }
 
 function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: AppDeps): void {
-  const path = "/v1" + route.path.replace(/\{([^}]*)\}/g, ":$1");
+  const path = "/v1" + route.path.replace(/\{([^{}]*)\}/g, ":$1");
   if (route.stage === "planned") {
     const planned = guarded(deps, route.path, () => {
       throw notReleased(route);

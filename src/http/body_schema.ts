@@ -10,8 +10,16 @@ const ajv = new Ajv2020.default({
   verbose: true,
 });
 addFormats.default(ajv);
+ajv.addFormat("date-time", { validate: isMoment });
 // An annotation of ours: what a field expects, in words.
 ajv.addVocabulary(["expected"]);
+
+/** Also what the format lets through must be a moment: a leap second is none, nor is the year 10000. */
+function isMoment(text: string): boolean {
+  const { validate } = addFormats.default.get("date-time") as { validate(text: string): boolean };
+  const year = new Date(text).getUTCFullYear();
+  return validate(text) && year >= 1 && year <= 9999;
+}
 
 interface BodySchemaOptions {
   /** Null in an optional field is as good as none, and is taken out of the body. */

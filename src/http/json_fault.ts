@@ -14,9 +14,14 @@ export function jsonFault(text: string, error: unknown): string {
 }
 
 function placeOf(text: string, at: number): string {
-  const before = text.slice(0, at);
-  const line = before.split("\n").length;
-  return `line ${line}, column ${at - before.lastIndexOf("\n")}`;
+  let line = 1;
+  let start = 0;
+  // Not by splitting: a large body may be nothing but line breaks.
+  for (let end = text.indexOf("\n"); end !== -1 && end < at; end = text.indexOf("\n", start)) {
+    line++;
+    start = end + 1;
+  }
+  return `line ${line}, column ${at - start + 1}`;
 }
 
 /** Characters: nobody may keep us reading for seconds. */

@@ -1,4 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
+import { readDisposition, readParameters } from "./form_disposition.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
 export interface FormPart {
@@ -16,6 +17,7 @@ export interface FormPart {
 const READ_BYTES = 16 * 1024;
 const WINDOW_BYTES = 2 * READ_BYTES;
 const HEAD_BYTES_MAX = 8 * 1024;
+const BOUNDARY_CHARACTERS_MAX = 70;
 /** Longer than any network pauses, shorter than somebody who holds a place for nothing. */
 const SILENCE_MS = 60_000;
 const CR = 13;
@@ -203,28 +205,17 @@ function copying(reader: ReadableStreamDefaultReader<Uint8Array>): Source {
 }
 
 function boundaryOf(contentType: string): string | null {
-  const found = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
-  return found?.[1] ?? found?.[2] ?? null;
+  const parameters = readParameters(contentType, contentType.indexOf(";"));
+  const boundary = parameters?.get("boundary") ?? "";
+  return boundary !== "" && boundary.length <= BOUNDARY_CHARACTERS_MAX ? boundary : null;
 }
-
-const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*(;.*)$/im;
-const PARAMETER = /;[ \t]*(name|filename)[ \t]*=[ \t]*(?:"((?:\\["\\]|[^"])*)"|([^\s;"]*))/gi;
 
 function readHead(head: string): { name: string; filename: string | null } {
-  const disposition = DISPOSITION.exec(head)?.[1];
-  if (disposition === undefined) throw broken("a part does not say what it is");
-  const parameters = new Map<string, string>();
-  for (const [, name, quoted, plain] of disposition.matchAll(PARAMETER)) {
-    parameters.set(name!.toLowerCase(), quoted === undefined ? plain! : unescaped(quoted));
-  }
-  const name = parameters.get("name");
+  const disposition = readDisposition(head);
+  if (disposition === null) throw broken("a part does not say what it is");
+  const { name, filename = null } = disposition;
   if (name === undefined) throw broken("a part has no name");
-  return { name, filename: parameters.get("filename") ?? null };
-}
-
-/** Some put a backslash before a quote; browsers write %22. */
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(["\\])/g, "$1").replaceAll("%22", '"');
+  return { name, filename };
 }
 
 export function broken(cause: unknown): Refusal {

@@ -155,6 +155,14 @@ Deno.test("names are read however clients write them", async () => {
     "file",
     "C:\\photos\\a.png",
   ]);
+  assert.deepEqual(await named('form-data; name="file"; filename="C:\\photos\\"'), [
+    "file",
+    "C:\\photos\\",
+  ]);
+  assert.deepEqual(await named("form-data; x=\"; name=evil\"; name = file ; filename*=UTF-8''b"), [
+    "file",
+    null,
+  ]);
   assert.deepEqual(await named('form-data; name="file"; filename="日本.png"'), [
     "file",
     "日本.png",
@@ -187,6 +195,10 @@ Deno.test("a form that is not one is refused", async () => {
     [
       "a part that is no form-data",
       form([{ head: 'Content-Disposition: attachment; name="a"', content: "x" }]),
+    ],
+    [
+      "a quote without end",
+      form([{ head: `Content-Disposition: form-data; name="${"\\".repeat(60)}`, content: "x" }]),
     ],
     ["a head without end", form([{ head: `X-Long: ${"x".repeat(10_000)}`, content: "x" }])],
     ["no boundary", whole, "multipart/form-data"],

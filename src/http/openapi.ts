@@ -91,7 +91,7 @@ function routeNotes(route: Route): Json {
 }
 
 function operation(call: Call, more: Json, security: string): Json {
-  const inPath = [...call.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({
+  const inPath = [...call.path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,

@@ -32,7 +32,7 @@ Deno.test("attempts are counted by the connection, or by what trusted proxies sa
 });
 
 Deno.test("a return address is a path of this site, or is forgotten", () => {
-  for (const path of ["/", "/console/keys?a=b", "/connect/browser-auth?state=a%20b", "/a?b\\c"]) {
+  for (const path of ["/", "/console/keys?a=b", "/connect/browser-auth?state=a%20b", "/a?b\\c", "/a??b?"]) {
     assert.equal(readReturnTo(path), path);
   }
   for (
@@ -46,6 +46,7 @@ Deno.test("a return address is a path of this site, or is forgotten", () => {
       "/a b",
       "/\n/evil",
       "/ü",
+      `/${"a".repeat(20_000)}`,
     ]
-  ) assert.equal(readReturnTo(evil), "/console", evil);
+  ) assert.equal(readReturnTo(evil), "/console", evil.slice(0, 40));
 });

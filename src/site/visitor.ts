@@ -90,11 +90,15 @@ export function forgetSession(c: SiteContext, response: Response): Response {
 }
 
 /** One slash first, and no backslash before the query: browsers take it for a slash. */
-const PATH = /^\/(?!\/)[!-[\]-~]*?(?:\?[!-~]*)?$/;
+const PATH = /^\/(?!\/)[!->@-[\]-~]*(?:\?[!-~]*)?$/;
+/** Room for the longest request for browser authorization: a state of 1,024 characters, percent-encoded. */
+const RETURN_TO_CHARACTERS_MAX = 12 * 1024;
 
 /** Where to go after signing in: a path of this site, never another's address. */
 export function readReturnTo(value: string | undefined, otherwise = "/console"): string {
-  return value !== undefined && PATH.test(value) ? value : otherwise;
+  const isPath = value !== undefined && value.length <= RETURN_TO_CHARACTERS_MAX &&
+    PATH.test(value);
+  return isPath ? value : otherwise;
 }
 
 function readFlash(c: SiteContext): Flash | null {

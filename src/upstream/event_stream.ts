@@ -3,19 +3,26 @@ import type { ServerSentEvent } from "./adapter.ts";
 /** Larger than any event worth relaying; a provider that sends more without an end is broken. */
 const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 /**
  * Splits `text/event-stream` into events, however the bytes are cut: characters and line ends may be
  * split between chunks, lines end with \n, \r\n or \r, data may have several lines.
  */
 export class EventSplitter {
-  readonly #decoder = new TextDecoder();
+  // It would drop a byte order mark at the beginning of any chunk, not only of the first.
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #hasBegun = false;
   #rest = "";
   #event: string | null = null;
   #data: string | null = null;
 
   /** The events that are complete with this chunk. */
   push(chunk: Uint8Array): ServerSentEvent[] {
-    return this.#split(this.#decoder.decode(chunk, { stream: true }));
+    const text = this.#decoder.decode(chunk, { stream: true });
+    if (this.#hasBegun) return this.#split(text);
+    this.#hasBegun = text !== "";
+    return this.#split(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   }
 
   /** What a last event without its blank line still holds: nothing that counts, so it is dropped. */

@@ -53,6 +53,15 @@ Deno.test("a stream means the same wherever its bytes are cut", () => {
   ));
 });
 
+Deno.test("a byte order mark is dropped at the beginning of a stream, and nowhere else", () => {
+  for (const mark of ["", "\uFEFF"]) {
+    const bytes = encoder.encode(`${mark}data: ab\uFEFFcd\n\n`);
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      assert.deepEqual(split(bytes, [cut]), [{ event: null, data: "ab\uFEFFcd" }], `cut at ${cut}`);
+    }
+  }
+});
+
 Deno.test("an event of a megabyte comes whole, in many pieces", () => {
   const big = "ü".repeat(500_000);
   const bytes = encoder.encode(`data: ${big}\n\n`);

@@ -98,5 +98,6 @@ export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
 export function neverConnected(cause: unknown): boolean {
   if (cause instanceof NotSent) return true;
   const words = cause instanceof Error ? `${cause.message} ${(cause.cause as Error)?.message}` : "";
-  return /client error \(Connect\)|Requests to port \d+ are blocked/.test(words);
+  return words.includes("client error (Connect)") ||
+    /Requests to port \d+ are blocked/.test(words);
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
+import { withoutTrailing } from "../base/without_trailing.ts";
 import { secretBytes, signature } from "./sign.ts";
 
 /** A request as a receiver captured it. */
@@ -92,7 +93,7 @@ function whyNot(
 ): Verification {
   const text = new TextDecoder().decode(body);
   const variants: [what: string, text: string][] = [
-    ["line breaks were added at its end", text.replace(/[\r\n]+$/, "")],
+    ["line breaks were added at its end", withoutTrailing(text, "\r\n")],
     ["a byte-order mark was added", text.replace(/^\uFEFF/, "")],
     ["line breaks were changed", text.replaceAll("\r\n", "\n")],
   ];

@@ -23,8 +23,9 @@ export interface MediaOptions {
   readonly ordersNow: (orders: Orders) => Orders;
 }
 
-const ADDRESS =
-  /\/(?:media\/jobs(?:\/([^/?]+)(\/cancel)?)?|media\/outputs\/([^/?]+)\/(\d+)\.\w+|audio\/speech)(?:\?|$)/;
+/** The place of a request behind the base address, which may itself have a path. */
+const PLACE =
+  /^\/(?:media\/jobs(?:\/([^/]+)(\/cancel)?)?|media\/outputs\/([^/]+)\/(\d+)\.\w+|audio\/speech)$/;
 const LATE_MS = 1_000;
 /** Jobs live in their ids. What is remembered besides is bounded, and lost with the process. */
 const REMEMBERED_MAX = 20_000;
@@ -125,7 +126,7 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
   }
 
   async function outputsOf(id: string, job: Job, url: string) {
-    const base = url.slice(0, url.search(ADDRESS));
+    const base = partedBase(url).base;
     const outputs = [];
     for (let index = 0; index < outputCount(job); index++) {
       const mime_type = MIME_TYPES[job.type];
@@ -144,7 +145,7 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
   return {
     submissions,
     plan(request) {
-      const found = ADDRESS.exec(request.url);
+      const found = PLACE.exec(partedBase(request.url).place);
       if (found === null) return null;
       const [address, jobId, isCancel, outputId, index] = found;
       const { method, url } = request;
@@ -166,6 +167,14 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
       });
     },
   };
+}
+
+/** Cuts an address where one of our places begins, and takes its query off. */
+function partedBase(url: string): { base: string; place: string } {
+  const path = url.split("?")[0]!;
+  const at = ["/media/jobs", "/media/outputs/", "/audio/speech"]
+    .map((place) => path.lastIndexOf(place)).find((found) => found !== -1) ?? path.length;
+  return { base: path.slice(0, at), place: path.slice(at) };
 }
 
 async function answer(plan: () => Promise<Plan>): Promise<Plan> {

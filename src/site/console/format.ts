@@ -1,3 +1,5 @@
+import { withoutTrailing } from "../../base/without_trailing.ts";
+
 /**
  * Words for numbers, amounts and moments. Amounts come as decimal strings and stay strings: none passes
  * through a floating-point number.
@@ -7,7 +9,7 @@ const LOCALE = "en";
 /** `$1,234.50`; as many decimals as the amount has, two at the least. */
 export function money(amount: string, currency: string): string {
   const [whole = "0", decimals = ""] = amount.replace("-", "").split(".");
-  return written(amount, currency, whole, decimals.replace(/0+$/, "").padEnd(2, "0"));
+  return written(amount, currency, whole, withoutTrailing(decimals, "0").padEnd(2, "0"));
 }
 
 /** The same cut to cents, for places where a digit more is noise; what is not nothing never shows as 0. */
@@ -20,7 +22,16 @@ export function moneyShort(amount: string, currency: string): string {
 function written(amount: string, currency: string, whole: string, decimals: string): string {
   const [before, after] = frameOf(currency);
   const sign = amount.startsWith("-") ? "-" : "";
-  return `${sign}${before}${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${decimals}${after}`;
+  return `${sign}${before}${grouped(whole)}.${decimals}${after}`;
+}
+
+/** Digits with a comma before every third from the end. */
+function grouped(digits: string): string {
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) {
+    groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  }
+  return groups.join(",");
 }
 
 const frames = new Map<string, readonly [before: string, after: string]>();

@@ -9,6 +9,7 @@ import {
 import { type PendingSignIn, SignInFailure } from "../../accounts/oauth.ts";
 import { mustStillBeSignedIn, verifyAddress } from "../../accounts/people.ts";
 import { addressToken } from "../../accounts/sessions.ts";
+import { withoutTrailing } from "../../base/without_trailing.ts";
 import type { SignInProvider } from "../../config/plan.ts";
 import { cookieText, readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
@@ -61,7 +62,7 @@ async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
       link: c.var.signedIn === null ? null : link,
     });
     const response = seeOther(address);
-    const value = btoa(JSON.stringify(pending)).replace(/=+$/, "");
+    const value = withoutTrailing(btoa(JSON.stringify(pending)), "=");
     const cookie = cookieText(c, "oauth", value, { maxAgeSeconds: AWAY_SECONDS });
     response.headers.append("set-cookie", cookie);
     return response;

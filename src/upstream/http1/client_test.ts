@@ -52,6 +52,16 @@ test("answers of every framing are read, and their connection serves the next re
   }
 });
 
+test("an interim answer that comes by itself is passed over, however long it is", async () => {
+  await using server = serveRaw(async (connection) => {
+    await say(connection, `HTTP/1.1 103 Early Hints\r\nlink: </${"x".repeat(500)}>\r\n\r\n`);
+    await new Promise((resume) => setTimeout(resume, 50));
+    await say(connection, OK);
+  });
+  using client = new Http1Client();
+  assert.equal(await ask(client, asking(server.port)), "200 ok");
+});
+
 test("a connection is not used again where its answer leaves a doubt", async () => {
   for (const text of NOT_KEPT) {
     await using server = serveRaw((connection) => sayInTurn(connection, [text, text]));

@@ -97,19 +97,19 @@ export class Connection {
   }
 
   async #head(): Promise<Head> {
-    let from = this.#from;
+    // Bytes from #from on that hold no end; filling the buffer may move #from.
+    let searched = 0;
     while (true) {
-      const end = headEnd(this.#buffer, from, this.#to);
+      const end = headEnd(this.#buffer, this.#from + searched, this.#to);
       if (end !== -1) {
         const text = decoder.decode(this.#buffer.subarray(this.#from, end));
         this.#from = end + 4;
         return parseHead(text);
       }
-      from = Math.max(this.#from, this.#to - 3);
+      searched = Math.max(0, this.#to - this.#from - 3);
       // Several heads may stand in the buffer, so this one need not begin at its start.
       if (this.#to === BUFFER_BYTES && this.#from > 0) {
         this.#buffer.copyWithin(0, this.#from, this.#to);
-        from -= this.#from;
         this.#to -= this.#from;
         this.#from = 0;
       }

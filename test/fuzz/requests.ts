@@ -1,0 +1,137 @@
+import { field, filePart, form, FORM_TYPE } from "../helpers/form.ts";
+import { png } from "../helpers/media.ts";
+
+/** A request that an endpoint takes. */
+export interface SampleRequest {
+  /** `POST /v1/files`; names in braces as the OpenAPI document has them, filled in when it is sent. */
+  endpoint: string;
+  type: string;
+  /** CSRF, IMAGE_FILE and AUDIO_FILE stand for what is known when it is sent. */
+  body: Uint8Array;
+}
+
+const JSON_TYPE = "application/json";
+const WEB_FORM = "application/x-www-form-urlencoded";
+const encoder = new TextEncoder();
+
+const json = (endpoint: string, body: unknown): SampleRequest => ({
+  endpoint,
+  type: JSON_TYPE,
+  body: encoder.encode(JSON.stringify(body)),
+});
+const web = (path: string, fields: Record<string, string>): SampleRequest => ({
+  endpoint: `POST ${path}`,
+  type: WEB_FORM,
+  body: encoder.encode(String(new URLSearchParams({ csrf: "CSRF", ...fields }))),
+});
+
+const IMAGE = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+const PARAMETERS = {
+  type: "object",
+  properties: { city: { type: "string", pattern: "^(a|a)*$" }, days: { enum: [1, 2, 3] } },
+  required: ["city"],
+};
+
+/** At least one for each endpoint that takes a body, with most of its fields. */
+export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
+  json("POST /v1/chat/completions", {
+    model: "sim-chat",
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: [{ type: "text", text: "Hello" }, IMAGE] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{
+          id: "c1",
+          type: "function",
+          function: { name: "weather", arguments: "{}" },
+        }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "rain" },
+    ],
+    max_tokens: 20,
+    temperature: 0.5,
+    stop: ["x"],
+  }),
+  json("POST /v1/chat/completions", {
+    model: "sim-chat",
+    messages: [{ role: "user", content: "[[simulate:tokens=5]] Hello" }],
+    tools: [{ type: "function", function: { name: "weather", parameters: PARAMETERS } }],
+    tool_choice: "auto",
+    stream: true,
+    stream_options: { include_usage: true },
+  }),
+  json("POST /v1/chat/completions", {
+    model: "sim-chat",
+    messages: [{ role: "user", content: "Hello" }],
+    response_format: { type: "json_schema", json_schema: { name: "w", schema: PARAMETERS } },
+    user: "u",
+  }),
+  json("POST /v1/quotes", {
+    path: "/v1/images/generations",
+    body: { model: "sim-image", prompt: "a tide" },
+  }),
+  {
+    endpoint: "POST /v1/files",
+    type: FORM_TYPE,
+    body: form([field("purpose", "generation"), filePart(png())]),
+  },
+  json("POST /v1/images/generations", { model: "sim-image", prompt: "a tide", n: 1 }),
+  json("POST /v1/videos/generations", { model: "sim-video", prompt: "a tide", duration: 5 }),
+  json("POST /v1/avatars/generations", {
+    model: "sim-avatar",
+    avatar_file_id: "IMAGE_FILE",
+    audio_file_id: "AUDIO_FILE",
+  }),
+  json("POST /v1/dramas/generations", {
+    model: "sim-drama-short",
+    title: "A tide",
+    script: "Ann comes. Ben goes.",
+    characters: [{ name: "Ann" }, { name: "Ben" }],
+    stage: "script",
+    business_id: "b1",
+  }),
+  json("POST /v1/audio/speech", { model: "sim-speech", input: "Hello.", voice: "alma", speed: 1 }),
+  json("POST /v1/webhook_endpoints", {
+    url: "https://hooks.invalid/x",
+    description: "d",
+    event_types: ["task.succeeded"],
+  }),
+  json("POST /v1/webhook_endpoints/{id}", { url: "https://hooks.invalid/y" }),
+  json("POST /v1/webhook_endpoints/{id}/enable", {}),
+  json("POST /v1/webhook_endpoints/{id}/disable", {}),
+  json("POST /v1/webhook_endpoints/{id}/test", {}),
+  json("POST /v1/webhook_endpoints/{id}/rotate_secret", { overlap_seconds: 60 }),
+  json("POST /v1/webhook_endpoints/{id}/redeliver", { since: "2026-01-01T00:00:00Z" }),
+  json("POST /v1/webhook_deliveries/{id}/redeliver", {}),
+  json("POST /v1/tasks/{task_id}/cancel", {}),
+  json("POST /admin/v1/accounts", { name: "a", email: "a@example.com" }),
+  json("POST /admin/v1/accounts/{id}/credits", { kind: "cash", amount: "1.00", reference: "r" }),
+  json("PUT /admin/v1/accounts/{id}/plan", { plan: "pro", expires_at: "2127-01-01T00:00:00Z" }),
+  json("POST /admin/v1/accounts/{id}/keys", { name: "k" }),
+  json("PUT /admin/v1/people/{email}", { operator: true }),
+  json("POST /admin/v1/people/{email}/password", {}),
+  json("POST /admin/v1/tasks/{id}/replay", {}),
+  json("POST /admin/v1/config/reload", {}),
+  json("POST /admin/v1/webhooks/deliveries/{id}/redeliver", {}),
+  json("POST /admin/v1/webhooks/redeliver", { since: "2026-01-01T00:00:00Z" }),
+  json("POST /callbacks/{task_id}", { id: "x", status: "done" }),
+  web("/sign-in", { email: "ann@example.com", password: "a guess", return_to: "/console?a=b" }),
+  web("/register", { email: "ben@example.com", password: "short", name: "Ben", return_to: "/" }),
+  web("/connect/browser-auth", {
+    request: "client=cli&response_type=api_key&redirect_uri=http://127.0.0.1:9/callback&state=x",
+    decision: "deny",
+  }),
+  web("/connect/browser-auth/send", { ticket: "t", way: "quiet" }),
+  web("/account/name", { name: "Ann" }),
+  web("/account/password", { present: "wrong", password: "a long enough password" }),
+  web("/account/delete", { confirm: "wrong" }),
+  web("/account/identities/remove", { provider: "x" }),
+  web("/console/keys", { name: "laptop" }),
+  web("/console/models/sim-chat/run", { prompt: "Hello", max_tokens: "5" }),
+  web("/console/models/sim-image/quote", { prompt: "a tide", n: "1" }),
+  web("/console/webhooks", { url: "https://hooks.invalid/z", description: "" }),
+  web("/console/operator/accounts", { name: "b" }),
+  web("/console/operator/accounts/x/credits", { kind: "cash", amount: "1", reference: "z" }),
+];

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { form, FORM_TYPE } from "../helpers/form.ts";
+import { type FreshDatabase, freshDatabase } from "../helpers/fresh_database.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+
+/**
+ * Requests that once stopped a node for everybody. The gateway is a process of its own: where one of them
+ * blocks it again, the test fails instead of waiting with it.
+ */
+const TOKEN = "0123456789abcdef";
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+async function start(store: FreshDatabase): Promise<GatewayProcess> {
+  const gateway = startProcess({
+    DATA_DIR: store.dataDir,
+    GATEWAY_CONFIG: join(ROOT, "test/helpers/declaration.yaml"),
+    ADMIN_TOKEN: TOKEN,
+    ...(store.databaseUrl === undefined ? {} : { DATABASE_URL: store.databaseUrl }),
+  });
+  for (let tries = 0;; tries++) {
+    const res = await fetch(`${gateway.address}/readyz`).catch(() => null);
+    await res?.body?.cancel();
+    if (res?.status === 200) return gateway;
+    assert.ok(tries < 600, `never ready:\n${gateway.stdout()}\n${gateway.stderr()}`);
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+}
+
+async function keyOf(address: string): Promise<string> {
+  const admin = async (path: string, body: unknown) => {
+    const res = await fetch(`${address}/admin/v1${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return await res.json();
+  };
+  const { id } = await admin("/accounts", { name: "attacker" });
+  return (await admin(`/accounts/${id}/keys`, { name: "k" })).key;
+}
+
+/** Sends the request; `/healthz` must answer within a second all the while. Returns the status. */
+async function statusWhileHealthy(address: string, path: string, init: RequestInit) {
+  const stop = new AbortController();
+  const answered = fetch(address + path, { ...init, redirect: "manual", signal: stop.signal });
+  answered.catch(() => {});
+  // The request has arrived and is being worked on.
+  await new Promise((resume) => setTimeout(resume, 100));
+  try {
+    for (let round = 0; round < 3; round++) {
+      const res = await fetch(`${address}/healthz`, { signal: AbortSignal.timeout(1_000) });
+      await res.body?.cancel();
+      assert.equal(res.status, 200);
+    }
+    const res = await Promise.race([
+      answered,
+      new Promise<never>((_, reject) =>
+        AbortSignal.timeout(10_000).onabort = () => reject(new Error(`${path} never answered`))
+      ),
+    ]);
+    await res.body?.cancel();
+    return res.status;
+  } finally {
+    stop.abort();
+  }
+}
+
+Deno.test("a form's part with sixty backslashes behind an open quote is refused, and /healthz answers", async () => {
+  await using store = await freshDatabase();
+  await using gateway = await start(store);
+  const body = form([{
+    head: `Content-Disposition: form-data; name="${"\\".repeat(60)}`,
+    content: "x",
+  }]);
+  const status = await statusWhileHealthy(gateway.address, "/v1/files", {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${await keyOf(gateway.address)}`,
+      "content-type": FORM_TYPE,
+    },
+    body,
+  });
+  assert.equal(status, 400);
+});
+
+Deno.test("a return address of 128 KiB of question marks is forgotten, and /healthz answers", async () => {
+  await using store = await freshDatabase();
+  await using gateway = await start(store);
+  const returnTo = `/${"?".repeat(128 * 1024)}\n`;
+  // As it is: encoded, it would be too large for a form.
+  const body = `email=ann@example.com&password=a+guess&return_to=/${"?".repeat(128 * 1024)}%0a`;
+  assert.equal(new URLSearchParams(body).get("return_to"), returnTo);
+  const status = await statusWhileHealthy(gateway.address, "/sign-in", {
+    method: "POST",
+    headers: {
+      origin: gateway.address,
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body,
+  });
+  assert.equal(status, 401);
+});
