@@ -1,7 +1,6 @@
 import type { Upstream } from "../config/plan.ts";
 import type {
   Adapter,
-  ChatAdapter,
   ChatChunk,
   ChatReply,
   ChatRequest,

@@ -85,6 +85,8 @@ Deno.test("a chat with null in every optional field is one without them", option
       { role: "assistant", content: null, tool_calls: [call] },
       { role: "tool", content: "maybe", tool_call_id: "call_1" },
     ],
+    // Of the gateway: an upstream is always told a limit.
+    max_tokens: 4096,
   }]);
 });
 
