@@ -17,6 +17,7 @@ import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
+import { PublicHosts } from "./outbound/public_hosts.ts";
 import type { Resolve } from "./outbound/resolve.ts";
 import { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue } from "./queue/queue.ts";
@@ -44,7 +45,7 @@ export interface GatewayOptions extends Settings {
   environment: Record<string, string | undefined>;
   /** Of a thread among others: what all of them have counted, for `/metrics`. */
   countAll?: MetricFacts["countAll"];
-  /** Resolves the hosts of images in chats; the system does where it is left out. */
+  /** Resolves the hosts of images that requests link to; the system does where it is left out. */
   resolve?: Resolve;
 }
 
@@ -169,8 +170,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
+  const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat } = opened.use(
-    openChat({ ledger, files, metrics, log }, options),
+    openChat({ ledger, files, imageHosts, metrics, log }, options.environment),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
@@ -200,6 +202,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     queue,
     files,
     outbound,
+    imageHosts,
     admission,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,

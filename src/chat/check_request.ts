@@ -3,7 +3,7 @@ import { Refusal } from "../base/refusal.ts";
 import type { OutboundPolicy } from "../outbound/check_url.ts";
 import type { Model } from "../config/plan.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
-import type { LinkedImage } from "./check_image_hosts.ts";
+import type { LinkedImage } from "../outbound/public_hosts.ts";
 import { checkPart } from "./check_parts.ts";
 import { cleanRequest } from "./clean_request.ts";
 
