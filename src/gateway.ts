@@ -18,6 +18,7 @@ import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
+import { PublicHosts } from "./outbound/public_hosts.ts";
 import type { Resolve } from "./outbound/resolve.ts";
 import { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue } from "./queue/queue.ts";
@@ -49,7 +50,7 @@ export interface GatewayOptions extends Settings {
   countAll?: MetricFacts["countAll"];
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
-  /** Resolves the hosts of images in chats; the system does where it is left out. */
+  /** Resolves the hosts of images that requests link to; the system does where it is left out. */
   resolve?: Resolve;
 }
 
@@ -165,8 +166,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
+  const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat } = opened.use(
-    openChat({ ledger, files, metrics, log }, options),
+    openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
   await tellPlans(keeper.current);
@@ -196,6 +198,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     queue,
     files,
     outbound,
+    imageHosts,
     admission,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,

@@ -1,10 +1,9 @@
 import { EVERY_ADAPTER } from "../providers/own.ts";
-import { ImageHosts } from "./chat/check_image_hosts.ts";
 import type { ChatDeps } from "./chat/complete_chat.ts";
 import type { OpenFiles } from "./files/open_files.ts";
 import { errorBody } from "./http/render_error.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { Resolve } from "./outbound/resolve.ts";
+import type { PublicHosts } from "./outbound/public_hosts.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { Admission } from "./upstream/admission.ts";
@@ -15,13 +14,13 @@ import { Upstreams } from "./upstream/upstreams.ts";
 interface Given {
   ledger: Ledger;
   files: Pick<OpenFiles, "keysFor">;
+  imageHosts: PublicHosts;
   metrics: Metrics;
   log: Log;
 }
 
 interface ChatOptions {
   environment: Record<string, string | undefined>;
-  resolve?: Resolve;
   timing?: { chat?: ChatDeps["timing"] };
 }
 
@@ -33,8 +32,8 @@ export interface OpenChat extends Disposable {
 }
 
 export function openChat(
-  { ledger, files, metrics, log }: Given,
-  { environment, resolve, timing }: ChatOptions,
+  { ledger, files, imageHosts, metrics, log }: Given,
+  { environment, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
     adapters: EVERY_ADAPTER,
@@ -50,7 +49,7 @@ export function openChat(
   const chat: ChatDeps = {
     ledger,
     upstreams,
-    imageHosts: new ImageHosts({ resolve }),
+    imageHosts,
     renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
     onError: (message, fields) => log.error(message, fields),
     timing: timing?.chat,

@@ -2,6 +2,7 @@ import { Refusal } from "./base/refusal.ts";
 import type { PlanKeeper } from "./config/keeper.ts";
 import type { Files } from "./files/files.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { PublicHosts } from "./outbound/public_hosts.ts";
 import type { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue, Worker } from "./queue/queue.ts";
 import type { Database } from "./store/database.ts";
@@ -20,6 +21,7 @@ interface Given {
   queue: Queue;
   files: Files;
   outbound: Outbound;
+  imageHosts: PublicHosts;
   admission: Admission;
   onEnd: NonNullable<TaskDeps["onEnd"]>;
   log: Log;
@@ -32,12 +34,14 @@ export function openTasks(
   given: Given,
   stories: ReadonlyMap<string, Story> = new Map(),
 ): { tasks: TaskDeps; worker: Worker } {
-  const { database, keeper, ledger, queue, files, outbound, admission, onEnd, log } = given;
+  const { database, keeper, ledger, queue, files, outbound, imageHosts, admission, onEnd, log } =
+    given;
   const tasks: TaskDeps = {
     database,
     queue,
     ledger,
     files,
+    imageHosts,
     media: openMediaCalls({
       admission,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),

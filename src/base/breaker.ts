@@ -89,7 +89,7 @@ export class Breaker {
   }
 
   /** Counts a request that `mayKnock` let in; what is returned ends it. */
-  knock(name: string): () => void {
+  startTrial(name: string): () => void {
     const record = this.#records.get(name);
     if (record === undefined) return () => {};
     record.trials++;

@@ -105,11 +105,11 @@ Deno.test("an account that takes every probe keeps no other account out", () => 
 Deno.test("a few accounts at a time try an upstream that serves none, and all while it serves one", () => {
   let now = 0;
   const breaker = opened(() => now, "mallory");
-  const leave = Array.from({ length: 10 }, () => breaker.knock("a"));
+  const leave = Array.from({ length: 10 }, () => breaker.startTrial("a"));
   assert.equal(breaker.mayKnock("a", "bob"), false);
   leave[0]!();
   assert.equal(breaker.mayKnock("a", "bob"), true);
-  breaker.knock("a");
+  breaker.startTrial("a");
   breaker.served("a", "mallory");
   assert.equal(breaker.mayKnock("a", "bob"), false, "mallory failed since");
   breaker.served("a", "carol");

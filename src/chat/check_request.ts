@@ -3,7 +3,8 @@ import { Refusal } from "../base/refusal.ts";
 import type { OutboundPolicy } from "../outbound/check_url.ts";
 import type { Model } from "../config/plan.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
-import type { LinkedImage } from "./check_image_hosts.ts";
+import type { LinkedImage } from "../outbound/public_hosts.ts";
+import { checkSchemas } from "./check_schemas.ts";
 import { checkPart } from "./check_parts.ts";
 
 type Message = ChatRequest["messages"][number];
@@ -36,6 +37,7 @@ export function checkRequest(
   if (isGiven(request.audio)) throw textOnly(model, "audio");
   request.messages.forEach((message, at) => checkMessage(model, message, at));
   checkPrediction(request.prediction);
+  checkSchemas(request);
   const { images, characters, linked } = measure(request, policy);
   if (images > 0) need(model, "vision", "messages");
   limit(model, "max_input_images", images, "messages", "pictures");

@@ -3,6 +3,7 @@ import { Refusal as RefusalError } from "../base/refusal.ts";
 import type { Model, Plan, Upstream } from "../config/plan.ts";
 import type { OpenHold } from "../ledger/hold.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { PublicHosts } from "../outbound/public_hosts.ts";
 import { type Payer, priceFor } from "../pricing/books.ts";
 import { servedBy } from "../pricing/cost.ts";
 import { type Charge, charge, type Quote, quote } from "../pricing/quote.ts";
@@ -10,7 +11,6 @@ import type { ChatRequest } from "../upstream/adapter.ts";
 import { askStream, askWhole } from "../upstream/call_chat.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import type { ImageHosts } from "./check_image_hosts.ts";
 import { Meter, type Metered, usageOf } from "./meter.ts";
 import type { PreparedChat } from "./prepare_chat.ts";
 import { relay } from "./relay.ts";
@@ -19,7 +19,7 @@ import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
 export interface ChatDeps {
   ledger: Ledger;
   upstreams: Upstreams;
-  imageHosts: ImageHosts;
+  imageHosts: PublicHosts;
   /** Renders a failure in mid-stream as the client may see it. */
   renderFailure(refusal: Refusal, requestId: string): string;
   onError(message: string, fields: Record<string, unknown>): void;

@@ -4,7 +4,7 @@ import type { Usage } from "../pricing/usage.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 import type { WrittenChat } from "../upstream/call_chat.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import type { LinkedImage } from "./check_image_hosts.ts";
+import type { LinkedImage } from "../outbound/public_hosts.ts";
 import { checkRequest } from "./check_request.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";

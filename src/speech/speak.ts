@@ -95,14 +95,19 @@ async function speakAt(
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
   const { seconds_max: _, ...parameters } = speech.parameters;
-  const submitted = await media.submit(spot, {
-    type: "speech",
-    reference: requestId,
-    prompt: speech.prompt,
-    parameters,
-    inputs: [],
-    callbackUrl: null,
-  }, signal, { account });
+  const submitted = await media.submit(
+    spot,
+    {
+      type: "speech",
+      reference: requestId,
+      prompt: speech.prompt,
+      parameters,
+      inputs: [],
+      callbackUrl: null,
+    },
+    signal,
+    { account },
+  );
   const seen = submitted.id === null
     ? submitted.seen
     : await outcomeOf(media, spot, submitted.id, submitted.seen, signal);

@@ -33,6 +33,13 @@ export async function acceptGeneration(
   body: GenerationBody,
 ): Promise<CreatedTask> {
   const checked = await checkGeneration(deps.files, call.plan, call.account.id, model, body);
+  if (!call.plan.outbound.allowPrivate) {
+    const linked = checked.job.inputs.flatMap((input, at) =>
+      "url" in input ? [{ url: input.url, param: `input_images.${at}` }] : []
+    );
+    // The upstream may fetch it itself, from inside our network.
+    if (linked.length > 0) await deps.imageHosts.check(linked);
+  }
   return await acceptChecked(deps, call, model, checked);
 }
 

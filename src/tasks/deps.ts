@@ -1,6 +1,7 @@
 import type { Plan } from "../config/plan.ts";
 import type { Files } from "../files/files.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { PublicHosts } from "../outbound/public_hosts.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import type { MediaCalls } from "../upstream/media_calls.ts";
@@ -14,6 +15,8 @@ export interface TaskDeps {
   queue: Queue;
   ledger: Ledger;
   files: Files;
+  /** Whether hosts of linked images are public. */
+  imageHosts: Pick<PublicHosts, "check">;
   media: MediaCalls;
   creation: TaskCreation;
   watch: TaskWatch;

@@ -58,7 +58,7 @@ export class Admission {
     const isKnock = this.#mayKnock(name, asker);
     const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name, account));
     if (release === null) return null;
-    const leave = isKnock ? this.#breaker.knock(name) : () => {};
+    const leave = isKnock ? this.#breaker.startTrial(name) : () => {};
     const over = () => {
       release();
       leave();

@@ -10,6 +10,7 @@ import { credit } from "../../src/ledger/credit.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { verify } from "../../src/ledger/verify.ts";
 import { openTasks } from "../../src/open_tasks.ts";
+import { PublicHosts } from "../../src/outbound/public_hosts.ts";
 import { Outbound } from "../../src/outbound/safe_fetch.ts";
 import type { Message, Queue, Worker } from "../../src/queue/queue.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -84,6 +85,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     queue,
     files,
     outbound,
+    imageHosts: new PublicHosts(),
     admission,
     onEnd() {},
     log,

@@ -15,7 +15,7 @@ providers:
   third: { adapter: gemini, base_url: "${address}/g", api_key: "\${NO_SUCH_KEY:-k}" }
   other: { adapter: anthropic, base_url: "${address}/v1", api_key: "\${NO_SUCH_KEY:-k}" }
 models:
-  - { id: sees, name: Sees, type: chat, capabilities: [chat, vision, tools], limits: { max_output_tokens: 10, max_prompt_length: 1000 },
+  - { id: sees, name: Sees, type: chat, capabilities: [chat, vision, tools, json_schema], limits: { max_output_tokens: 10, max_prompt_length: 1000 },
       upstreams: [{ provider: open, model: m }] }
   - { id: reads, name: Reads, type: chat, capabilities: [chat], limits: { max_output_tokens: 10 }, upstreams: [{ provider: open, model: m }] }
   - { id: turns, name: Turns, type: chat, capabilities: [chat, vision], limits: { max_output_tokens: 10 }, upstreams: [{ provider: other, model: m }] }
@@ -336,5 +336,47 @@ Deno.test(
     }
     assert.equal(upstream.seen.length, 0);
     assert.deepEqual(await gateway.balance(), { available: "100.00", frozen: "0.00" });
+  },
+);
+
+Deno.test(
+  "400 for a schema that refers to another document, which an upstream might fetch",
+  STRICT,
+  async () => {
+    await using upstream = answering();
+    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    const schema = (ref: string) => ({
+      type: "object",
+      properties: { a: { anyOf: [{ $ref: ref }] }, $ref: { type: "string" } },
+      $defs: { b: { type: "string" } },
+    });
+    const bodies = (ref: string) =>
+      [
+        [
+          { tools: [{ type: "function", function: { name: "f", parameters: schema(ref) } }] },
+          "tools.0.function.parameters",
+        ],
+        [{ functions: [{ name: "f", parameters: schema(ref) }] }, "functions.0.parameters"],
+        [
+          {
+            response_format: {
+              type: "json_schema",
+              json_schema: { name: "n", schema: schema(ref) },
+            },
+          },
+          "response_format.json_schema.schema",
+        ],
+      ] as const;
+    for (const [body, param] of bodies(LINK_LOCAL)) {
+      const res = await gateway.chat("sees", "hi", body);
+      assert.equal(res.status, 400, param);
+      const error = await errorOf(res);
+      assert.deepEqual([error.code, error.param], ["invalid_value", param]);
+    }
+    assert.equal(upstream.seen.length, 0);
+    for (const [body] of bodies("#/$defs/b")) {
+      const res = await gateway.chat("sees", "hi", body);
+      assert.equal(res.status, 200, await res.text());
+    }
   },
 );

@@ -251,3 +251,27 @@ Deno.test(
     assert.ok(!gateway.logged().includes("internal_error"));
   },
 );
+
+Deno.test(
+  "400 for an input image whose host name leads inside, and nothing is stored",
+  STRICT,
+  async () => {
+    const declaration = (await Deno.readTextFile(
+      new URL("../helpers/media_declaration.yaml", import.meta.url),
+    )).replace("outbound: { allow_private: true }", "");
+    await using gateway = await openMediaGateway({
+      declaration,
+      resolve: (host) =>
+        Promise.resolve([host.startsWith("inside") ? "10.0.0.7" : "93.184.215.14"]),
+    });
+    const before = await gateway.balance();
+    const ask = (...input_images: string[]) =>
+      gateway.post("/v1/images/generations", { model: "picture", prompt: "x", input_images });
+    const res = await ask("https://public.example.com/a.png", "https://inside.example.com/a.png");
+    assert.equal(res.status, 400);
+    const error = await errorOf(res);
+    assert.deepEqual([error.code, error.param], ["unsafe_url", "input_images.1"]);
+    assert.equal(await gateway.count("task"), 0);
+    assert.deepEqual(await gateway.balance(), before);
+  },
+);

@@ -1,9 +1,9 @@
 import { Refusal } from "../base/refusal.ts";
-import { isPublicAddress } from "../outbound/addresses.ts";
-import { PRIVATE_ADDRESS, unsafe } from "../outbound/check_url.ts";
-import { type Resolve, resolveHost } from "../outbound/resolve.ts";
+import { isPublicAddress } from "./addresses.ts";
+import { PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
+import { type Resolve, resolveHost } from "./resolve.ts";
 
-export interface ImageHostsOptions {
+export interface PublicHostsOptions {
   resolve?: Resolve;
   /** How long a host name may take to resolve. */
   timeoutMs?: number;
@@ -29,14 +29,14 @@ const KEPT_MAX = 1_000;
  * changes in between is not caught here; an upstream in a private network needs a firewall of its own.
  * A name that does not resolve is refused too: it may exist in the upstream's network alone.
  */
-export class ImageHosts {
+export class PublicHosts {
   readonly #kept = new Map<string, { reach: Promise<Reach>; until: number }>();
   readonly #resolve: Resolve;
   readonly #timeoutMs: number;
   readonly #keepMs: number;
   readonly #now: () => number;
 
-  constructor(options: ImageHostsOptions = {}) {
+  constructor(options: PublicHostsOptions = {}) {
     this.#resolve = options.resolve ?? resolveHost;
     this.#timeoutMs = options.timeoutMs ?? 2_000;
     this.#keepMs = options.keepMs ?? 30_000;
