@@ -20,7 +20,10 @@ export class FairQueue<T> {
   readonly #others = new Map<string, T[]>();
   #size = 0;
 
-  constructor(private readonly limits: FairQueueLimits, private readonly drop: (entry: T) => void) {}
+  constructor(
+    private readonly limits: FairQueueLimits,
+    private readonly drop: (entry: T) => void,
+  ) {}
 
   /** False when there is no place for it. */
   push({ client, isKnown = false }: Asker, entry: T): boolean {

@@ -82,7 +82,9 @@ export function postgresSessions(sql: Queries): SessionStore {
     async put({ hash, person, epoch, device, createdAt, seenAt }) {
       await sql`
         insert into session (hash, person_id, epoch, device, created_at, seen_at)
-        values (${hash}, ${person}, ${epoch}, ${device}, ${new Date(createdAt)}, ${new Date(seenAt)})`;
+        values (${hash}, ${person}, ${epoch}, ${device}, ${new Date(createdAt)}, ${new Date(
+        seenAt,
+      )})`;
     },
     async find(hash) {
       const [row] = await sql<[Row?]>`select * from session where hash = ${hash}`;

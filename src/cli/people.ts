@@ -56,7 +56,9 @@ export const personPassword: Command = {
 };
 
 /** What the reset took out of the account, one line each; empty when there was nothing. */
-function removedText({ identities, api_keys: keys, webhook_endpoints: endpoints }: Removed): string {
+function removedText(
+  { identities, api_keys: keys, webhook_endpoints: endpoints }: Removed,
+): string {
   const lines = [
     ...identities.map((provider) => `way to sign in: ${provider}`),
     ...keys.map(({ id, name }) => `API key: ${id} (${name})`),

@@ -8,6 +8,7 @@ import { modelGone } from "../tasks/spot.ts";
 import type { ClaimedTask } from "../tasks/task.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 import { askWhole } from "../upstream/call_chat.ts";
+import { jobRefusal } from "../upstream/job_refusal.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Character, Roles, Script } from "./drama.ts";
 import { completeRoles, readAnswer } from "./texts.ts";
@@ -50,7 +51,7 @@ export async function writeText(
     reply = given.value;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (error.status < 500) return await failTask(deps, task, error);
+    if (error.status < 500) return await failTask(deps, task, inClientTerms(error));
     return await again(deps, task, job, error);
   }
   const text = reply.choices[0]?.message.content ?? "";
@@ -105,4 +106,24 @@ export function textRequest(
       ? { response_format: { type: "json_schema", json_schema: { name, schema, strict: true } } }
       : {}),
   };
+}
+
+/** The request that was refused is ours: its fields are not in the client's, and are not named. */
+function inClientTerms(error: Refusal): Refusal {
+  switch (error.code) {
+    case "prompt_too_long":
+      return new Refusal(
+        "prompt_too_long",
+        "The script is longer than its model can take: shorten it.",
+        {
+          param: "script",
+        },
+      );
+    case "invalid_value":
+      return jobRefusal("rejected");
+    case "capability_not_supported":
+      return jobRefusal("unable");
+    default:
+      return error;
+  }
 }

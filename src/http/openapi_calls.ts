@@ -219,10 +219,21 @@ export const ADMIN_CALLS: readonly Call[] = [
   admin("get", "/accounts/{id}/keys", "The account's keys", "ApiKeyList"),
   admin("delete", "/keys/{id}", "Revoke a key on every node", "ApiKey"),
   admin("get", "/people/{email}", "Somebody who registered", "Person"),
-  admin("put", "/people/{email}", "Make somebody with a verified address an operator, or no longer", "Person", {
-    body: "PersonChange",
-  }),
-  admin("post", "/people/{email}/password", "A new password, shown this once; verifies the address", "Person"),
+  admin(
+    "put",
+    "/people/{email}",
+    "Make somebody with a verified address an operator, or no longer",
+    "Person",
+    {
+      body: "PersonChange",
+    },
+  ),
+  admin(
+    "post",
+    "/people/{email}/password",
+    "A new password, shown this once; verifies the address",
+    "Person",
+  ),
   admin("get", "/ledger/verify", "Check every rule the books must obey", "Verification"),
   admin("get", "/providers", "Who answers, and how each fares", "ProviderList"),
   admin(

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import type { Json } from "../helpers/chat_gateway.ts";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { startFakeUpstream } from "../helpers/fake_upstream.ts";
+import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
 
 function declaration(adapter: string, baseUrl: string): string {
@@ -60,5 +62,42 @@ Deno.test("error.param is a path into the client's own request, or null: never a
     }
   }
   assert.equal((await gateway.balance()).frozen, "0.00");
+  await gateway.verify();
+});
+
+Deno.test("a drama's error names no field of the request that the gateway wrote itself", async () => {
+  await using upstream = startFakeUpstream({});
+  const shipped = await Deno.readTextFile(
+    new URL("../helpers/drama_declaration.yaml", import.meta.url),
+  );
+  await using gateway = await openMediaGateway({
+    declaration: shipped.replace(
+      /babbling: \{[^}]*\}[^}]*\}/,
+      `babbling: { adapter: openai_compatible, base_url: "${upstream.url}/v1", api_key: "\${KEY:-sk-1}" }`,
+    ),
+  });
+  for (
+    const [code, expected] of [
+      ["invalid_value", "invalid_value"],
+      ["context_length_exceeded", "prompt_too_long"],
+    ]
+  ) {
+    upstream.answer({
+      status: 400,
+      body: { error: { message: "canary words", code, param: "messages[0].content" } },
+    });
+    const { id } = await gateway.submit("/v1/dramas/generations", {
+      model: "babbled",
+      stage: "script",
+      title: "Tides",
+      script: "Mara waits at the sea.",
+      business_id: crypto.randomUUID(),
+    });
+    const done: Json = await gateway.ended(id, 60);
+    assert.equal(done.status, "failed");
+    assert.equal(done.error.code, expected);
+    assert.doesNotMatch(JSON.stringify(done.error), /messages|canary/);
+    assert.equal(done.charge.settled, "0.00");
+  }
   await gateway.verify();
 });

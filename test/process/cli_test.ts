@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
+import { Visitor } from "../helpers/visitor.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -144,6 +145,27 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
   const nobody = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
   assert.equal(nobody.code, 1);
   assert.match(nobody.err, /No gateway answers at http:\/\/127\.0\.0\.1:1/);
+});
+
+Deno.test("gateway person password verifies the address and lists what it removed; operators need that", async () => {
+  await using gateway = await openGateway();
+  const env = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
+  await new Visitor(gateway.address).register("ann@example.com");
+  const [{ account }] = await gateway.gateway.database.sql<[{ account: string }]>`
+    select account_id as account from person`;
+  const made = JSON.parse(
+    (await cli(["key", "create", account, "--name", "laptop", "--json"], env)).out,
+  );
+  const early = await cli(["person", "operator", "ann@example.com"], env);
+  assert.equal(early.code, 1);
+  assert.match(early.err, /not verified[^]*gateway person password/);
+  const first = await cli(["person", "password", "ann@example.com"], env);
+  assert.equal(first.code, 0, first.err);
+  assert.match(first.out, /Give it to the owner of this address only/);
+  assert.match(first.out, new RegExp(`Removed[^]*API key: ${made.id} \\(laptop\\)`));
+  const second = await cli(["person", "password", "ann@example.com"], env);
+  assert.doesNotMatch(second.out, /Removed/);
+  assert.equal((await cli(["person", "operator", "ann@example.com"], env)).code, 0);
 });
 
 Deno.test("gateway without a command lists what there is", async () => {

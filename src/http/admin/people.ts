@@ -1,10 +1,5 @@
 import type { Passwords } from "../../accounts/passwords.ts";
-import {
-  findByEmail,
-  type Person,
-  readEmail,
-  setOperator,
-} from "../../accounts/people.ts";
+import { findByEmail, type Person, readEmail, setOperator } from "../../accounts/people.ts";
 import { resetPerson } from "../../accounts/reset_person.ts";
 import type { Sessions } from "../../accounts/sessions.ts";
 import { newSecret } from "../../base/ids.ts";
