@@ -1,7 +1,7 @@
 import { parseDecimal } from "../base/money.ts";
 import { block, type Checker, listOf, type Names } from "./checker.ts";
 import { momentOf } from "./check_books.ts";
-import { smallestUnitOf, type SmallestUnit, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
+import { type SmallestUnit, smallestUnitOf, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
 import type { Declaration } from "./declaration.ts";
 import { formatPath, type Path } from "./faults.ts";
 import { aModel, type BillingType, fitOf, UNIT_SIZES, unitFamily } from "./fits.ts";

@@ -33,14 +33,17 @@ export function warnBelowSmallestUnit(
   if (typeof unit !== "string" || !Object.hasOwn(UNIT_SIZES, unit)) return;
   if ((amountOf(entry.minimum_charge) ?? 0n) >= smallest) return;
   const { pieces, words } = USUAL[unitFamily(unit)] ?? { pieces: 1n, words: `one ${unit}` };
+  const verb = pieces === 1n ? "costs" : "cost";
+  const least = formatDecimal(smallest, 0);
   for (const key of ["price", "input_price"]) {
     const amount = amountOf(entry[key]);
     if (amount === null || amount === 0n) continue;
     if (amount * pieces >= smallest * UNIT_SIZES[unit]!) continue;
     checker.report([...at, key], {
       severity: "warning",
-      message: `${words} ${pieces === 1n ? "costs" : "cost"} less than ${formatDecimal(smallest, 0)}, the smallest amount that is charged`,
-      suggestion: "Such charges add up until they reach it. Declare a larger service.currency_scale " +
+      message: `${words} ${verb} less than ${least}, the smallest amount that is charged`,
+      suggestion:
+        "Such charges add up until they reach it. Declare a larger service.currency_scale " +
         "to charge them one by one, or a minimum_charge.",
     });
   }

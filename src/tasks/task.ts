@@ -97,8 +97,7 @@ export interface TaskRow {
 
 /** Its receipt's row. */
 export function receiptOf(row: TaskRow): ReceiptRow {
-  const { request_id, client_request_id, model, legs, held, taken, shortfall, usage, price } =
-    row;
+  const { request_id, client_request_id, model, legs, held, taken, shortfall, usage, price } = row;
   return {
     id: request_id,
     request_id,
