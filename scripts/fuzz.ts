@@ -17,6 +17,8 @@ const { values, positionals } = parseArgs({
     input: { type: "string" },
   },
 });
+// Some targets need a database.
+if (Deno.env.get("TEST_DATABASE_URL") === undefined) Deno.env.set("TEST_STORE", "embedded");
 const known = targetNames();
 const unknown = positionals.find((name) => !known.includes(name));
 if (unknown !== undefined) {

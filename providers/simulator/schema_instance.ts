@@ -9,6 +9,7 @@ import {
   Unsatisfiable,
 } from "./schema_values.ts";
 import { mergeSchemas } from "./schema_merge.ts";
+import { WORK_MAX, workOf } from "./schema_work.ts";
 
 /** How deep an instance goes before it takes only what it must. */
 const DEPTH_RICH = 4;
@@ -23,25 +24,38 @@ const ITEMS_USUAL = 3;
  */
 export function instanceOf(schema: unknown, words: readonly string[], chance: Chance): unknown {
   let values = 0;
+  let work = 0;
 
   function make(wanted: unknown, depth: number): unknown {
     if (++values > VALUES_MAX || depth > DEPTH_MAX) throw new Unsatisfiable("it never ends");
+    spend(wanted);
     if (wanted === true || wanted === undefined) return stringFor({}, words, chance);
     if (!isFields(wanted)) throw new Unsatisfiable("nothing is allowed");
     if (typeof wanted.$ref === "string") {
       const { $ref, ...beside } = wanted;
-      return make(mergeSchemas([resolve($ref), beside]), depth + 1);
+      return make(merged([resolve($ref), beside]), depth + 1);
     }
     if (Object.hasOwn(wanted, "const")) return wanted.const;
     if (Array.isArray(wanted.enum)) return ofEnum(wanted);
     if (Array.isArray(wanted.allOf)) {
       const { allOf, ...beside } = wanted;
-      return make(mergeSchemas([...allOf.map(dereference), beside]), depth + 1);
+      return make(merged([...allOf.map(dereference), beside]), depth + 1);
     }
     for (const key of ["anyOf", "oneOf"]) {
       if (Array.isArray(wanted[key])) return ofBranches(wanted, key, depth);
     }
     return ofTypes(wanted, depth);
+  }
+
+  /** A schema may be as large as a request and be looked at for every value: all of it has an end. */
+  function spend(looked: unknown): void {
+    work += workOf(looked);
+    if (work > WORK_MAX) throw new Unsatisfiable("it is too large");
+  }
+
+  function merged(parts: readonly unknown[]): unknown {
+    parts.forEach(spend);
+    return mergeSchemas(parts);
   }
 
   function ofEnum(wanted: Fields): unknown {
@@ -57,7 +71,7 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
       : [...listOf(list)].sort((a, b) => weightOf(a) - weightOf(b));
     return firstThatWorks(
       branches,
-      (branch) => make(mergeSchemas([dereference(branch), beside]), depth + 1),
+      (branch) => make(merged([dereference(branch), beside]), depth + 1),
     );
   }
 
@@ -168,7 +182,7 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
     for (let hops = 0; isFields(part) && typeof part.$ref === "string"; hops++) {
       if (hops > DEPTH_MAX) throw new Unsatisfiable("references go in a circle");
       const { $ref, ...beside } = part;
-      part = mergeSchemas([resolve($ref), beside]);
+      part = merged([resolve($ref), beside]);
     }
     return part;
   }

@@ -162,3 +162,22 @@ Deno.test("a schema that nothing satisfies is refused", () => {
     assert.throws(() => make(schema), Unsatisfiable, JSON.stringify(schema));
   }
 });
+
+Deno.test("a schema that is large and looked at for every value is given up", () => {
+  const values = Array.from({ length: 100_000 }, (_, index) => index);
+  const properties = Object.fromEntries(values.map((value) => [`p${value}`, false]));
+  const list = (items: unknown) => ({ type: "array", minItems: 4_000, items });
+  for (
+    const schema of [
+      list({ enum: values }),
+      list({ anyOf: values.map(() => ({ type: "string" })) }),
+      list({ allOf: [{ properties }, { properties }] }),
+      list({ const: "x".repeat(1_000_000) }),
+      list({ type: "string", minLength: 100_000 }),
+      list({ allOf: [{ minLength: -1e300 }, { enum: values }] }),
+      list({ $ref: `#/${"x/".repeat(500_000)}` }),
+    ]
+  ) {
+    assert.throws(() => make(schema), Unsatisfiable, JSON.stringify(schema).slice(0, 100));
+  }
+});

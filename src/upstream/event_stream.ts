@@ -14,6 +14,8 @@ export class EventSplitter {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #hasBegun = false;
   #rest = "";
+  /** Whether #rest ends with what may be half a line end. */
+  #isCut = false;
   #event: string | null = null;
   #data: string | null = null;
 
@@ -28,6 +30,12 @@ export class EventSplitter {
   /** What a last event without its blank line still holds: nothing that counts, so it is dropped. */
   #split(text: string): ServerSentEvent[] {
     const events: ServerSentEvent[] = [];
+    // Joined when a line ends: each join reads the whole of a long line, which may come in many pieces.
+    if (!this.#isCut && !text.includes("\n") && !text.includes("\r")) {
+      this.#rest += text;
+      this.#checkLength();
+      return events;
+    }
     let whole = this.#rest === "" ? text : this.#rest + text;
     // A \r at the end may be half a line end: wait for what follows.
     let end = whole.length;
@@ -45,11 +53,16 @@ export class EventSplitter {
       from = whole.charCodeAt(to) === 13 && whole.charCodeAt(to + 1) === 10 ? to + 2 : to + 1;
     }
     whole = from === 0 ? whole : whole.slice(from);
-    if (whole.length + (this.#data?.length ?? 0) > EVENT_CHARACTERS_MAX) {
+    this.#rest = whole;
+    this.#isCut = end < whole.length + from;
+    this.#checkLength();
+    return events;
+  }
+
+  #checkLength(): void {
+    if (this.#rest.length + (this.#data?.length ?? 0) > EVENT_CHARACTERS_MAX) {
       throw new RangeError("an event of the stream does not end");
     }
-    this.#rest = whole;
-    return events;
   }
 
   #line(text: string, from: number, to: number, events: ServerSentEvent[]): void {

@@ -11,10 +11,13 @@ import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts
 const TOKEN = "0123456789abcdef";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-async function start(store: FreshDatabase): Promise<GatewayProcess> {
+async function start(
+  store: FreshDatabase,
+  declaration = "test/helpers/declaration.yaml",
+): Promise<GatewayProcess> {
   const gateway = startProcess({
     DATA_DIR: store.dataDir,
-    GATEWAY_CONFIG: join(ROOT, "test/helpers/declaration.yaml"),
+    GATEWAY_CONFIG: join(ROOT, declaration),
     ADMIN_TOKEN: TOKEN,
     ...(store.databaseUrl === undefined ? {} : { DATABASE_URL: store.databaseUrl }),
   });
@@ -37,6 +40,7 @@ async function keyOf(address: string): Promise<string> {
     return await res.json();
   };
   const { id } = await admin("/accounts", { name: "attacker" });
+  await admin(`/accounts/${id}/credits`, { kind: "cash", amount: "10", reference: "r" });
   return (await admin(`/accounts/${id}/keys`, { name: "k" })).key;
 }
 
@@ -100,4 +104,28 @@ Deno.test("a return address of 128 KiB of question marks is forgotten, and /heal
     body,
   });
   assert.equal(status, 401);
+});
+
+Deno.test("a schema of 20,000 values, asked for 4,000 times, is refused, and /healthz answers", async () => {
+  await using store = await freshDatabase();
+  await using gateway = await start(store, "gateway.yaml");
+  const values = Array.from({ length: 20_000 }, (_, index) => index);
+  const schema = {
+    type: "object",
+    properties: { list: { type: "array", minItems: 4_000, items: { enum: values } } },
+    required: ["list"],
+  };
+  const status = await statusWhileHealthy(gateway.address, "/v1/chat/completions", {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${await keyOf(gateway.address)}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({
+      model: "sim-chat",
+      messages: [{ role: "user", content: "Hello" }],
+      response_format: { type: "json_schema", json_schema: { name: "list", schema } },
+    }),
+  });
+  assert.equal(status, 400);
 });
