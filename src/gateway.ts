@@ -26,6 +26,7 @@ import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import type { Resolution } from "./ledger/settle.ts";
+import { RequestBodies } from "./limits/request_bodies.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
 import { SharedRateLimiter } from "./limits/shared_rate.ts";
 import { startServer, stopServing } from "./serve.ts";
@@ -90,6 +91,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: () => front.inFlight,
     countAll: options.countAll,
   });
+  const bodies = opened.use(
+    new RequestBodies({ threads: options.workers, pace: options.timing?.body }),
+  );
   let database: Database | null = null;
   let changes: Changes | null = null;
   let queue: Queue | null = null;
@@ -97,6 +101,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     keeper,
     log,
     metrics,
+    bodies,
     readiness: async () => ({
       database: await checkDatabase(database),
       queue: await checkQueue(queue),
