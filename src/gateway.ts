@@ -13,6 +13,7 @@ import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
 import { Front } from "./http/front.ts";
+import { TaskWaits, type WaitLimits } from "./http/task_waits.ts";
 import { dramaStories } from "./dramas/stories.ts";
 import { KNOWN } from "./known.ts";
 import { openQueue } from "./open_queue.ts";
@@ -53,6 +54,8 @@ export interface GatewayOptions extends Settings {
   countAll?: MetricFacts["countAll"];
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
+  /** How many requests may wait for tasks at once. */
+  taskWaits?: Partial<WaitLimits>;
 }
 
 
@@ -242,6 +245,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     webhooks,
     tasks,
+    waits: new TaskWaits(options.taskWaits),
     leaving: (c) => AbortSignal.any([c.req.raw.signal, front.leaving]),
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createAccount, type NewAccount } from "../../src/accounts/accounts.ts";
 import { createKey } from "../../src/accounts/api_keys.ts";
-import { type Gateway, openGateway as open } from "../../src/gateway.ts";
+import { type Gateway, type GatewayOptions, openGateway as open } from "../../src/gateway.ts";
 import type { GatewayTiming } from "../../src/timing.ts";
 import { openLog } from "../../src/telemetry/log.ts";
 import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
@@ -21,6 +21,7 @@ export interface TestGatewayOptions {
   store?: FreshDatabase;
   /** Short times, so that a test need not wait for the usual ones. */
   timing?: GatewayTiming;
+  taskWaits?: GatewayOptions["taskWaits"];
 }
 
 /** A real gateway on a port of its own, with an account and a key, and what it logged. */
@@ -74,6 +75,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       log,
       environment: options.environment ?? {},
       timing: options.timing,
+      taskWaits: options.taskWaits,
     }),
   );
   const newKey = async (account: NewAccount = { name: "tester" }) => {
