@@ -12,7 +12,7 @@ import type { ChatDeps } from "./chat/complete_chat.ts";
 import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
 import { errorBody } from "./http/render_error.ts";
-import { Front } from "./http/front.ts";
+import { Front, type FrontDeps } from "./http/front.ts";
 import { TaskWaits, type WaitLimits } from "./http/task_waits.ts";
 import { dramaStories } from "./dramas/stories.ts";
 import { KNOWN } from "./known.ts";
@@ -52,6 +52,8 @@ export interface GatewayOptions extends Settings {
   environment: Record<string, string | undefined>;
   /** Of a thread among others: what all of them have counted, for `/metrics`. */
   countAll?: MetricFacts["countAll"];
+  /** Told of every request as it begins. */
+  onRequest?: FrontDeps["onRequest"];
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
   /** How many requests may wait for tasks at once. */
@@ -105,6 +107,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     metrics,
     bodies,
+    onRequest: options.onRequest,
     readiness: async () => ({
       database: await checkDatabase(database),
       queue: await checkQueue(queue),

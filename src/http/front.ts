@@ -24,6 +24,8 @@ export interface FrontDeps {
   metrics: Metrics;
   readiness: Readiness;
   bodies: RequestBodies;
+  /** Told of every request as it begins. */
+  onRequest?: ((requestId: string, method: string, path: string) => void) | undefined;
 }
 
 /**
@@ -94,6 +96,7 @@ export class Front {
       refusal: null,
     };
     this.#inFlight++;
+    this.deps.onRequest?.(requestId, exchange.method, exchange.path);
     try {
       const response = this.#dispatch(request, exchange);
       if (response instanceof Promise) {

@@ -51,7 +51,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway({ taskWaits: { perKey: 2, perAccount: 3 } });
     const task = await picture(gateway, "seconds=60");
-      const second = (await createKey(gateway.gateway.database.sql, gateway.account, "second")).key;
+    const second = (await createKey(gateway.gateway.database.sql, gateway.account, "second")).key;
     const path = `/v1/tasks/${task.id}/events`;
     const leaving = [1, 2, 3].map(() => new AbortController());
     const follow = (key: string, signal?: AbortSignal) =>

@@ -71,6 +71,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       logLevel: "debug",
       logFormat: "json",
       workers: 1,
+      watchdogSeconds: 0,
       onDeploy: false,
       log,
       environment: options.environment ?? {},
