@@ -6,6 +6,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -71,5 +72,7 @@ if (process.argv[2] === WHICH) {
     console.error(`Cannot start Deno at ${program}: ${error.message}`);
     process.exit(1);
   });
-  child.on("exit", (code, signal) => process.exit(signal === null ? code ?? 1 : 1));
+  // As a shell tells it: a supervisor sees by which signal it ended.
+  const told = (signal) => 128 + (constants.signals[signal] ?? 1);
+  child.on("exit", (code, signal) => process.exit(signal === null ? code ?? 1 : told(signal)));
 }

@@ -1,8 +1,9 @@
 import { CrewSurvey } from "./crew_survey.ts";
+import { newPulseMemory, PulseReader } from "./pulse.ts";
 
 /** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
 export type Order =
-  | { kind: "start"; port: number | null }
+  | { kind: "start"; port: number | null; pulse: SharedArrayBuffer }
   | { kind: "tell" }
   | { kind: "told"; all: unknown[] }
   | { kind: "stop" };
@@ -23,6 +24,10 @@ export interface CrewOptions {
   keepCounts(counts: readonly unknown[]): Promise<unknown>;
   /** Pause before a lost thread is replaced; it doubles while they keep failing. */
   pauseMs?: number;
+  /** How long a thread may be blocked before `blocked` tells; 0 or left out: for ever. */
+  blockedMs?: number;
+  /** How often threads are looked at. */
+  lookMs?: number;
 }
 
 const PAUSE_MAX_MS = 30_000;
@@ -51,6 +56,7 @@ export class Crew implements AsyncDisposable {
   readonly #pauses = new Set<ReturnType<typeof setTimeout>>();
   #port: number | null = null;
   #banner = "";
+  readonly #blocked = Promise.withResolvers<string>();
   #isStopping = false;
   #stopped: Promise<void> | null = null;
 
@@ -78,6 +84,11 @@ export class Crew implements AsyncDisposable {
     return this.#banner;
   }
 
+  /** Resolves with the name of a thread that is blocked: only ending the process helps then. */
+  get blocked(): Promise<string> {
+    return this.#blocked.promise;
+  }
+
   get size(): number {
     return this.#members.size;
   }
@@ -92,8 +103,17 @@ export class Crew implements AsyncDisposable {
     const member: Member = { thread, ended: ended.promise };
     let isReady = false;
     this.#members.add(member);
+    const pulse = newPulseMemory();
+    const watching = this.#watch(pulse, (fields) => {
+      clearInterval(watching);
+      // Deno cannot end a blocked thread: its listener would go on taking a share of the connections.
+      this.#members.delete(member);
+      this.options.log("error", "thread blocked, process ends", { thread: name, ...fields });
+      this.#blocked.resolve(name);
+    });
     const lose = (reason: string) => {
       if (!this.#members.delete(member)) return;
+      clearInterval(watching);
       this.#counts.remove(thread);
       thread.terminate();
       ended.resolve();
@@ -121,8 +141,23 @@ export class Crew implements AsyncDisposable {
         ready.resolve();
       }
     };
-    thread.postMessage({ kind: "start", port: this.#port } satisfies Order);
+    thread.postMessage({ kind: "start", port: this.#port, pulse } satisfies Order);
     return ready.promise;
+  }
+
+  /** Looks at a thread now and then; it counts from the thread's first sign of life on. */
+  #watch(
+    memory: SharedArrayBuffer,
+    onBlocked: (fields: Record<string, unknown>) => void,
+  ): ReturnType<typeof setInterval> | undefined {
+    const { blockedMs = 0, lookMs = 1_000 } = this.options;
+    if (blockedMs === 0) return undefined;
+    const reader = new PulseReader(memory);
+    return setInterval(() => {
+      const forMs = reader.look() * lookMs;
+      if (forMs < blockedMs) return;
+      onBlocked({ blocked_ms: forMs, last_requests: reader.lastRequests() });
+    }, lookMs);
   }
 
   async #tellAll(asker: Worker): Promise<void> {

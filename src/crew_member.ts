@@ -5,6 +5,7 @@ import { readSettings } from "./environment.ts";
 import { explain } from "./explain.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import type { Told } from "./telemetry/add_up.ts";
+import { Pulse } from "./pulse.ts";
 import { openLog } from "./telemetry/log.ts";
 
 const scope = self as unknown as {
@@ -39,12 +40,13 @@ async function tell(): Promise<void> {
   scope.postMessage({ kind: "count", count: await gateway.count(), ask: false });
 }
 
-async function start(port: number | null): Promise<Gateway | null> {
+async function start(port: number | null, memory: SharedArrayBuffer): Promise<Gateway | null> {
   try {
+    const pulse = new Pulse(memory);
     const environment = Deno.env.toObject();
     const settings = readSettings(environment);
     const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-    const options = { ...settings, log, environment, port: port ?? settings.port, countAll };
+    const options = { ...settings, log, environment, port: port ?? settings.port, countAll, onRequest: pulse.begin };
     const gateway = await openGateway(options);
     scope.postMessage({
       kind: "ready",
@@ -66,7 +68,7 @@ async function stop(): Promise<void> {
 scope.onmessage = ({ data }) => {
   switch (data.kind) {
     case "start":
-      opening = start(data.port);
+      opening = start(data.port, data.pulse);
       break;
     case "tell":
       void tell();

@@ -31,6 +31,7 @@ const Environment = z.object({
     z.string().min(32, "must have 32 characters or more, such as `openssl rand -hex 32` makes"),
   ),
   WORKERS: optional(whole(1, 256, 4)),
+  WATCHDOG_SECONDS: optional(whole(0, 3600, 10)),
   DENO_DEPLOY: optional(z.string()),
   LOG_LEVEL: optional(oneOf(["debug", "info", "warn", "error"])),
   LOG_FORMAT: optional(oneOf(["json", "text"])),
@@ -48,6 +49,8 @@ export interface Settings {
   secretsKey: string | undefined;
   /** Processes that share the port; 1 unless asked for. */
   workers: number;
+  /** How long a thread may be blocked before the process ends itself; 0: for ever. */
+  watchdogSeconds: number;
   /** On Deno Deploy: no disk, instances that come and go. */
   onDeploy: boolean;
   logLevel: "debug" | "info" | "warn" | "error";
@@ -74,6 +77,7 @@ export function readSettings(environment: Record<string, string | undefined>): S
     adminToken: env.ADMIN_TOKEN,
     secretsKey: env.SECRETS_KEY,
     workers: env.WORKERS ?? 1,
+    watchdogSeconds: env.WATCHDOG_SECONDS ?? 10,
     onDeploy,
     logLevel: env.LOG_LEVEL ?? "info",
     logFormat: env.LOG_FORMAT ?? (Deno.stderr.isTerminal() ? "text" : "json"),

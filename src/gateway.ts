@@ -10,7 +10,8 @@ import type { Settings } from "./environment.ts";
 import { checkFeasible, waitsForRestart } from "./feasible.ts";
 import { type OpenFiles, openFiles } from "./files/open_files.ts";
 import { type AppDeps, buildApp } from "./http/app.ts";
-import { Front } from "./http/front.ts";
+import { Front, type FrontDeps } from "./http/front.ts";
+import { TaskWaits, type WaitLimits } from "./http/task_waits.ts";
 import { dramaStories } from "./dramas/stories.ts";
 import { KNOWN } from "./known.ts";
 import { openChat } from "./open_chat.ts";
@@ -26,6 +27,7 @@ import { currencyGuard } from "./ledger/currency.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
+import { RequestBodies } from "./limits/request_bodies.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
 import { SharedRateLimiter } from "./limits/shared_rate.ts";
 import { startServer, stopServing } from "./serve.ts";
@@ -48,10 +50,14 @@ export interface GatewayOptions extends Settings {
   environment: Record<string, string | undefined>;
   /** Of a thread among others: what all of them have counted, for `/metrics`. */
   countAll?: MetricFacts["countAll"];
+  /** Told of every request as it begins. */
+  onRequest?: FrontDeps["onRequest"];
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
   /** Resolves the hosts of images that requests link to; the system does where it is left out. */
   resolve?: Resolve;
+  /** How many requests may wait for tasks at once. */
+  taskWaits?: Partial<WaitLimits>;
 }
 
 
@@ -90,6 +96,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: () => front.inFlight,
     countAll: options.countAll,
   });
+  const bodies = opened.use(
+    new RequestBodies({ threads: options.workers, pace: options.timing?.body }),
+  );
   let database: Database | null = null;
   let changes: Changes | null = null;
   let queue: Queue | null = null;
@@ -97,6 +106,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     keeper,
     log,
     metrics,
+    bodies,
+    onRequest: options.onRequest,
     readiness: async () => ({
       database: await checkDatabase(database),
       queue: await checkQueue(queue),
@@ -223,6 +234,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     webhooks,
     tasks,
+    waits: new TaskWaits(options.taskWaits),
     leaving: (c) => AbortSignal.any([c.req.raw.signal, front.leaving]),
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,

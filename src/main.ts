@@ -6,6 +6,7 @@ import { openGateway } from "./gateway.ts";
 import { keepRunning } from "./keep_running.ts";
 import { keepCounts, type Told } from "./telemetry/add_up.ts";
 import { openLog } from "./telemetry/log.ts";
+import { endBlocked, startWatchdog } from "./watchdog.ts";
 
 /** Starts the gateway, says where it is, and ends it well when asked to. */
 async function main(): Promise<void> {
@@ -14,7 +15,10 @@ async function main(): Promise<void> {
   if (settings.workers > 1) return await runCrew(settings);
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
   const asked = waitForSignal();
-  const gateway = await openGateway({ ...settings, log, environment });
+  const { logLevel: level, logFormat: format } = settings;
+  const blockedMs = settings.watchdogSeconds * 1000;
+  const watchdog = blockedMs === 0 ? null : startWatchdog({ blockedMs, level, format });
+  const gateway = await openGateway({ ...settings, log, environment, onRequest: watchdog?.begin });
   keepRunning(log);
   log.flush();
   console.log(await banner(gateway, settings));
@@ -37,13 +41,16 @@ async function runCrew(settings: Settings): Promise<void> {
       new Worker(new URL("./crew_member.ts", import.meta.url), { type: "module", name }),
     log: (level, message, fields) => log[level](message, fields),
     keepCounts: (counts) => keepCounts(counts as Told[]),
+    blockedMs: settings.watchdogSeconds * 1000,
   });
   console.log(crew.banner);
-  const signal = await asked;
+  const blocked = crew.blocked.then(() => "blocked" as const);
+  const signal = await Promise.race([asked, blocked]);
   log.info("stopping", { signal });
   await crew[Symbol.asyncDispose]();
   log.info("stopped");
   log.flush();
+  if (signal === "blocked") endBlocked();
   Deno.exit(0);
 }
 

@@ -8,6 +8,7 @@ import type { Queue, Worker } from "./queue/queue.ts";
 import type { Database } from "./store/database.ts";
 import { TaskCreation } from "./tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
+import { tasksById, taskVersions } from "./tasks/find_task.ts";
 import { type Story, taskWorker } from "./tasks/task_worker.ts";
 import { TaskWatch } from "./tasks/watch_task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -47,7 +48,10 @@ export function openTasks(
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),
     creation: new TaskCreation(database, queue, () => keeper.current.service),
-    watch: new TaskWatch(),
+    watch: new TaskWatch({
+      versions: (ids) => taskVersions(database.sql, ids),
+      rows: (ids) => tasksById(database.sql, ids),
+    }),
     plan: (declaration) => keeper.ofVersion(declaration),
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
     onEnd,

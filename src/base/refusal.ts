@@ -25,6 +25,7 @@ const REFUSALS = {
   not_found: [404, "invalid_request_error"],
   model_unavailable: [404, "model_unavailable"],
   method_not_allowed: [405, "invalid_request_error"],
+  request_timeout: [408, "invalid_request_error"],
   payload_too_large: [413, "invalid_request_error"],
   storage_limit_exceeded: [413, "invalid_request_error"],
   unsupported_media_type: [415, "invalid_request_error"],
@@ -36,6 +37,7 @@ const REFUSALS = {
   upstream_timeout: [503, "api_error"],
   storage_unavailable: [503, "api_error"],
   shutting_down: [503, "api_error"],
+  overloaded: [503, "api_error"],
 } as const satisfies Record<string, readonly [status: number, type: string]>;
 
 export type RefusalCode = keyof typeof REFUSALS;

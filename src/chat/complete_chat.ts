@@ -49,6 +49,8 @@ export interface ChatCall {
   signal: AbortSignal;
   /** Told the tokens of the answer, once they are known. */
   onTokens(tokens: number): void;
+  /** Told when a stream needs its request no more. */
+  onOver?(): void;
 }
 
 export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array> };
@@ -159,6 +161,7 @@ async function streamed(
     clearTimeout(usageWait);
     clearInterval(noting);
     release(failure);
+    call.onOver?.();
   };
   /** Takes what was used; a hold that cannot be settled now is settled by its last note. */
   const settle = async (): Promise<Metered> => {

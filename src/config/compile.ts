@@ -63,6 +63,9 @@ function versionOf(written: unknown, own: OwnAdapters): string {
   return createHash("sha256").update(sorted).digest("hex").slice(0, 12);
 }
 
+/** Shown in a description only where a declaration differs from them. */
+export const BODY_LIMITS = { total: 256 * 1024 ** 2, account: 64 * 1024 ** 2, values: 100_000 };
+
 function assemble(file: declared.Declaration, version: string, own: OwnAdapters): Plan {
   const rates = ratesOf(file.limits?.default, {
     requestsPerMinute: 600,
@@ -107,7 +110,10 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
     },
     requests: {
       bodyBytesMax: file.limits?.body_bytes_max ?? 32 * 1024 * 1024,
+      bodyBytesTotalMax: file.limits?.body_bytes_total_max ?? BODY_LIMITS.total,
+      bodyBytesAccountMax: file.limits?.body_bytes_account_max ?? BODY_LIMITS.account,
       jsonDepthMax: file.limits?.json_depth_max ?? 64,
+      jsonValuesMax: file.limits?.json_values_max ?? BODY_LIMITS.values,
       queueSecondsMax: file.limits?.queue_seconds_max ?? 3600,
     },
     plans: new Map(

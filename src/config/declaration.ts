@@ -141,6 +141,18 @@ export interface Declaration {
      */
     body_bytes_max?: number;
     /**
+     * Bytes of JSON bodies in memory at once, in one process; a body takes about four times its size. What comes beyond is answered with 503.
+     */
+    body_bytes_total_max?: number;
+    /**
+     * The same of one account: what comes beyond is answered with 429.
+     */
+    body_bytes_account_max?: number;
+    /**
+     * Most values (fields and entries) in a JSON body above 64 KiB.
+     */
+    json_values_max?: number;
+    /**
      * Deepest nesting of a JSON body.
      */
     json_depth_max?: number;

@@ -8,6 +8,7 @@ import type {
   Provider,
   SignInProvider,
 } from "./plan.ts";
+import { BODY_LIMITS } from "./compile.ts";
 
 /**
  * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
@@ -63,6 +64,9 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
     },
     limits: {
       body_bytes_max: requests.bodyBytesMax,
+      ...unlessUsual("body_bytes_total_max", requests.bodyBytesTotalMax, BODY_LIMITS.total),
+      ...unlessUsual("body_bytes_account_max", requests.bodyBytesAccountMax, BODY_LIMITS.account),
+      ...unlessUsual("json_values_max", requests.jsonValuesMax, BODY_LIMITS.values),
       json_depth_max: requests.jsonDepthMax,
       queue_seconds_max: requests.queueSecondsMax,
     },
@@ -162,4 +166,8 @@ function describePrice(price: Price): Record<string, unknown> {
     ...price.amounts,
     effective_at: new Date(price.effectiveAt).toISOString(),
   };
+}
+
+function unlessUsual(name: string, value: number, usual: number): Record<string, number> {
+  return value === usual ? {} : { [name]: value };
 }

@@ -25,7 +25,12 @@ export interface Plan {
   };
   readonly requests: {
     readonly bodyBytesMax: number;
+    /** Of bodies in memory at once, in one process. */
+    readonly bodyBytesTotalMax: number;
+    /** The same, of one account. */
+    readonly bodyBytesAccountMax: number;
     readonly jsonDepthMax: number;
+    readonly jsonValuesMax: number;
     /** How long a task may wait for an upstream. */
     readonly queueSecondsMax: number;
   };

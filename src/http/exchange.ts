@@ -1,7 +1,9 @@
 import type { Context } from "hono";
 import type { Caller } from "../accounts/key_ring.ts";
 import type { AccountPlan, Plan } from "../config/plan.ts";
+import type { BodyReservation } from "../limits/body_budget.ts";
 import type { Allowance } from "../limits/limiter.ts";
+import type { RequestBodies } from "../limits/request_bodies.ts";
 
 /** One request on its way through: what is learnt about it is noted here, for headers and the log. */
 export interface Exchange {
@@ -24,6 +26,9 @@ export interface Exchange {
   /** What the caller's account is on. */
   accountPlan: AccountPlan | null;
   rate: Allowance | null;
+  readonly bodies: RequestBodies;
+  /** Room for its body, if that is large; given back when it is answered. */
+  body: BodyReservation | null;
   /** The code it was refused with. */
   refusal: string | null;
 }

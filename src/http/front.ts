@@ -4,6 +4,7 @@ import { newId } from "../base/ids.ts";
 import { Refusal } from "../base/refusal.ts";
 import type { PlanKeeper } from "../config/keeper.ts";
 import type { Plan } from "../config/plan.ts";
+import type { RequestBodies } from "../limits/request_bodies.ts";
 import { describeError, type Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
@@ -22,6 +23,9 @@ export interface FrontDeps {
   log: Log;
   metrics: Metrics;
   readiness: Readiness;
+  bodies: RequestBodies;
+  /** Told of every request as it begins. */
+  onRequest?: ((requestId: string, method: string, path: string) => void) | undefined;
 }
 
 /**
@@ -87,9 +91,12 @@ export class Front {
       caller,
       accountPlan: null,
       rate: null,
+      bodies: this.deps.bodies,
+      body: null,
       refusal: null,
     };
     this.#inFlight++;
+    this.deps.onRequest?.(requestId, exchange.method, exchange.path);
     try {
       const response = this.#dispatch(request, exchange);
       if (response instanceof Promise) {
@@ -161,6 +168,7 @@ export class Front {
 
   #finish(request: Request, exchange: Exchange, response: Response): Response {
     this.#inFlight--;
+    if (exchange.body?.isKept === false) exchange.body.release();
     const { headers } = response;
     headers.append("x-request-id", exchange.requestId);
     if (exchange.clientRequestId !== null) {

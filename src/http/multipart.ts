@@ -1,5 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import { readDisposition, readParameters } from "./form_disposition.ts";
+import { type BodyPace, isTooSlow, PACE, tooSlow } from "../limits/paced_reads.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
 export interface FormPart {
@@ -18,8 +19,6 @@ const READ_BYTES = 16 * 1024;
 const WINDOW_BYTES = 2 * READ_BYTES;
 const HEAD_BYTES_MAX = 8 * 1024;
 const BOUNDARY_CHARACTERS_MAX = 70;
-/** Longer than any network pauses, shorter than somebody who holds a place for nothing. */
-const SILENCE_MS = 60_000;
 const CR = 13;
 const LF = 10;
 const DASH = 45;
@@ -31,10 +30,11 @@ const DASH = 45;
 export async function* readForm(
   source: ReadableStream<Uint8Array>,
   contentType: string,
+  pace: BodyPace = PACE,
 ): AsyncGenerator<FormPart, void> {
   const boundary = boundaryOf(contentType);
   if (boundary === null) throw broken("no boundary");
-  const window = new Window(source, new TextEncoder().encode(`\r\n--${boundary}`));
+  const window = new Window(source, new TextEncoder().encode(`\r\n--${boundary}`), pace);
   try {
     for await (const _ of window.untilBoundary()) {
       // What stands before the first part means nothing.
@@ -59,8 +59,15 @@ class Window {
   #start = 0;
   /** The first boundary has no line break before it; with one lent, all are alike. */
   #end = 2;
+  /** How long was waited for the client, without the time that storing took. */
+  #waitedMs = 0;
+  #received = 0;
 
-  constructor(source: ReadableStream<Uint8Array>, private readonly boundary: Uint8Array) {
+  constructor(
+    source: ReadableStream<Uint8Array>,
+    private readonly boundary: Uint8Array,
+    private readonly pace: BodyPace,
+  ) {
     this.#source = sourceOf(source);
     this.#bytes.set([CR, LF]);
   }
@@ -129,6 +136,8 @@ class Window {
     this.#start = 0;
     const read = await this.#patiently(this.#source.read(this.#bytes, this.#end));
     if (read === null) return false;
+    this.#received += read.length;
+    if (isTooSlow(this.pace, this.#waitedMs, 0, this.#received)) throw tooSlow();
     this.#bytes = read.bytes;
     this.#end += read.length;
     return true;
@@ -137,14 +146,16 @@ class Window {
   async #patiently<T>(reading: Promise<T>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(broken("nothing came")), SILENCE_MS);
+      timer = setTimeout(() => reject(tooSlow()), this.pace.graceMs);
     });
+    const since = performance.now();
     try {
       return await Promise.race([reading, silence]);
     } catch (error) {
       throw error instanceof Refusal ? error : broken(error);
     } finally {
       clearTimeout(timer);
+      this.#waitedMs += performance.now() - since;
     }
   }
 

@@ -1,10 +1,16 @@
 import { Refusal } from "../base/refusal.ts";
+import { Turns } from "../base/turns.ts";
 import type { HttpContext } from "./exchange.ts";
 import { jsonFault } from "./json_fault.ts";
+import { scanJson, tooDeep } from "./scan_json.ts";
+
+/** What is smaller cannot hold up the thread, whatever is in it. */
+const LARGE_BYTES = 64 * 1024;
+const large = new Turns();
 
 /** Reads a JSON body within the plan's limits of size and depth. */
 export async function readJson(c: HttpContext): Promise<unknown> {
-  const { bodyBytesMax, jsonDepthMax } = c.env.plan.requests;
+  const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.plan.requests;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     throw new Refusal(
@@ -12,7 +18,22 @@ export async function readJson(c: HttpContext): Promise<unknown> {
       "The body must be JSON: send Content-Type: application/json.",
     );
   }
-  const text = decode(await readBytes(c.req.raw, bodyBytesMax));
+  const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
+    owner: c.env.caller?.account ?? "operator",
+    bytesMax: bodyBytesMax,
+    limits: c.env.plan.requests,
+  });
+  // Released by the front when the request is answered.
+  c.env.body = reservation;
+  if (bytes.length <= LARGE_BYTES) return parse(bytes, jsonDepthMax);
+  return await large.run(() => {
+    scanJson(bytes, { depthMax: jsonDepthMax, valuesMax: jsonValuesMax });
+    return parse(bytes, jsonDepthMax);
+  });
+}
+
+function parse(bytes: Uint8Array, jsonDepthMax: number): unknown {
+  const text = decode(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -21,52 +42,9 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   }
   // What has fewer brackets than levels allowed cannot be too deep: most bodies need no second look.
   if (hasMoreBrackets(text, jsonDepthMax) && isDeeperThan(value, jsonDepthMax)) {
-    throw new Refusal("invalid_json", `The body is nested deeper than ${jsonDepthMax} levels.`);
+    throw tooDeep(jsonDepthMax);
   }
   return value;
-}
-
-async function readBytes(request: Request, max: number): Promise<Uint8Array> {
-  const length = request.headers.get("content-length");
-  if (length !== null) {
-    // The server holds a body to its announced length, so it can be taken in one piece.
-    if (Number(length) > max) throw tooLarge(max);
-    return await request.bytes().catch((cause) => {
-      throw cutShort(cause);
-    });
-  }
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request.body) {
-      size += chunk.length;
-      if (size > max) throw tooLarge(max);
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    throw cause instanceof Refusal ? cause : cutShort(cause);
-  }
-  return concat(chunks, size);
-}
-
-/** Whoever sends it has hung up: no fault of ours, and hardly anybody hears of it. */
-function cutShort(cause: unknown): Refusal {
-  return new Refusal("invalid_json", "The body ended before it was whole.", { cause });
-}
-
-function tooLarge(max: number): Refusal {
-  return new Refusal("payload_too_large", `The body is larger than ${max} bytes.`);
-}
-
-function concat(chunks: Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -1,4 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
+import type { BodyPace } from "../limits/paced_reads.ts";
 import { type FormPart, readForm } from "./multipart.ts";
 
 /** A form with one file in it, on its way in. */
@@ -22,6 +23,7 @@ export async function readUpload<T>(
   request: Request,
   bytesMax: number,
   take: (upload: Upload) => Promise<T>,
+  pace?: BodyPace,
 ): Promise<T> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type)) {
@@ -37,7 +39,7 @@ export async function readUpload<T>(
     const message = `The form is too large: no file may have more than ${bytesMax} bytes.`;
     throw new Refusal("payload_too_large", message, { param: "file" });
   }
-  await using parts = readForm(request.body, type);
+  await using parts = readForm(request.body, type, pace);
   const fields = new Fields();
   const file = await nextFile(parts, fields);
   if (file === null) throw missing("file");

@@ -8,6 +8,8 @@ import type { Throttle } from "../accounts/throttle.ts";
 import type { Refusal } from "../base/refusal.ts";
 import type { PlanKeeper } from "../config/keeper.ts";
 import type { Plan } from "../config/plan.ts";
+import type { BodyReservation } from "../limits/body_budget.ts";
+import type { RequestBodies } from "../limits/request_bodies.ts";
 import type { Changes } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -22,6 +24,8 @@ export interface SiteExchange {
   route: string;
   refusal: string | null;
   readonly info: { readonly remoteAddr: Deno.Addr };
+  readonly bodies: RequestBodies;
+  body: BodyReservation | null;
 }
 
 export interface Flash {

@@ -2,8 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Context, Next } from "hono";
 import { Refusal } from "../base/refusal.ts";
 import type { SiteContext, SiteEnv } from "./context.ts";
-
-const FORM_BYTES_MAX = 256 * 1024;
+import { readForm } from "./form.ts";
 
 /**
  * Lets a request that changes something through only when one of our own pages sent it: by where the
@@ -48,11 +47,7 @@ function isFromHere(c: SiteContext): boolean {
 async function tokenOf(c: SiteContext): Promise<string> {
   const header = c.req.header("x-csrf-token");
   if (header !== undefined) return header;
-  if (Number(c.req.header("content-length") ?? Infinity) > FORM_BYTES_MAX) {
-    throw new Refusal("payload_too_large", "This form is too large.");
-  }
-  const { csrf } = await c.req.parseBody();
-  return typeof csrf === "string" ? csrf : "";
+  return (await readForm(c)).csrf ?? "";
 }
 
 function isSame(given: string, expected: string): boolean {

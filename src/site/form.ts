@@ -3,13 +3,35 @@ import type { SiteContext } from "./context.ts";
 
 const FORM_BYTES_MAX = 256 * 1024;
 
-/** The texts of a form, by name; files and repeated names are not among them. */
-export async function readForm(c: SiteContext): Promise<Record<string, string>> {
+type Form = Record<string, string>;
+
+/** Read once: the check against forgery looks into a form before its page does. */
+const forms = new WeakMap<Request, Promise<Form>>();
+
+/** The texts of a form, by name; files are not among them. */
+export function readForm(c: SiteContext): Promise<Form> {
+  const { raw } = c.req;
+  const form = forms.get(raw) ?? read(c);
+  forms.set(raw, form);
+  return form;
+}
+
+async function read(c: SiteContext): Promise<Form> {
   if (Number(c.req.header("content-length") ?? Infinity) > FORM_BYTES_MAX) {
     throw new Refusal("payload_too_large", "This form is too large.");
   }
-  const form: Record<string, string> = {};
-  for (const [name, value] of Object.entries(await c.req.parseBody())) {
+  const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
+    owner: `address ${addressOf(c)}`,
+    bytesMax: FORM_BYTES_MAX,
+    limits: c.env.plan.requests,
+  });
+  c.env.body = reservation;
+  // The bytes are here already; what remains is to take them apart.
+  const whole = new Response(bytes as Uint8Array<ArrayBuffer>, {
+    headers: { "content-type": c.req.header("content-type") ?? "" },
+  });
+  const form: Form = {};
+  for (const [name, value] of await whole.formData().catch(() => [])) {
     if (typeof value === "string") form[name] = value;
   }
   return form;

@@ -1,15 +1,13 @@
 import type { TaskDeps } from "./deps.ts";
-import { findTask, lookAtTask, taskNotFound } from "./find_task.ts";
+import { findTask, taskNotFound } from "./find_task.ts";
 import { isOver, type TaskRow } from "./task.ts";
 
-/** How long a change made by another node stays unseen. */
-const LOOK_MS = 1_000;
 /** Silence after which a sign of life is due. */
 const QUIET_MS = 15_000;
 
 /** The task when it is over, or as it stands after so many milliseconds. */
 export async function awaitTask(
-  deps: TaskDeps,
+  { watch }: Pick<TaskDeps, "watch">,
   row: TaskRow,
   ms: number,
   signal: AbortSignal,
@@ -19,38 +17,26 @@ export async function awaitTask(
   while (!isOver(seen.status)) {
     const left = until - performance.now();
     if (left <= 0 || signal.aborted) return seen;
-    await deps.watch.next(row.id, Math.min(left, LOOK_MS), signal);
-    seen = await findTask(deps.database.sql, row.account_id, row.id) ?? seen;
+    seen = await watch.next(seen, left, signal) ?? seen;
   }
   return seen;
 }
 
 /** The task now and after every change, until it is over; null is a sign of life. */
 export async function* followTask(
-  deps: TaskDeps,
+  { database, watch }: Pick<TaskDeps, "database" | "watch">,
   account: string,
   id: string,
   signal: AbortSignal,
 ): AsyncGenerator<TaskRow | null> {
-  const { sql } = deps.database;
-  const find = async () => {
-    const row = await findTask(sql, account, id);
-    if (row === null) throw taskNotFound();
-    return row;
-  };
-  let shown = await find();
-  yield shown;
-  let quietSince = performance.now();
+  const found = await findTask(database.sql, account, id);
+  if (found === null) throw taskNotFound();
+  yield found;
+  let shown = found;
   while (!isOver(shown.status) && !signal.aborted) {
-    await deps.watch.next(id, LOOK_MS, signal);
-    const look = await lookAtTask(sql, id);
-    if (look !== null && look.updated_at.getTime() !== shown.updated_at.getTime()) {
-      shown = await find();
-      quietSince = performance.now();
-      yield shown;
-    } else if (performance.now() - quietSince >= QUIET_MS) {
-      quietSince = performance.now();
-      yield null;
-    }
+    const changed = await watch.next(shown, QUIET_MS, signal);
+    if (changed !== null) shown = changed;
+    else if (signal.aborted) return;
+    yield changed;
   }
 }

@@ -1,6 +1,7 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Queries } from "../store/database.ts";
 import type { Status, TaskRow } from "./task.ts";
+import type { TaskVersion } from "./watch_task.ts";
 
 /** A task of this account; null where there is none. */
 export async function findTask(
@@ -42,14 +43,20 @@ export async function listTasks(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
-/** What of a task may have changed, for those who wait for it. Null: it is gone. */
-export async function lookAtTask(
+/** What of tasks may have changed, for requests that wait for them. One that is gone is left out. */
+export async function taskVersions(
   sql: Queries,
-  id: string,
-): Promise<{ status: Status; updated_at: Date } | null> {
-  const [row] = await sql<{ status: Status; updated_at: Date }[]>`
-    select status, updated_at from task where id = ${id}`;
-  return row ?? null;
+  ids: readonly string[],
+): Promise<TaskVersion[]> {
+  return await sql<TaskVersion[]>`
+    select id, status, updated_at from task where id = any (${ids as string[]})`;
+}
+
+/** Tasks of any account: whoever asks has found them before. */
+export async function tasksById(sql: Queries, ids: readonly string[]): Promise<TaskRow[]> {
+  return await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+     where t.id = any (${ids as string[]})`;
 }
 
 export function taskNotFound(): Refusal {

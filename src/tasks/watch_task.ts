@@ -1,30 +1,120 @@
+import type { TaskRow } from "./task.ts";
+
+/** What tells two states of a task apart. */
+export type TaskVersion = Pick<TaskRow, "id" | "status" | "updated_at">;
+
+export interface TaskWatchOptions {
+  /** The versions of these tasks now, in one statement; what is gone is left out. */
+  versions(ids: readonly string[]): Promise<TaskVersion[]>;
+  /** These tasks, in one statement. */
+  rows(ids: readonly string[]): Promise<TaskRow[]>;
+  /** How long a change made by another node stays unseen. */
+  lookMs?: number;
+}
+
+const LOOK_MS = 1_000;
+
+interface Waiter {
+  readonly seen: string;
+  tell(row: TaskRow | null): void;
+}
+
 /**
- * Tells who waits for a task that it changed, when the change was made in this process. Changes made by
- * other nodes are found by looking now and then.
+ * Tells requests that wait for a task that it changed. All of them share two statements: one now and then
+ * that asks for the versions of every task that is waited for, and one for the tasks that changed.
  */
 export class TaskWatch {
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  /** Tasks that this process has changed since the last look. */
+  readonly #changed = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isLooking = false;
 
+  constructor(private readonly options: TaskWatchOptions) {}
+
+  /** This process has changed the task: requests that wait for it need not wait for the next look. */
   changed(id: string): void {
-    for (const wake of this.#waiting.get(id) ?? []) wake();
+    if (!this.#waiting.has(id)) return;
+    this.#changed.add(id);
+    this.#schedule(0);
   }
 
-  /** Resolves when the task changed, after `ms`, or when `signal` aborts, whichever is first. */
-  next(id: string, ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
+  /** The task when it is no longer as it was seen; null after `ms`, or when `signal` aborts. */
+  next(seen: TaskVersion, ms: number, signal: AbortSignal): Promise<TaskRow | null> {
+    if (signal.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
-      const wakers = this.#waiting.get(id) ?? new Set();
-      this.#waiting.set(id, wakers);
-      const wake = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", wake);
-        wakers.delete(wake);
-        if (wakers.size === 0) this.#waiting.delete(id);
-        resolve();
+      const waiters = this.#waiting.get(seen.id) ?? new Set();
+      this.#waiting.set(seen.id, waiters);
+      const waiter: Waiter = {
+        seen: nameOf(seen),
+        tell: (row) => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", leave);
+          waiters.delete(waiter);
+          if (waiters.size === 0) this.#waiting.delete(seen.id);
+          if (this.#waiting.size === 0) this.#stop();
+          resolve(row);
+        },
       };
-      const timer = setTimeout(wake, ms);
-      wakers.add(wake);
-      signal.addEventListener("abort", wake);
+      const leave = () => waiter.tell(null);
+      const timer = setTimeout(leave, ms);
+      waiters.add(waiter);
+      signal.addEventListener("abort", leave);
+      if (this.#timer === undefined) this.#schedule(this.#lookMs);
     });
   }
+
+  get #lookMs(): number {
+    return this.options.lookMs ?? LOOK_MS;
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isLooking) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(ms > 0), ms);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#changed.clear();
+  }
+
+  /** `isRound`: at all tasks that are waited for, not only those this process has changed. */
+  async #look(isRound: boolean): Promise<void> {
+    this.#isLooking = true;
+    try {
+      const ids = isRound ? await this.#differing() : [...this.#changed];
+      this.#changed.clear();
+      if (ids.length > 0) {
+        for (const row of await this.options.rows(ids)) this.#tell(row);
+      }
+    } catch {
+      // The database is away for a moment: the next round finds what changed.
+    }
+    this.#isLooking = false;
+    if (this.#waiting.size > 0) this.#schedule(this.#changed.size > 0 ? 0 : this.#lookMs);
+    else this.#stop();
+  }
+
+  async #differing(): Promise<string[]> {
+    const changed = [...this.#changed];
+    const versions = await this.options.versions([...this.#waiting.keys()]);
+    const others = versions.filter((version) => {
+      const name = nameOf(version);
+      return [...this.#waiting.get(version.id) ?? []].some(({ seen }) => seen !== name);
+    });
+    return [...new Set([...changed, ...others.map(({ id }) => id)])];
+  }
+
+  #tell(row: TaskRow): void {
+    const name = nameOf(row);
+    for (const waiter of [...this.#waiting.get(row.id) ?? []]) {
+      if (waiter.seen !== name) waiter.tell(row);
+    }
+  }
+}
+
+function nameOf({ updated_at, status }: TaskVersion): string {
+  return `${updated_at.getTime()} ${status}`;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createAccount, type NewAccount } from "../../src/accounts/accounts.ts";
 import { createKey } from "../../src/accounts/api_keys.ts";
-import { type Gateway, openGateway as open } from "../../src/gateway.ts";
+import { type Gateway, type GatewayOptions, openGateway as open } from "../../src/gateway.ts";
 import type { GatewayTiming } from "../../src/timing.ts";
 import type { Resolve } from "../../src/outbound/resolve.ts";
 import { openLog } from "../../src/telemetry/log.ts";
@@ -24,6 +24,7 @@ export interface TestGatewayOptions {
   timing?: GatewayTiming;
   /** Resolves hosts of images in chats; left out, every name leads to one public address. */
   resolve?: Resolve;
+  taskWaits?: GatewayOptions["taskWaits"];
 }
 
 /** A real gateway on a port of its own, with an account and a key, and what it logged. */
@@ -73,11 +74,13 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       logLevel: "debug",
       logFormat: "json",
       workers: 1,
+      watchdogSeconds: 0,
       onDeploy: false,
       log,
       environment: options.environment ?? {},
       timing: options.timing,
       resolve: options.resolve ?? (() => Promise.resolve(["93.184.215.14"])),
+      taskWaits: options.taskWaits,
     }),
   );
   const newKey = async (account: NewAccount = { name: "tester" }) => {

@@ -1,8 +1,10 @@
 /**
  * Stands in for a gateway in tests of the crew: serves its name, fails when it is called at /fail, and at
- * /count says what the crew has counted: each thread its name. After /hush it is deaf to questions.
+ * /count says what the crew has counted: each thread its name. After /hush it is deaf to questions, and at
+ * /block it never comes back.
  */
 import type { Order, Report } from "../../src/crew.ts";
+import { Pulse } from "../../src/pulse.ts";
 
 const scope = self as unknown as {
   name: string;
@@ -26,10 +28,13 @@ scope.onmessage = async ({ data }) => {
   if (scope.name.includes("bad")) {
     return scope.postMessage({ kind: "failed", reason: "it is bad" });
   }
+  const pulse = new Pulse(data.pulse, 20);
   server = Deno.serve(
     { hostname: "127.0.0.1", port: data.port ?? 0, reusePort: true, onListen() {} },
     async ({ url }) => {
       const { pathname } = new URL(url);
+      pulse.begin("req_toy", "GET", pathname);
+      if (pathname === "/block") { while (true); }
       if (pathname === "/hush") isDeaf = true;
       if (pathname === "/count") {
         hearing = Promise.withResolvers();

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { Refusal } from "../../base/refusal.ts";
 import { hearCallback } from "../../tasks/hear_callback.ts";
 import type { TaskDeps } from "../../tasks/deps.ts";
-import type { Env } from "../exchange.ts";
+import type { Env, HttpContext } from "../exchange.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 
 const PATH = "/callbacks/:task_id";
@@ -17,24 +17,26 @@ export function mountCallbacks(app: Hono<Env>, refusals: Hono<Env>, tasks: TaskD
       await c.req.raw.body?.cancel();
       throw new Refusal("task_not_found", "This address is not valid or no longer works.");
     }
-    await hearCallback(tasks, id, await readBody(c.req.raw));
+    await hearCallback(tasks, id, await readBody(c));
     return new Response(null, { status: 204 });
   });
   refusals.all(PATH, methodNotAllowed(["POST"]));
 }
 
 /** What it says, as far as it is JSON of a sensible size; else nothing. */
-async function readBody(request: Request): Promise<unknown> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
+async function readBody(c: HttpContext): Promise<unknown> {
   try {
-    return JSON.parse(await new Blob(chunks).text());
-  } catch {
-    return null;
+    const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
+      owner: "callbacks",
+      bytesMax: BODY_BYTES_MAX,
+      limits: c.env.plan.requests,
+    });
+    c.env.body = reservation;
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch (error) {
+    const isUnreadable = error instanceof SyntaxError ||
+      (error instanceof Refusal && error.code === "payload_too_large");
+    if (isUnreadable) return null;
+    throw error;
   }
 }

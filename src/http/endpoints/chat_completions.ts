@@ -49,11 +49,13 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
       prepared,
       signal: c.req.raw.signal,
       onTokens: (tokens) => correctTokens(c, limiter, tokens - reserved),
+      onOver: () => c.env.body?.release(),
     }).catch((error) => {
       correctTokens(c, limiter, -reserved);
       throw error;
     });
     const notice = noticeHeaders(model);
+    if ("stream" in answer) c.env.body?.keep();
     return "json" in answer
       ? sendJson(answer.json, 200, notice)
       : new Response(answer.stream, { headers: { ...STREAM_HEADERS, ...notice } });

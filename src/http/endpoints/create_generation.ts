@@ -47,13 +47,16 @@ export async function answerWithTask(
 ): Promise<Response> {
   const { model, created } = await acceptOrReplay(deps, c, identity, accept);
   const { waitSeconds } = readPreferences(c);
-  const row = waitSeconds === 0
+  // A preference: with too many requests waiting already, the task is answered as it is.
+  const release = waitSeconds === 0 ? null : deps.waits.tryTake(c);
+  const row = release === null
     ? created.row
-    : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.leaving(c));
+    : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.leaving(c))
+      .finally(release);
   return sendJson(JSON.stringify(showTask(deps, c, row)), 202, {
     location: `/v1/tasks/${row.id}`,
     ...(created.isReplay ? { "idempotent-replayed": "true" } : {}),
-    ...(waitSeconds === 0 ? {} : { "preference-applied": `wait=${waitSeconds}` }),
+    ...(release === null ? {} : { "preference-applied": `wait=${waitSeconds}` }),
     ...(model === null ? {} : noticeHeaders(model)),
   });
 }

@@ -19,6 +19,7 @@ export function uploadFile({ files }: FilesDeps): Endpoint {
       c.req.raw,
       Math.max(image, audio, video),
       (upload) => files.upload(account, upload, storageBytes),
+      c.env.bodies.pace,
     );
     return sendJson(JSON.stringify(showFile(file)));
   };

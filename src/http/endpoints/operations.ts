@@ -2,6 +2,7 @@ import type { Route } from "../../config/plan.ts";
 import type { Database } from "../../store/database.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
+import { affordable } from "../affordable.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
 import { chatCompletions, type ChatEndpointDeps } from "./chat_completions.ts";
@@ -62,7 +63,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "GET", path: "", endpoint: listUsageEndpoint(deps) },
     { method: "GET", path: "/:request_id", endpoint: retrieveReceipt(deps) },
   ]],
-  ["chat", (deps) => one("POST", chatCompletions(deps))],
+  ["chat", (deps) => one("POST", affordable(deps, chatCompletions(deps)))],
   ["files", (deps) => [
     { method: "POST", path: "", endpoint: uploadFile(deps) },
     { method: "GET", path: "", endpoint: listFiles(deps) },
@@ -72,11 +73,14 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
   ]],
   ["webhook_endpoints", webhookEndpoints],
   ["webhook_deliveries", webhookDeliveries],
-  ["speech", (deps, route) => one("POST", createSpeech(deps, route))],
+  ["speech", (deps, route) => one("POST", affordable(deps, createSpeech(deps, route)))],
   [
     "generation",
     (deps, route) =>
-      one("POST", (route.type === "drama" ? createDrama : createGeneration)(deps, route)),
+      one(
+        "POST",
+        affordable(deps, (route.type === "drama" ? createDrama : createGeneration)(deps, route)),
+      ),
   ],
   ["tasks", (deps) => [
     { method: "GET", path: "", endpoint: listTasksEndpoint(deps) },

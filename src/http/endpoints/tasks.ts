@@ -8,11 +8,13 @@ import { STATUSES, TASK, type TaskRow } from "../../tasks/task.ts";
 import { chosen } from "../choice.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
+import type { TaskWaits } from "../task_waits.ts";
 
 export interface TaskEndpointDeps {
   tasks: TaskDeps;
   /** Aborts when the client leaves, or when this node is about to stop. */
   leaving(c: HttpContext): AbortSignal;
+  waits: TaskWaits;
 }
 
 /** GET /v1/tasks: the account's, newest first. */
@@ -54,7 +56,10 @@ const EVENT_HEADERS = {
 /** GET /v1/tasks/{task_id}/events: the task, and again after every change, until it is over. */
 export function followTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
   return async function followTaskEndpoint(c) {
-    const rows = followTask(deps.tasks, accountOf(c).id, idOf(c), deps.leaving(c));
+    const rows = counted(
+      deps.waits.take(c),
+      followTask(deps.tasks, accountOf(c).id, idOf(c), deps.leaving(c)),
+    );
     // The first one here: a task that is not there is an error, not an empty stream.
     const first = await rows.next();
     const event = (row: TaskRow | null) =>
@@ -74,6 +79,15 @@ export function followTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
     });
     return new Response(events.pipeThrough(new TextEncoderStream()), { headers: EVENT_HEADERS });
   };
+}
+
+/** Gives its place back when it ends, however it ends. */
+async function* counted<T>(release: () => void, rows: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* rows;
+  } finally {
+    release();
+  }
 }
 
 export function showTask(deps: TaskEndpointDeps, c: HttpContext, row: TaskRow): RenderedTask {

@@ -1,0 +1,43 @@
+import { Refusal } from "../base/refusal.ts";
+import { decimal } from "../base/money.ts";
+import type { Plan } from "../config/plan.ts";
+import { balance } from "../ledger/balance.ts";
+import type { Database } from "../store/database.ts";
+import { accountOf, type Endpoint, type HttpContext } from "./exchange.ts";
+
+/** What is larger is worth a look at the balance before it is read. */
+const LARGE_BYTES = 256 * 1024;
+
+/** Refuses large bodies of accounts that have nothing at all, before they are read. */
+export function affordable({ database }: { database: Database }, endpoint: Endpoint): Endpoint {
+  return function affordableEndpoint(c) {
+    const length = c.req.raw.headers.get("content-length");
+    if (length !== null && Number(length) <= LARGE_BYTES) return endpoint(c);
+    if (c.req.raw.body === null || hasFreePrice(c.env.plan)) return endpoint(c);
+    return mustHaveSomething(c, database).then(() => endpoint(c));
+  };
+}
+
+async function mustHaveSomething(c: HttpContext, { sql }: Database): Promise<void> {
+  const { available_balance, quotas } = await balance(sql, accountOf(c).id, "");
+  if (decimal(available_balance) > 0n || Object.values(quotas).some((left) => left > 0)) return;
+  throw new Refusal(
+    "insufficient_balance",
+    "The balance is used up: recharge or change plan.",
+  );
+}
+
+const freePrices = new WeakMap<Plan, boolean>();
+
+/** Whether anything may cost nothing: then an account without money may be served. */
+function hasFreePrice(plan: Plan): boolean {
+  let hasFree = freePrices.get(plan);
+  if (hasFree === undefined) {
+    const prices = [...plan.books.values()].flatMap((book) => [...book.prices.values()].flat());
+    hasFree = prices.some(({ amounts }) =>
+      Object.values(amounts).every((amount) => decimal(amount!) === 0n)
+    );
+    freePrices.set(plan, hasFree);
+  }
+  return hasFree;
+}

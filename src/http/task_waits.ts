@@ -1,0 +1,51 @@
+import { Refusal } from "../base/refusal.ts";
+import { Slots } from "../base/slots.ts";
+import { accountOf, type HttpContext } from "./exchange.ts";
+
+/** How many requests may wait for tasks at once, on one node. */
+export interface WaitLimits {
+  perKey: number;
+  perAccount: number;
+}
+
+const LIMITS: WaitLimits = { perKey: 20, perAccount: 100 };
+const RETRY_SECONDS = 5;
+
+/** Counts requests that wait for tasks: each keeps a connection, and one account may not take them all. */
+export class TaskWaits {
+  readonly #slots = new Slots();
+  readonly #limits: WaitLimits;
+
+  constructor(limits: Partial<WaitLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** A place to wait, to be given back; throws the API error when there is none. */
+  take(c: HttpContext): () => void {
+    const release = this.tryTake(c);
+    if (release !== null) return release;
+    const { perKey, perAccount } = this.#limits;
+    throw new Refusal(
+      "concurrency_limit_exceeded",
+      `Too many event streams at once: ${perKey} per key and ${perAccount} per account may be open. ` +
+        "Close one, poll GET /v1/tasks/{task_id} or use a webhook.",
+      { retryAfterSeconds: RETRY_SECONDS },
+    );
+  }
+
+  /** The same; null when there is none. */
+  tryTake(c: HttpContext): (() => void) | null {
+    const { perKey, perAccount } = this.#limits;
+    const ofKey = this.#slots.take(`key ${c.env.caller!.key}`, perKey);
+    if (ofKey === null) return null;
+    const ofAccount = this.#slots.take(`account ${accountOf(c).id}`, perAccount);
+    if (ofAccount === null) {
+      ofKey();
+      return null;
+    }
+    return () => {
+      ofKey();
+      ofAccount();
+    };
+  }
+}

@@ -1,0 +1,16 @@
+/** A process with two worker threads, one of which is blocked. */
+import { Crew } from "../../src/crew.ts";
+import { endBlocked } from "../../src/watchdog.ts";
+
+const crew = await Crew.start({
+  size: 2,
+  hire: (name) => new Worker(new URL("./toy_thread.ts", import.meta.url), { type: "module", name }),
+  log: (_level, message, fields) => console.log(JSON.stringify({ message, ...fields })),
+  keepCounts: () => Promise.resolve(null),
+  blockedMs: 1_500,
+  lookMs: 100,
+});
+fetch(`http://127.0.0.1:${crew.banner}/block`).catch(() => {});
+console.log("ended", await crew.blocked);
+await crew[Symbol.asyncDispose]();
+endBlocked();
