@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
 import { flac, joined, m4a, text, wav } from "../../test/helpers/media.ts";
-import type { ByteStore } from "./byte_store.ts";
 import { measure } from "./measure.ts";
-import { sniff } from "./media_types.ts";
+import { mediaType } from "./media_types.ts";
+import { sniffName } from "./sniff_name.ts";
 
-/** Milliseconds of a sound that is judged by its content, from a store that gives it in pieces. */
+/** Milliseconds of a sound that is judged by its content. */
 async function lengthOf(bytes: Uint8Array<ArrayBuffer>): Promise<number | null> {
-  const type = await sniff(bytes.subarray(0, 4100));
+  const type = mediaType(await sniffName(bytes.subarray(0, 4100)));
   assert.equal(type?.kind, "audio");
-  const store: Pick<ByteStore, "get"> = {
-    get(_key, { first, last } = { first: 0, last: bytes.length - 1 }) {
-      const wanted = bytes.slice(first, last + 1);
-      return Promise.resolve(ReadableStream.from(cut(wanted, 777)));
-    },
+  const source = {
+    range: (first: number, last: number) => Promise.resolve(bytes.slice(first, last + 1)),
+    all: () => ReadableStream.from(cut(bytes, 777)),
   };
-  const { durationMs } = await measure(store as ByteStore, "key", {
+  const { durationMs } = await measure(source, {
     kind: "audio",
     mimeType: type!.mimeType,
     bytes: bytes.length,

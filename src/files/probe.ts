@@ -1,0 +1,116 @@
+import { Refusal } from "../base/refusal.ts";
+import { WorkerPool, WorkerPoolError } from "../base/worker_pool.ts";
+import type { ByteStore } from "./byte_store.ts";
+import type { ByteRange } from "./files.ts";
+import { type Measured, type Subject, UNKNOWN } from "./measured.ts";
+import { type MediaType, mediaType } from "./media_types.ts";
+
+/** What a worker asks for: some bytes of the file, or those that come next. */
+export type Question = ByteRange | "next";
+
+const AT_ONCE_BYTES = 256 * 1024;
+
+/**
+ * Looks at media from outside: what it is, how large, how long. The parsers run in workers, since any of
+ * them may loop for ever over bytes that were made for it.
+ */
+export class MediaProbe implements Disposable {
+  constructor(private readonly onGivenUp: (account: string, error: WorkerPoolError) => void) {}
+
+  /** Its own, so that files which keep the other workers busy do not delay what is only looked at. */
+  readonly #sniffers = new WorkerPool({
+    module: new URL("./sniff_worker.ts", import.meta.url),
+    size: 1,
+    deadlineMs: 1_000,
+    waitMs: 5_000,
+    waitingMax: 256,
+    heapMb: 64,
+  });
+  readonly #measurers = new WorkerPool({
+    module: new URL("./measure_worker.ts", import.meta.url),
+    size: 2,
+    deadlineMs: 5_000,
+    silenceMs: 2_000,
+    waitMs: 5_000,
+    waitingMax: 64,
+    heapMb: 128,
+  });
+
+  /** What bytes are, judged by the bytes; null when they are no image, audio or video that is known here. */
+  async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
+    const job = { owner: account, input: head };
+    const name = await this.#sniffers.run<Uint8Array, string>(job).catch((error) =>
+      sniffedOtherwise(error, head)
+    );
+    return mediaType(name);
+  }
+
+  /** Size and length; unknown for a file that takes too long, and while too many others wait. */
+  async measure(
+    account: string,
+    store: ByteStore,
+    key: string,
+    subject: Subject,
+  ): Promise<Measured> {
+    await using stored = new StoredBytes(store, key, subject.bytes);
+    const answer = (question: Question) => stored.answer(question);
+    const job = { owner: account, input: subject, answer };
+    return await this.#measurers.run<Subject, Measured>(job).catch((error) => {
+      if (!(error instanceof WorkerPoolError)) throw error;
+      this.onGivenUp(account, error);
+      return UNKNOWN;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#sniffers[Symbol.dispose]();
+    this.#measurers[Symbol.dispose]();
+  }
+}
+
+async function sniffedOtherwise(error: unknown, head: Uint8Array): Promise<string> {
+  const reason = error instanceof WorkerPoolError ? error.reason : null;
+  // Over bytes that keep a parser busy for so long: nothing that we know.
+  if (reason === "late") return "";
+  // A platform without workers: some kilobytes are looked at here, and nothing is measured.
+  if (reason === "unavailable") return await (await import("./sniff_name.ts")).sniffName(head);
+  throw new Refusal("storage_unavailable", "Too many files arrive just now: try again.", {
+    cause: error,
+    retryAfterSeconds: 5,
+  });
+}
+
+/** A stored file as a worker reads it. */
+class StoredBytes implements AsyncDisposable {
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+
+  constructor(
+    private readonly store: ByteStore,
+    private readonly key: string,
+    private readonly bytes: number,
+  ) {}
+
+  async answer(question: Question): Promise<Uint8Array | null> {
+    if (question === "next") return await this.#next();
+    const { first, last } = question;
+    if (!(first >= 0 && first <= last && last < this.bytes)) throw new RangeError("no such bytes");
+    return await new Response(await this.store.get(this.key, question)).bytes();
+  }
+
+  /** Pieces of a fair size, each in a buffer of its own; null at the end. */
+  async #next(): Promise<Uint8Array | null> {
+    this.#reader ??= (await this.store.get(this.key)).getReader();
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    for (let length = 0; length < AT_ONCE_BYTES;) {
+      const { done, value } = await this.#reader.read();
+      if (done) break;
+      pieces.push(value.slice());
+      length += value.length;
+    }
+    return pieces.length === 0 ? null : await new Blob(pieces).bytes();
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.#reader?.cancel().catch(() => {});
+  }
+}
