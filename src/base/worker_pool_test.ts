@@ -90,6 +90,19 @@ Deno.test("one owner has one worker, and others need not wait for its queue", ST
   assert.ok(order.indexOf("b2") < order.indexOf("a3"), `${order}`);
 });
 
+Deno.test("an owner whose job had to be ended waits for all others", STRICT, async () => {
+  using pool = openPool({ size: 1, deadlineMs: 300 });
+  await fails(pool.run({ do: "loop" }), /deadline/);
+  const order: string[] = [];
+  const note = (name: string) => () => order.push(name);
+  await Promise.all([
+    pool.run({ do: "wait", value: 50 }, { owner: "z" }),
+    ...[1, 2].map((n) => pool.run({ do: "echo" }).then(note(`a${n}`))),
+    ...[1, 2].map((n) => pool.run({ do: "echo" }, { owner: "b" }).then(note(`b${n}`))),
+  ]);
+  assert.deepEqual(order, ["b1", "b2", "a1", "a2"]);
+});
+
 Deno.test("beyond its bounds of number and time a job that waits fails", STRICT, async () => {
   using pool = openPool({ size: 1, waitingMax: 2, waitMs: 100, deadlineMs: 1500 });
   const running = fails(pool.run({ do: "loop" }), /deadline/);

@@ -1,7 +1,6 @@
-import { imageSize } from "image-size";
 import type { Input } from "mediabunny";
 import { flacSeconds } from "./flac_seconds.ts";
-import { type Measured, type Subject, UNKNOWN } from "./measured.ts";
+import { type Measured, type Subject, UNKNOWN, whole } from "./measured.ts";
 import { countSeconds } from "./sound_frames.ts";
 import { wavSeconds } from "./wav_seconds.ts";
 
@@ -34,26 +33,18 @@ const SOUNDS: Readonly<Record<string, Measuring>> = {
 };
 
 /**
- * Size and length where they are cheaply known. A file that cannot be measured is still a file. To be run in
- * a worker that can be killed: some files make a parser loop for ever.
+ * Size and length of audio and video where they are cheaply known. A file that cannot be measured is still a
+ * file. To be run in a worker that can be killed: some files make a parser loop for ever.
  */
 export async function measure(source: MediaSource, subject: Subject): Promise<Measured> {
   const sound = SOUNDS[subject.mimeType];
   try {
-    if (subject.kind === "image") return measureImage(subject.head);
     if (sound === undefined) return await measureMedia(source, subject);
     const seconds = await sound(source, subject);
     return { ...UNKNOWN, durationMs: whole((seconds ?? 0) * 1000) };
   } catch {
     return UNKNOWN;
   }
-}
-
-function measureImage(head: Uint8Array): Measured {
-  const { width, height, orientation = 1 } = imageSize(head);
-  // From the fifth on, a camera's orientations lie on their side.
-  const [across, down] = orientation >= 5 ? [height, width] : [width, height];
-  return { width: whole(across), height: whole(down), durationMs: null };
 }
 
 async function measureMedia(
@@ -121,10 +112,4 @@ function blockReader(source: MediaSource, bytes: number, head: Uint8Array) {
     }
     return wanted;
   };
-}
-
-/** A positive whole number that the database can hold, or nothing. */
-function whole(value: number | null | undefined): number | null {
-  const rounded = Math.round(value ?? 0);
-  return rounded > 0 && rounded < 2 ** 31 ? rounded : null;
 }

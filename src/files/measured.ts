@@ -16,3 +16,9 @@ export interface Subject {
   /** The first bytes. */
   head: Uint8Array;
 }
+
+/** A positive whole number that the database can hold, or nothing. */
+export function whole(value: number | null | undefined): number | null {
+  const rounded = Math.round(value ?? 0);
+  return rounded > 0 && rounded < 2 ** 31 ? rounded : null;
+}

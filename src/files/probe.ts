@@ -8,7 +8,15 @@ import { type MediaType, mediaType } from "./media_types.ts";
 /** What a worker asks for: some bytes of the file, or those that come next. */
 export type Question = ByteRange | "next";
 
+/** What is to be seen in the first bytes of a file. */
+export interface Look {
+  at: "type" | "size";
+  head: Uint8Array;
+}
+
 const AT_ONCE_BYTES = 256 * 1024;
+/** Loading the parsers takes most of a second. */
+const IDLE_MS = 300_000;
 
 /**
  * Looks at media from outside: what it is, how large, how long. The parsers run in workers, since any of
@@ -17,29 +25,32 @@ const AT_ONCE_BYTES = 256 * 1024;
 export class MediaProbe implements Disposable {
   constructor(private readonly onGivenUp: (account: string, error: WorkerPoolError) => void) {}
 
-  /** Its own, so that files which keep the other workers busy do not delay what is only looked at. */
-  readonly #sniffers = new WorkerPool({
-    module: new URL("./sniff_worker.ts", import.meta.url),
+  /** For what the first bytes tell. Its own, so that long files which keep the others busy do not delay it. */
+  readonly #lookers = new WorkerPool({
+    module: new URL("./look_worker.ts", import.meta.url),
     size: 1,
-    deadlineMs: 1_000,
+    deadlineMs: 2_000,
     waitMs: 5_000,
     waitingMax: 256,
     heapMb: 64,
+    idleMs: IDLE_MS,
   });
   readonly #measurers = new WorkerPool({
     module: new URL("./measure_worker.ts", import.meta.url),
-    size: 2,
+    // One: with more of them, endless files would leave a small machine no core to serve with.
+    size: 1,
     deadlineMs: 5_000,
     silenceMs: 2_000,
     waitMs: 5_000,
     waitingMax: 64,
     heapMb: 128,
+    idleMs: IDLE_MS,
   });
 
   /** What bytes are, judged by the bytes; null when they are no image, audio or video that is known here. */
   async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
-    const job = { owner: account, input: head };
-    const name = await this.#sniffers.run<Uint8Array, string>(job).catch((error) =>
+    const input: Look = { at: "type", head };
+    const name = await this.#lookers.run<Look, string>({ owner: account, input }).catch((error) =>
       sniffedOtherwise(error, head)
     );
     return mediaType(name);
@@ -53,9 +64,17 @@ export class MediaProbe implements Disposable {
     subject: Subject,
   ): Promise<Measured> {
     await using stored = new StoredBytes(store, key, subject.bytes);
-    const answer = (question: Question) => stored.answer(question);
-    const job = { owner: account, input: subject, answer };
-    return await this.#measurers.run<Subject, Measured>(job).catch((error) => {
+    const measuring = subject.kind === "image"
+      ? this.#lookers.run<Look, Measured>({
+        owner: account,
+        input: { at: "size", head: subject.head },
+      })
+      : this.#measurers.run<Subject, Measured>({
+        owner: account,
+        input: subject,
+        answer: (question: Question) => stored.answer(question),
+      });
+    return await measuring.catch((error) => {
       if (!(error instanceof WorkerPoolError)) throw error;
       this.onGivenUp(account, error);
       return UNKNOWN;
@@ -63,7 +82,7 @@ export class MediaProbe implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sniffers[Symbol.dispose]();
+    this.#lookers[Symbol.dispose]();
     this.#measurers[Symbol.dispose]();
   }
 }
