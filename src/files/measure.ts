@@ -1,6 +1,8 @@
-import type { Input } from "mediabunny";
+import type { Input, InputAudioTrack } from "mediabunny";
 import { flacSeconds } from "./flac_seconds.ts";
 import { type Measured, type Subject, UNKNOWN, whole } from "./measured.ts";
+import { oggSeconds } from "./ogg_seconds.ts";
+import { opusPacketSeconds } from "./opus_packet.ts";
 import { countSeconds } from "./sound_frames.ts";
 import { wavSeconds } from "./wav_seconds.ts";
 
@@ -29,6 +31,7 @@ const SOUNDS: Readonly<Record<string, Measuring>> = {
   "audio/mpeg": (source) => countSeconds(source.all(), "mp3"),
   "audio/aac": (source) => countSeconds(source.all(), "adts"),
   "audio/flac": (source) => flacSeconds(source.all()),
+  "audio/ogg": (source) => oggSeconds(source.all()),
   "audio/wav": (source, { bytes, head }) => wavSeconds(blockReader(source, bytes, head), bytes),
 };
 
@@ -52,14 +55,15 @@ async function measureMedia(
   { kind, bytes, head }: Subject,
 ): Promise<Measured> {
   // Large, and not needed before the first sound or film.
-  const { ALL_FORMATS, CustomSource, Input } = await import("mediabunny");
+  const bunny = await import("mediabunny");
+  const { ALL_FORMATS, CustomSource, Input } = bunny;
   const input = new Input({
     formats: ALL_FORMATS,
     source: new CustomSource({ getSize: () => bytes, read: blockReader(media, bytes, head) }),
   });
   try {
     if (kind === "audio") {
-      return { ...UNKNOWN, durationMs: whole((await packedSeconds(input) ?? 0) * 1000) };
+      return { ...UNKNOWN, durationMs: whole((await packedSeconds(bunny, input) ?? 0) * 1000) };
     }
     const seconds = await input.getDurationFromMetadata() ?? await input.computeDuration();
     const track = kind === "video" ? await input.getPrimaryVideoTrack() : null;
@@ -74,16 +78,33 @@ async function measureMedia(
 }
 
 /**
- * How long a sound in a container lasts, by the times of its packets; null where there are more packets than
- * fit into that time. Only AAC can be held to this: packets of other codecs take as long as they please.
+ * How long audio in a container lasts, by the times of its packets; null where there are more packets than
+ * fit into that time, and for codecs whose packets do not tell how long they play.
  */
-async function packedSeconds(input: Input): Promise<number | null> {
+async function packedSeconds(bunny: typeof import("mediabunny"), input: Input) {
   const seconds = await input.computeDuration();
   for (const track of await input.getAudioTracks()) {
-    if (await track.getCodec() !== "aac") continue;
+    const least = await leastSeconds(bunny, track);
+    if (least === null || seconds * 1.01 + 0.2 < least) return null;
+  }
+  return seconds;
+}
+
+async function leastSeconds(
+  { EncodedPacketSink }: typeof import("mediabunny"),
+  track: InputAudioTrack,
+): Promise<number | null> {
+  const codec = await track.getCodec();
+  if (codec === "aac") {
     const { packetCount } = await track.computePacketStats(PACKETS_MAX);
-    const least = packetCount * AAC_PACKET_SAMPLES / await track.getSampleRate();
-    if (seconds * 1.01 + 0.2 < least) return null;
+    return packetCount * AAC_PACKET_SAMPLES / await track.getSampleRate();
+  }
+  if (codec !== "opus") return null;
+  let seconds = 0;
+  let packets = 0;
+  for await (const { data } of new EncodedPacketSink(track).packets()) {
+    if (++packets > PACKETS_MAX) return null;
+    seconds += opusPacketSeconds(data);
   }
   return seconds;
 }

@@ -5,7 +5,7 @@ import { filePart, form, FORM_TYPE, PURPOSE } from "../helpers/form.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { crowdedMp4, endlessWebm } from "../helpers/hostile_media.ts";
 import { type LoneGateway, startLoneGateway } from "../helpers/lone_gateway.ts";
-import { png, wav } from "../helpers/media.ts";
+import { oggOpus, png, wav } from "../helpers/media.ts";
 import { watchHealth } from "../helpers/watch_health.ts";
 
 /** As `npm start` runs it. */
@@ -196,4 +196,14 @@ Deno.test("audio of unknown length is paid at the model's longest, and stops no 
   const { task } = await finished(gateway, key, "/avatars/generations", body);
   assert.equal(task.status, "succeeded", JSON.stringify(task));
   await health.assertLively();
+});
+
+Deno.test("an Ogg file whose pages understate its time is quoted by what it plays", async () => {
+  await using probed = await openProbed();
+  const { gateway } = probed;
+  const { key } = await gateway.account();
+  for (const stated of [0.02, 0.001]) {
+    const audio = await upload(gateway, key, oggOpus(500, { stated }));
+    assert.equal(await quotedSeconds(gateway, key, audio), 10, `${stated}`);
+  }
 });

@@ -9,7 +9,7 @@ export type PoolTestJob = {
 serveJobs(async (job: PoolTestJob, ask) => {
   switch (job.do) {
     case "loop":
-      while (true);
+      for (;;);
     case "fail":
       throw new RangeError("as asked");
     case "wait":
