@@ -23,29 +23,32 @@ const IDLE_MS = 300_000;
  * them may loop for ever over bytes that were made for it.
  */
 export class MediaProbe implements Disposable {
-  constructor(private readonly onGivenUp: (account: string, error: WorkerPoolError) => void) {}
+  /** For what the first bytes tell. Its own, so that long files which keep the other busy do not delay it. */
+  readonly #lookers: WorkerPool;
+  readonly #measurers: WorkerPool;
 
-  /** For what the first bytes tell. Its own, so that long files which keep the others busy do not delay it. */
-  readonly #lookers = new WorkerPool({
-    module: new URL("./look_worker.ts", import.meta.url),
-    size: 1,
-    deadlineMs: 2_000,
-    waitMs: 5_000,
-    waitingMax: 256,
-    heapMb: 64,
-    idleMs: IDLE_MS,
-  });
-  readonly #measurers = new WorkerPool({
-    module: new URL("./measure_worker.ts", import.meta.url),
-    // One: with more of them, endless files would leave a small machine no core to serve with.
-    size: 1,
-    deadlineMs: 5_000,
-    silenceMs: 2_000,
-    waitMs: 5_000,
-    waitingMax: 64,
-    heapMb: 128,
-    idleMs: IDLE_MS,
-  });
+  constructor(
+    private readonly onGivenUp: (account: string, error: WorkerPoolError) => void,
+    { deadlineMs = 5_000, silenceMs = 2_000 } = {},
+  ) {
+    // One worker each: with more, endless files would leave a small machine no core to serve with.
+    const common = { size: 1, waitMs: 5_000, idleMs: IDLE_MS };
+    this.#lookers = new WorkerPool({
+      ...common,
+      module: new URL("./look_worker.ts", import.meta.url),
+      deadlineMs: silenceMs,
+      waitingMax: 256,
+      heapMb: 64,
+    });
+    this.#measurers = new WorkerPool({
+      ...common,
+      module: new URL("./measure_worker.ts", import.meta.url),
+      deadlineMs,
+      silenceMs,
+      waitingMax: 64,
+      heapMb: 128,
+    });
+  }
 
   /** What bytes are, judged by the bytes; null when they are no image, audio or video that is known here. */
   async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
