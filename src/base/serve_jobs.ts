@@ -24,6 +24,8 @@ export interface Finished<Output> {
 export function serveJobs<Input, Output>(
   work: (input: Input, ask: Ask) => Promise<Finished<Output>>,
 ): void {
+  // What a parser prints about bytes from outside does not belong into the gateway's log.
+  for (const level of ["debug", "log", "info", "warn", "error"] as const) console[level] = () => {};
   const tell = (message: FromWorker, transfer: readonly ArrayBuffer[] = []) =>
     parentPort!.postMessage(message, [...transfer]);
   let asked = 0;
