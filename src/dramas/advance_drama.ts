@@ -9,7 +9,8 @@ import { modelGone } from "../tasks/spot.ts";
 import { cancelParts } from "../tasks/task_parts.ts";
 import type { ClaimedTask, EndStatus, StoredOutput, TaskOutput } from "../tasks/task.ts";
 import type { DramaJob } from "./drama.ts";
-import { CannotJoin, joinVideos } from "./join_videos.ts";
+import { joinInWorker } from "./join_in_worker.ts";
+import { CannotJoin } from "./open_shot.ts";
 import { makeParts, type NewPart, readParts } from "./parts.ts";
 import { chargeDrama } from "./price_drama.ts";
 import {
@@ -167,7 +168,7 @@ async function join(
   const open = async (output: StoredOutput | undefined) => {
     if (output === undefined) return null;
     const { bytes } = await deps.files.openInput(task.account_id, output.file_id, CLIP_BYTES_MAX);
-    return new Blob([bytes]);
+    return bytes;
   };
   const shots = [];
   for (const shot of script!.scenes.keys()) {
@@ -177,7 +178,7 @@ async function join(
     });
   }
   signal.throwIfAborted();
-  const { bytes } = await joinVideos(shots);
+  const { bytes } = await joinInWorker(shots, signal);
   const file = await deps.files.storeOutput(task.account_id, {
     taskId: task.id,
     body: bytes,

@@ -7,7 +7,7 @@ export type Mediabunny = typeof import("mediabunny");
 export class CannotJoin extends Error {
   override readonly name = "CannotJoin";
 
-  constructor(readonly shot: number, reason: string, options?: ErrorOptions) {
+  constructor(readonly shot: number, readonly reason: string, options?: ErrorOptions) {
     super(`Cannot join shot ${shot + 1}: ${reason}`, options);
   }
 }

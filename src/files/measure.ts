@@ -1,28 +1,19 @@
-import { imageSize } from "image-size";
-import type { Input } from "mediabunny";
-import type { ByteStore } from "./byte_store.ts";
-import type { MediaKind } from "./files.ts";
+import type { Input, InputAudioTrack } from "mediabunny";
 import { flacSeconds } from "./flac_seconds.ts";
+import { type Measured, type Subject, UNKNOWN, whole } from "./measured.ts";
+import { oggSeconds } from "./ogg_seconds.ts";
+import { opusPacketSeconds } from "./opus_packet.ts";
 import { countSeconds } from "./sound_frames.ts";
 import { wavSeconds } from "./wav_seconds.ts";
 
-/** What can be told of a file without decoding it. */
-export interface Measured {
-  width: number | null;
-  height: number | null;
-  durationMs: number | null;
+/** Where the bytes of a file come from. */
+export interface MediaSource {
+  /** Some bytes, the last included. */
+  range(first: number, last: number): Promise<Uint8Array>;
+  /** All bytes from the first on. */
+  all(): AsyncIterable<Uint8Array>;
 }
 
-export interface Subject {
-  kind: MediaKind;
-  mimeType: string;
-  bytes: number;
-  /** The first bytes. */
-  head: Uint8Array;
-}
-
-const UNKNOWN: Measured = { width: null, height: null, durationMs: null };
-const PATIENCE_MS = 5_000;
 const BLOCK_BYTES = 64 * 1024;
 /** A file whose tables are larger is not worth the memory: its size and length stay unknown. */
 const BLOCKS_MAX = 64;
@@ -30,54 +21,49 @@ const BLOCKS_MAX = 64;
 const PACKETS_MAX = 50_000;
 const AAC_PACKET_SAMPLES = 1024;
 
-type Measuring = (store: ByteStore, key: string, subject: Subject) => Promise<number | null>;
+type Measuring = (source: MediaSource, subject: Subject) => Promise<number | null>;
 
 /**
- * Seconds of sounds are paid for by whoever sends them: they are counted by what a player would play, not by
- * what a header says.
+ * Seconds of audio are paid for by the account that sends it: they are counted by what a player would play,
+ * not by what a header says.
  */
 const SOUNDS: Readonly<Record<string, Measuring>> = {
-  "audio/mpeg": async (store, key) => await countSeconds(await store.get(key), "mp3"),
-  "audio/aac": async (store, key) => await countSeconds(await store.get(key), "adts"),
-  "audio/flac": async (store, key) => await flacSeconds(await store.get(key)),
-  "audio/wav": (store, key, { bytes, head }) =>
-    wavSeconds(blockReader(store, key, bytes, head), bytes),
+  "audio/mpeg": (source) => countSeconds(source.all(), "mp3"),
+  "audio/aac": (source) => countSeconds(source.all(), "adts"),
+  "audio/flac": (source) => flacSeconds(source.all()),
+  "audio/ogg": (source) => oggSeconds(source.all()),
+  "audio/wav": (source, { bytes, head }) => wavSeconds(blockReader(source, bytes, head), bytes),
 };
 
-/** Size and length where they are cheaply known. A file that cannot be measured is still a file. */
-export async function measure(store: ByteStore, key: string, subject: Subject): Promise<Measured> {
+/**
+ * Size and length of audio and video where they are cheaply known. A file that cannot be measured is still a
+ * file. To be run in a worker that can be killed: some files make a parser loop for ever.
+ */
+export async function measure(source: MediaSource, subject: Subject): Promise<Measured> {
   const sound = SOUNDS[subject.mimeType];
   try {
-    if (subject.kind === "image") return measureImage(subject.head);
-    if (sound === undefined) return await withPatience(measureMedia(store, key, subject));
-    const seconds = await withPatience(sound(store, key, subject));
+    if (sound === undefined) return await measureMedia(source, subject);
+    const seconds = await sound(source, subject);
     return { ...UNKNOWN, durationMs: whole((seconds ?? 0) * 1000) };
   } catch {
     return UNKNOWN;
   }
 }
 
-function measureImage(head: Uint8Array): Measured {
-  const { width, height, orientation = 1 } = imageSize(head);
-  // From the fifth on, a camera's orientations lie on their side.
-  const [across, down] = orientation >= 5 ? [height, width] : [width, height];
-  return { width: whole(across), height: whole(down), durationMs: null };
-}
-
 async function measureMedia(
-  store: ByteStore,
-  key: string,
+  media: MediaSource,
   { kind, bytes, head }: Subject,
 ): Promise<Measured> {
   // Large, and not needed before the first sound or film.
-  const { ALL_FORMATS, CustomSource, Input } = await import("mediabunny");
+  const bunny = await import("mediabunny");
+  const { ALL_FORMATS, CustomSource, Input } = bunny;
   const input = new Input({
     formats: ALL_FORMATS,
-    source: new CustomSource({ getSize: () => bytes, read: blockReader(store, key, bytes, head) }),
+    source: new CustomSource({ getSize: () => bytes, read: blockReader(media, bytes, head) }),
   });
   try {
     if (kind === "audio") {
-      return { ...UNKNOWN, durationMs: whole((await packedSeconds(input) ?? 0) * 1000) };
+      return { ...UNKNOWN, durationMs: whole((await packedSeconds(bunny, input) ?? 0) * 1000) };
     }
     const seconds = await input.getDurationFromMetadata() ?? await input.computeDuration();
     const track = kind === "video" ? await input.getPrimaryVideoTrack() : null;
@@ -92,28 +78,45 @@ async function measureMedia(
 }
 
 /**
- * How long a sound in a container lasts, by the times of its packets; null where there are more packets than
- * fit into that time. Only AAC can be held to this: packets of other codecs take as long as they please.
+ * How long audio in a container lasts, by the times of its packets; null where there are more packets than
+ * fit into that time, and for codecs whose packets do not tell how long they play.
  */
-async function packedSeconds(input: Input): Promise<number | null> {
+async function packedSeconds(bunny: typeof import("mediabunny"), input: Input) {
   const seconds = await input.computeDuration();
   for (const track of await input.getAudioTracks()) {
-    if (await track.getCodec() !== "aac") continue;
+    const least = await leastSeconds(bunny, track);
+    if (least === null || seconds * 1.01 + 0.2 < least) return null;
+  }
+  return seconds;
+}
+
+async function leastSeconds(
+  { EncodedPacketSink }: typeof import("mediabunny"),
+  track: InputAudioTrack,
+): Promise<number | null> {
+  const codec = await track.getCodec();
+  if (codec === "aac") {
     const { packetCount } = await track.computePacketStats(PACKETS_MAX);
-    const least = packetCount * AAC_PACKET_SAMPLES / await track.getSampleRate();
-    if (seconds * 1.01 + 0.2 < least) return null;
+    return packetCount * AAC_PACKET_SAMPLES / await track.getSampleRate();
+  }
+  if (codec !== "opus") return null;
+  let seconds = 0;
+  let packets = 0;
+  for await (const { data } of new EncodedPacketSink(track).packets()) {
+    if (++packets > PACKETS_MAX) return null;
+    seconds += opusPacketSeconds(data);
   }
   return seconds;
 }
 
 /** Reads of a few bytes each, served from blocks; gives up on a file that wants too many of them. */
-function blockReader(store: ByteStore, key: string, bytes: number, head: Uint8Array) {
+function blockReader(source: MediaSource, bytes: number, head: Uint8Array) {
   const blocks = new Map<number, Promise<Uint8Array>>();
   async function load(index: number): Promise<Uint8Array> {
     const first = index * BLOCK_BYTES;
     const last = Math.min(first + BLOCK_BYTES, bytes) - 1;
     if (last < head.length) return head.subarray(first, last + 1);
-    return await new Response(await store.get(key, { first, last })).bytes();
+    return await source.range(first, last);
   }
   return async function read(start: number, end: number): Promise<Uint8Array> {
     const wanted = new Uint8Array(end - start);
@@ -130,22 +133,4 @@ function blockReader(store: ByteStore, key: string, bytes: number, head: Uint8Ar
     }
     return wanted;
   };
-}
-
-async function withPatience<T>(work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("measuring takes too long")), PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A positive whole number that the database can hold, or nothing. */
-function whole(value: number | null | undefined): number | null {
-  const rounded = Math.round(value ?? 0);
-  return rounded > 0 && rounded < 2 ** 31 ? rounded : null;
 }

@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
-import { flac, joined, m4a, text, wav } from "../../test/helpers/media.ts";
-import type { ByteStore } from "./byte_store.ts";
+import { flac, joined, m4a, oggOpus, oggVorbis, text, wav } from "../../test/helpers/media.ts";
 import { measure } from "./measure.ts";
-import { sniff } from "./media_types.ts";
+import { mediaType } from "./media_types.ts";
+import { sniffName } from "./sniff_name.ts";
 
-/** Milliseconds of a sound that is judged by its content, from a store that gives it in pieces. */
+/** Milliseconds of a sound that is judged by its content. */
 async function lengthOf(bytes: Uint8Array<ArrayBuffer>): Promise<number | null> {
-  const type = await sniff(bytes.subarray(0, 4100));
+  const type = mediaType(await sniffName(bytes.subarray(0, 4100)));
   assert.equal(type?.kind, "audio");
-  const store: Pick<ByteStore, "get"> = {
-    get(_key, { first, last } = { first: 0, last: bytes.length - 1 }) {
-      const wanted = bytes.slice(first, last + 1);
-      return Promise.resolve(ReadableStream.from(cut(wanted, 777)));
-    },
+  const source = {
+    range: (first: number, last: number) => Promise.resolve(bytes.slice(first, last + 1)),
+    all: () => ReadableStream.from(cut(bytes, 777)),
   };
-  const { durationMs } = await measure(store as ByteStore, "key", {
+  const { durationMs } = await measure(source, {
     kind: "audio",
     mimeType: type!.mimeType,
     bytes: bytes.length,
@@ -90,4 +88,51 @@ Deno.test("a FLAC whose frames are not all there in order has no known length", 
 Deno.test("an M4A lasts as long as its packets are said to, if they can", async () => {
   assert.equal(await lengthOf(await m4a(47)), 1003);
   assert.equal(await lengthOf(await m4a(470, { samples: 100 })), null);
+});
+
+Deno.test("an Ogg file lasts as long as its packets, whatever its pages say", async () => {
+  assert.equal(await lengthOf(oggOpus(150)), 2994, "less what is passed over at the start");
+  assert.equal(await lengthOf(oggOpus(150, { stated: 0.0001 })), 3000);
+  assert.equal(await lengthOf(oggOpus(150, { stated: 10 })), 3000);
+  assert.equal(await lengthOf(oggOpus(50, { stated: 0.02, code: 3 })), 3000, "three frames each");
+  assert.equal(await lengthOf(joined([oggOpus(150, { stated: 0.001 }), oggOpus(50)])), 3994);
+  const seconds = 129 * 1024 / 44_100;
+  assert.equal(await lengthOf(oggVorbis(130)), Math.round(seconds * 1000));
+  assert.equal(await lengthOf(oggVorbis(130, { stated: 0.01 })), Math.round(seconds * 1000));
+});
+
+Deno.test("Vorbis of a real encoder is measured to the sample, also behind times that lie", async () => {
+  const { createOggEncoder } = await import("wasm-media-encoders");
+  const encoder = await createOggEncoder();
+  encoder.configure({ sampleRate: 44_100, channels: 2, vbrQuality: 3 });
+  // Clicks now and then, so that there are blocks of both sizes.
+  const samples = Float32Array.from(
+    { length: 44_100 * 3 },
+    (_, at) => at % 9000 < 20 ? 0.9 : Math.sin(at / 20) / 4,
+  );
+  const bytes = joined([encoder.encode([samples, samples]).slice(), encoder.finalize().slice()]);
+  assert.equal(await lengthOf(bytes), 3000);
+  const lying = bytes.slice();
+  const view = new DataView(lying.buffer);
+  for (let at = 0; at + 27 < lying.length; at++) {
+    if (view.getUint32(at) === 0x4f676753) view.setBigUint64(at + 6, 100n, true);
+  }
+  const seconds = (await lengthOf(lying))! / 1000;
+  assert.ok(seconds >= 3 && seconds < 3.1, `${seconds}`);
+});
+
+Deno.test("an Ogg file whose packets do not tell how long they play has no known length", async () => {
+  const damaged = oggVorbis(130);
+  // In the middle of the setup header.
+  damaged[145]! ^= 0xff;
+  assert.equal(await lengthOf(damaged), null);
+  const speex = oggOpus(50);
+  speex.set(text("Speex   "), 28);
+  assert.equal(await lengthOf(speex), null);
+});
+
+Deno.test("an M4A of a codec whose packets do not tell how long they play has no known length", async () => {
+  assert.equal(await lengthOf(await m4a(50, { samples: 960, codec: "opus" })), 1000);
+  assert.equal(await lengthOf(await m4a(500, { samples: 96, codec: "opus" })), null);
+  assert.equal(await lengthOf(await m4a(50, { codec: "flac" })), null);
 });

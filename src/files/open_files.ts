@@ -6,7 +6,8 @@ import { clean } from "./clean.ts";
 import { safeFilename } from "./filename.ts";
 import { BadOutput, type Files, type MediaKind, type StoredFile } from "./files.ts";
 import { Intake } from "./intake.ts";
-import { RAW_AUDIO, sniff } from "./media_types.ts";
+import { RAW_AUDIO } from "./media_types.ts";
+import { MediaProbe } from "./probe.ts";
 import { expireRow, findRow, listRows, shown } from "./rows.ts";
 import { UrlSigner } from "./signed_url.ts";
 import { storeFile } from "./store_file.ts";
@@ -53,7 +54,10 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const stores = new Stores(options.dataDir, storage);
   const signer = new UrlSigner(sql);
   await signer.refresh();
-  const parts = { sql, stores };
+  const probe = new MediaProbe((account_id, error) =>
+    log("warn", "media probe gave up, size and length stay unknown", { account_id, error })
+  );
+  const parts = { sql, stores, probe };
   const cleanNow = () =>
     clean(parts, (id, error) => log("warn", "cannot delete the bytes of a file", { id, error }));
   const cleaning = keepCleaning(async () => {
@@ -77,7 +81,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     async upload(account, { filename, body, announcedBytes }, spaceBytes) {
       const intake = new Intake(body);
       try {
-        const type = await typeOf(intake);
+        const type = await typeOf(probe, account, intake);
         const { [type.kind]: kindMax, keepDays } = storage().uploads;
         // What was announced is no more than that: the connection sees to it.
         const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
@@ -101,7 +105,8 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
       const intake = new Intake(body);
       try {
         const head = await intake.peek();
-        const type = await sniff(head) ?? (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
+        const type = await probe.sniff(account, head) ??
+          (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
         if (head.length === 0) throw new BadOutput("the output is empty");
         if (type?.kind !== kind) {
           throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
@@ -156,16 +161,19 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     clean: cleanNow,
     refreshSecrets: () => signer.refresh(),
     keysFor: (purpose) => signer.keysFor(purpose),
-    [Symbol.asyncDispose]: () => cleaning[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      probe[Symbol.dispose]();
+      await cleaning[Symbol.asyncDispose]();
+    },
   };
 }
 
-async function typeOf(intake: Intake) {
+async function typeOf(probe: MediaProbe, account: string, intake: Intake) {
   const head = await intake.peek();
   if (head.length === 0) {
     throw new Refusal("invalid_value", "The file is empty.", { param: "file" });
   }
-  const type = await sniff(head);
+  const type = await probe.sniff(account, head);
   if (type === null) {
     throw new Refusal(
       "unsupported_media_type",

@@ -1,7 +1,7 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Queries } from "../store/database.ts";
 import type { MediaKind, StoredFile } from "./files.ts";
-import type { Measured } from "./measure.ts";
+import type { Measured } from "./measured.ts";
 import type { StoreName } from "./stores.ts";
 
 /** How long bytes may take to come; a row that is not ready after that is nobody's. */

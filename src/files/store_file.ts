@@ -2,8 +2,8 @@ import { newId } from "../base/ids.ts";
 import type { Queries } from "../store/database.ts";
 import type { StoredFile } from "./files.ts";
 import type { Intake } from "./intake.ts";
-import { measure } from "./measure.ts";
 import type { MediaType } from "./media_types.ts";
+import type { MediaProbe } from "./probe.ts";
 import { completeRow, deleteRow, insertRow, reserveRow, shown } from "./rows.ts";
 import { storeFailed } from "./byte_store.ts";
 import type { Stores } from "./stores.ts";
@@ -28,7 +28,7 @@ export interface Incoming {
  * happens between them, the cleaner knows what to take away.
  */
 export async function storeFile(
-  { sql, stores }: { sql: Queries; stores: Stores },
+  { sql, stores, probe }: { sql: Queries; stores: Stores; probe: MediaProbe },
   incoming: Incoming,
 ): Promise<StoredFile> {
   const { intake, type } = incoming;
@@ -55,7 +55,8 @@ export async function storeFile(
     await store.put(id, intake.chunks(incoming.bytesMax, incoming.tooLarge));
     const { bytes } = intake;
     const { kind, mimeType } = type;
-    const measured = await measure(store, id, { kind, mimeType, bytes, head: intake.head() });
+    const subject = { kind, mimeType, bytes, head: intake.head() };
+    const measured = await probe.measure(incoming.account, store, id, subject);
     const row = await completeRow(sql, id, {
       ...measured,
       bytes,

@@ -103,27 +103,37 @@ function crc(bytes: readonly number[], width: 8 | 16, polynomial: number): numbe
   return sum;
 }
 
+const M4A_CODECS = {
+  aac: { codec: "mp4a.40.2", description: new Uint8Array([0x11, 0x88]) },
+  opus: { codec: "opus" },
+  flac: {
+    codec: "flac",
+    description: joined([text("fLaC"), [0x80, 0, 0, 34], new Uint8Array(34).fill(16)]),
+  },
+} as const;
+
 /** AAC that says nothing, in an M4A: 48 kHz; `samples` is what each packet is said to last. */
 export async function m4a(
   packets: number,
-  { samples = 1024 } = {},
+  { samples = 1024, codec = "aac" as keyof typeof M4A_CODECS } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { BufferTarget, EncodedAudioPacketSource, EncodedPacket, Mp4OutputFormat, Output } =
     await import("mediabunny");
   const target = new BufferTarget();
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: "in-memory" }), target });
-  const track = new EncodedAudioPacketSource("aac");
+  const track = new EncodedAudioPacketSource(codec);
   output.addAudioTrack(track);
   await output.start();
   const decoderConfig = {
-    codec: "mp4a.40.2",
     sampleRate: 48_000,
     numberOfChannels: 1,
-    description: new Uint8Array([0x11, 0x88]),
+    ...M4A_CODECS[codec],
   };
   const seconds = samples / 48_000;
+  // As Opus: one frame of 20 ms.
+  const content = new Uint8Array(20).fill(31 << 3, 0, 1);
   for (let n = 0; n < packets; n++) {
-    const packet = new EncodedPacket(new Uint8Array(20), "key", n * seconds, seconds);
+    const packet = new EncodedPacket(content, "key", n * seconds, seconds);
     await track.add(packet, { decoderConfig });
   }
   await output.finalize();
@@ -131,4 +141,101 @@ export async function m4a(
   // The brand of a sound; the muxer writes that of a film.
   bytes.set(text("M4A "), 8);
   return bytes;
+}
+
+/** Packets of an Ogg stream on pages of up to ten, each page with the time that `granule` gives it. */
+function ogg(
+  headers: Uint8Array[],
+  packets: Uint8Array[],
+  granule: (packets: number) => number,
+): Uint8Array<ArrayBuffer> {
+  const pages: Uint8Array[] = [];
+  const page = (content: Uint8Array[], flags: number, at: number) => {
+    const head = new DataView(new ArrayBuffer(27));
+    head.setUint32(0, 0x4f676753);
+    head.setUint8(5, flags);
+    head.setBigUint64(6, BigInt(at), true);
+    head.setUint32(14, 7, true);
+    head.setUint32(18, pages.length, true);
+    const laced = content.flatMap(({ length }) => [
+      ...new Array(Math.floor(length / 255)).fill(255),
+      length % 255,
+    ]);
+    head.setUint8(26, laced.length);
+    const whole = joined([new Uint8Array(head.buffer), laced, ...content]);
+    new DataView(whole.buffer).setUint32(22, oggCrc(whole), true);
+    pages.push(whole);
+  };
+  page(headers.slice(0, 1), 2, 0);
+  page(headers.slice(1), 0, 0);
+  for (let at = 0; at < packets.length; at += 10) {
+    const end = Math.min(at + 10, packets.length);
+    page(packets.slice(at, end), end === packets.length ? 4 : 0, granule(end));
+  }
+  return joined(pages);
+}
+
+function oggCrc(bytes: Uint8Array): number {
+  let sum = 0;
+  for (const byte of bytes) {
+    sum ^= byte << 24;
+    for (let bit = 0; bit < 8; bit++) sum = sum < 0 ? sum << 1 ^ 0x04c11db7 : sum << 1;
+  }
+  return sum >>> 0;
+}
+
+/** Opus that says nothing, in packets of 20 ms; `stated` is what a packet lasts by the times of the pages. */
+export function oggOpus(
+  packets: number,
+  { stated = 0.02, code = 0 } = {},
+): Uint8Array<ArrayBuffer> {
+  const head = joined([text("OpusHead"), [1, 1, 0x38, 0x01, 0x80, 0xbb, 0, 0, 0, 0, 0]]);
+  const tags = joined([text("OpusTags"), [4, 0, 0, 0], text("test"), [0, 0, 0, 0]]);
+  // Full band, 20 ms a frame; with code 3 the second byte says how many frames.
+  const packet = new Uint8Array([31 << 3 | code, 3, 0, 0]);
+  return ogg(
+    [head, tags],
+    new Array(packets).fill(packet),
+    (count) => Math.max(312, Math.round(count * stated * 48_000)),
+  );
+}
+
+/** Packets of Vorbis whose headers say 44.1 kHz and blocks of 256 and 2048; mode 1 is the long one. */
+export function oggVorbis(packets: number, { stated = 1 } = {}): Uint8Array<ArrayBuffer> {
+  const identity = joined([
+    text("\x01vorbis"),
+    [0, 0, 0, 0, 1, 0x44, 0xac, 0, 0],
+    new Array(12).fill(0),
+    [0xb8, 1],
+  ]);
+  const comments = joined([text("\x03vorbis"), [0, 0, 0, 0, 0, 0, 0, 0, 1]]);
+  const bits: number[] = [];
+  const put = (value: number, count: number) => {
+    for (let bit = 0; bit < count; bit++) bits.push(value >> bit & 1);
+  };
+  // One codebook of one entry.
+  for (const [value, count] of [[0, 8], [0x564342, 24], [1, 16], [1, 24], [0, 1], [0, 1], [0, 5]]) {
+    put(value!, count!);
+  }
+  put(0, 4);
+  // One time, floor, residue and mapping each, of the plainest kind.
+  for (const bits of [6, 16, 6, 16, 8, 16, 16, 6, 8, 4, 8, 6, 16, 24, 24, 24, 6, 8, 3, 1]) {
+    put(0, bits);
+  }
+  for (const bits of [6, 16, 1, 1, 2, 8, 8, 8]) put(0, bits);
+  put(1, 6);
+  for (const mode of [0, 1]) {
+    put(mode, 1);
+    put(0, 32);
+    put(0, 8);
+  }
+  put(1, 1);
+  const setup = new Uint8Array(Math.ceil(bits.length / 8));
+  bits.forEach((bit, at) => setup[at >> 3]! |= bit << (at & 7));
+  return ogg(
+    [identity, comments, joined([text("\x05vorbis"), setup])],
+    // The first bit says audio, the second which mode: blocks are long.
+    new Array(packets).fill(new Uint8Array([2, 0, 0])),
+    (count) => Math.round((count - 1) * 1024 * stated),
+  );
 }

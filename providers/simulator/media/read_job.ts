@@ -1,7 +1,7 @@
 import { type Fields, isFields, missing, readFields, readString, wrongValue } from "../fields.ts";
 import { type Orders, takeDirectives } from "../orders.ts";
 import { WireError } from "../wire_error.ts";
-import { audioLength } from "./audio_length.ts";
+import { audioLength } from "./read_audio.ts";
 import { type Job, jobOrders } from "./job.ts";
 import { soundName } from "./sounds.ts";
 import { thumbnailOf } from "./thumbnail.ts";

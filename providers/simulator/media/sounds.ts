@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readMp3Frames } from "../../../src/base/mp3_frames.ts";
 import { mp3Entry, type Mp4Track } from "./mp4.ts";
+import { mp3FramesOf } from "./read_audio.ts";
 
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ export class Sounds {
     const bytes = this.#kept.get(name);
     if (bytes === undefined) return null;
     try {
-      const sound = await readMp3Frames(new Blob([bytes]));
+      const sound = await mp3FramesOf(bytes);
       const { frames, sampleRate, channels, samplesPerFrame } = sound;
       const count = Math.floor(lengthMs * sampleRate / 1000 / samplesPerFrame);
       return {

@@ -1,0 +1,16 @@
+import { type Mp3Frames, readMp3Frames } from "../../../src/base/mp3_frames.ts";
+import { serveJobs } from "../../../src/base/serve_jobs.ts";
+import type { AudioJob } from "./read_audio.ts";
+
+async function secondsOf(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+  const { ALL_FORMATS, BufferSource, Input } = await import("mediabunny");
+  using input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
+  return await input.computeDuration();
+}
+
+serveJobs<AudioJob, number | Mp3Frames>(async ({ wanted, bytes }) => {
+  if (wanted === "seconds") return { output: await secondsOf(bytes) };
+  const { frames, ...rest } = await readMp3Frames(new Blob([bytes]));
+  // A copy of its own for each: between threads a piece takes along the whole of its buffer.
+  return { output: { ...rest, frames: frames.map((frame) => frame.slice()) } };
+});
