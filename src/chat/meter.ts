@@ -24,6 +24,8 @@ export class Meter {
   readonly #produced: string[] = [];
   readonly #finished = new Set<number>();
   readonly #choices: number;
+  /** No answer is longer, thoughts included. */
+  readonly #limit: number;
   readonly #now: () => number;
   readonly #startedAt: number;
   /** When the first part of the answer came that is no thought. */
@@ -38,6 +40,8 @@ export class Meter {
 
   constructor(private readonly request: ChatRequest, private readonly options: MeterOptions = {}) {
     this.#choices = typeof request.n === "number" ? request.n : 1;
+    const { max_completion_tokens: limit } = request;
+    this.#limit = typeof limit === "number" ? limit * this.#choices : Infinity;
     this.#now = options.now ?? (() => performance.now());
     this.#startedAt = this.#now();
   }
@@ -102,7 +106,10 @@ export class Meter {
   /** A count that a provider gave in the middle of its answer is right about the prompt, and a beginning of the rest. */
   #estimate(inputTokens: number, producedTokens: number): Metered {
     const told = this.#told;
-    const output = producedTokens + (told === null ? this.#hiddenTokens() : 0);
+    const output = Math.max(
+      producedTokens,
+      Math.min(producedTokens + (told === null ? this.#hiddenTokens() : 0), this.#limit),
+    );
     return {
       tokens: {
         input: told?.input ?? inputTokens + this.imageTokens,

@@ -83,4 +83,10 @@ Deno.test("hidden reasoning is estimated by the time before the answer, shown re
   assert.equal(await after(61, false), quick);
   assert.equal(await after(61, true), quick + 60 * 50);
   assert.ok(await after(61, true, "hm") < quick + 10);
+  const limited = new Meter({ ...request, max_completion_tokens: 100 }, {
+    mayHideReasoning: true,
+    now: ((now) => () => now += 100_000)(0),
+  });
+  limited.add(chunk({ content: "Well" }));
+  assert.equal((await limited.total()).tokens.output, 100, "no more than it may have written");
 });
