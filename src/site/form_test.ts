@@ -32,7 +32,15 @@ Deno.test("attempts are counted by the connection, or by what trusted proxies sa
 });
 
 Deno.test("a return address is a path of this site, or is forgotten", () => {
-  for (const path of ["/", "/console/keys?a=b", "/connect/browser-auth?state=a%20b", "/a?b\\c", "/a??b?"]) {
+  for (
+    const path of [
+      "/",
+      "/console/keys?a=b",
+      "/connect/browser-auth?state=a%20b",
+      "/a?b\\c",
+      "/a??b?",
+    ]
+  ) {
     assert.equal(readReturnTo(path), path);
   }
   for (
