@@ -181,6 +181,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
       adminToken: "bench-admin-token",
       secretsKey: undefined,
       workers: 1,
+      watchdogSeconds: 0,
       onDeploy: false,
       logLevel: "error",
       logFormat: "json",
