@@ -25,21 +25,24 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   });
   // Released by the front when the request is answered.
   c.env.body = reservation;
-  if (bytes.length <= LARGE_BYTES) return parse(bytes, jsonDepthMax);
+  if (bytes.length <= LARGE_BYTES) return parseShallow(bytes, jsonDepthMax);
   return await large.run(() => {
     scanJson(bytes, { depthMax: jsonDepthMax, valuesMax: jsonValuesMax });
-    return parse(bytes, jsonDepthMax);
+    return parse(decode(bytes));
   });
 }
 
-function parse(bytes: Uint8Array, jsonDepthMax: number): unknown {
-  const text = decode(bytes);
-  let value: unknown;
+function parse(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new Refusal("invalid_json", jsonFault(text, error), { cause: error });
   }
+}
+
+function parseShallow(bytes: Uint8Array, jsonDepthMax: number): unknown {
+  const text = decode(bytes);
+  const value = parse(text);
   // What has fewer brackets than levels allowed cannot be too deep: most bodies need no second look.
   if (hasMoreBrackets(text, jsonDepthMax) && isDeeperThan(value, jsonDepthMax)) {
     throw tooDeep(jsonDepthMax);

@@ -84,7 +84,17 @@ prices: { default: { effective_at: 2026-01-01T00:00:00Z, entries: [{ model: talk
     };
     await post(rich.key, chatOf(`"warm"`));
 
+    // A machine that is busy otherwise answers late by chance; a thread that is blocked does so every time.
     const storm = async (key: string, body: Uint8Array<ArrayBuffer>) => {
+      for (let left = 2;; left--) {
+        try {
+          return await stormOnce(key, body);
+        } catch (error) {
+          if (left === 0 || !String(error).includes("/healthz took")) throw error;
+        }
+      }
+    };
+    const stormOnce = async (key: string, body: Uint8Array<ArrayBuffer>) => {
       const before = memoryOf(gateway.pid);
       let peak = before;
       const watching = setInterval(() => peak = Math.max(peak, memoryOf(gateway.pid)), 10);
