@@ -11,7 +11,8 @@ Deno.test("the size of an image stands in its first bytes", () => {
     width: 640,
     height: 480,
   });
-  const jpeg = "ffd8 ffe0 0010 4a46494600010100000100010000 ffc0 0011 08 01e0 0280 03 012200 021101";
+  const jpeg =
+    "ffd8 ffe0 0010 4a46494600010100000100010000 ffc0 0011 08 01e0 0280 03 012200 021101";
   assert.deepEqual(imageSizeOf(bytes(jpeg)), { width: 640, height: 480 });
   const lossy = "52494646 24000000 57454250 56503820 18000000 300100 9d012a 8002 e001 0000";
   assert.deepEqual(imageSizeOf(bytes(lossy)), { width: 640, height: 480 });

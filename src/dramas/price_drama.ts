@@ -64,7 +64,12 @@ export function quoteDrama(plan: Plan, model: Model, own: Price, job: DramaJob):
   const most: [model: string, usage: Usage][] = [];
   const text = (stage: "script" | "roles", prompt: string, more = 0) => {
     const { model: id, maxOutputTokens } = chain[stage]!;
-    const asked = { stage, prompt, schema: stageSchema(job, stage), max_output_tokens: maxOutputTokens };
+    const asked = {
+      stage,
+      prompt,
+      schema: stageSchema(job, stage),
+      max_output_tokens: maxOutputTokens,
+    };
     const model = plan.models.get(id)!;
     const request = textRequest(asked, id, model.capabilities.has("json_schema"));
     const usage = maxTextUsage(model, request);
