@@ -25,7 +25,7 @@ Deno.test("a client that leaves a stream is charged for any prompt while /health
   for (const [name, prompt, tokens] of PROMPTS) {
     const { key } = await gateway.account("1000");
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    await using health = watchHealth(gateway.address);
+    await using health = watchHealth(gateway.process);
     const leaving = new AbortController();
     const res = await fetch(`${gateway.address}/v1/chat/completions`, {
       method: "POST",

@@ -145,7 +145,7 @@ Deno.test("uploads that make a parser loop or fill its memory are answered while
   const { key: other } = await gateway.account();
   // Loads what is loaded once.
   assert.equal(await quotedSeconds(gateway, other, await upload(gateway, other, wav(2))), 2);
-  await using health = watchHealth(gateway.address);
+  await using health = watchHealth(gateway.process);
   const hostile = [
     endlessWebm(),
     crowdedMp4(20_000_000),
@@ -165,7 +165,7 @@ Deno.test("uploads that make a parser loop or fill its memory are answered while
 Deno.test("WORKERS=2: eight endless uploads stop no thread", async () => {
   await using probed = await openProbed({ WORKERS: "2" });
   const { gateway } = probed;
-  await using health = watchHealth(gateway.address);
+  await using health = watchHealth(gateway.process);
   const accounts = await Promise.all(Array.from({ length: 8 }, () => gateway.account()));
   await Promise.all(accounts.map(({ key }) => upload(gateway, key, endlessWebm())));
   await health.assertLively();
@@ -177,7 +177,7 @@ Deno.test("an upstream's endless video is stored and paid as asked for while /he
   await using probed = await openProbed();
   const { gateway } = probed;
   const { key } = await gateway.account("10");
-  await using health = watchHealth(gateway.address);
+  await using health = watchHealth(gateway.process);
   const body = { model: "film", prompt: "a tide", duration: 5 };
   const { task, balance } = await finished(gateway, key, "/videos/generations", body);
   assert.equal(task.status, "succeeded", JSON.stringify(task));
@@ -189,7 +189,7 @@ Deno.test("audio of unknown length is paid at the model's longest, and stops no 
   await using probed = await openProbed();
   const { gateway } = probed;
   const { key } = await gateway.account("10");
-  await using health = watchHealth(gateway.address);
+  await using health = watchHealth(gateway.process);
   const avatar = await upload(gateway, key, png(64, 64));
   const audio = await upload(gateway, key, crowdedMp4(20_000_000, "M4A "));
   assert.equal(await quotedSeconds(gateway, key, audio), 30);
