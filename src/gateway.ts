@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { addressOf, listensEverywhere } from "./address.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -59,7 +60,6 @@ export interface GatewayOptions extends Settings {
   /** How many requests may wait for tasks at once. */
   taskWaits?: Partial<WaitLimits>;
 }
-
 
 /** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
 export interface Gateway extends AsyncDisposable {
@@ -159,7 +159,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     money: () => keeper.current.service,
     onExceeded,
     onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
+    pending: {
+      folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
+      log: (level, message, fields) => log[level](message, fields),
+    },
   });
+  opened.use(ledger.pending).replay();
   opened.use(
     keepSweeping(database.sql, {
       renew: ledger.renew,
