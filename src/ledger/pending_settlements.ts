@@ -5,10 +5,11 @@ import {
   readJournals,
   retireJournal,
   writeJournal,
+  writeJournalSync,
 } from "./settlement_journal.ts";
 
 export interface PendingOptions {
-  /** A folder on the local disk for what still waits when the process ends; left out: there is none. */
+  /** A folder on the local disk, for the case that the process ends first; left out: there is none. */
   folder?: string | undefined;
   log?(level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
   /** The first pause between two attempts; it doubles up to `retryMaxMs`. */
@@ -29,8 +30,8 @@ interface Deps {
 interface Pending {
   readonly item: Item;
   readonly bytes: number;
-  /** Where it is on the disk already. */
-  readonly source: JournalFile | null;
+  /** Where it is on the disk; null: in memory only. */
+  source: JournalFile | null;
 }
 
 const DEFAULTS = {
@@ -43,8 +44,8 @@ const DEFAULTS = {
 
 /**
  * Settlements of answers that clients have, kept while the database is away and tried again until it is back:
- * a settlement may be repeated any number of times. What waits when the process ends goes to the disk, and
- * the next process settles it.
+ * a settlement may be repeated any number of times. What waits longer than a moment, or when the process ends,
+ * goes to the disk, and the next process settles it.
  */
 export class PendingSettlements implements AsyncDisposable {
   readonly #waiting = new Map<string, Pending>();
@@ -55,6 +56,8 @@ export class PendingSettlements implements AsyncDisposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** Told once per outage. */
+  #cannotSave = false;
 
   constructor(private readonly deps: Deps & PendingOptions) {
     this.#options = { ...DEFAULTS, ...deps };
@@ -80,21 +83,23 @@ export class PendingSettlements implements AsyncDisposable {
   replay(): void {
     const { folder } = this.#options;
     if (folder === undefined) return;
-    for (const journal of readJournals(folder)) {
-      if (journal.damaged > 0) {
-        this.#log("error", "settlement journal damaged, lines skipped", {
-          file: journal.path,
-          lines: journal.damaged,
-        });
-      }
-      this.#log("info", "settlement journal found", {
-        file: journal.path,
-        settlements: journal.items.length,
-      });
-      // The bounds are for what comes in: this was within them when it was written.
-      for (const item of journal.items) this.#keep({ item, bytes: 0, source: journal });
-      if (journal.items.length === 0) retireJournal(journal);
+    try {
+      for (const journal of readJournals(folder)) this.#takeOver(journal);
+    } catch (error) {
+      this.#log("error", "settlement journals cannot be read", { folder, error });
     }
+  }
+
+  #takeOver(journal: JournalFile): void {
+    const { path: file, items, damaged } = journal;
+    this.#log(damaged > 0 ? "error" : "info", "settlement journal found", {
+      file,
+      settlements: items.length,
+      damaged_lines: damaged,
+    });
+    // The bounds are for what comes in: this was within them when it was written.
+    for (const item of items) this.#keep({ item, bytes: 0, source: journal });
+    if (items.length === 0) retireJournal(journal);
   }
 
   #keep(pending: Pending): void {
@@ -119,6 +124,9 @@ export class PendingSettlements implements AsyncDisposable {
     // One shows whether the database is back; the others then share its statements.
     if (await this.#try(first) === "away") {
       this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.retryMaxMs);
+      // Another account's next time, should only this one be in trouble.
+      if (this.#waiting.delete(first.item.id)) this.#waiting.set(first.item.id, first);
+      await this.#save();
       return;
     }
     await Promise.all(others.map((pending) => this.#try(pending)));
@@ -128,10 +136,29 @@ export class PendingSettlements implements AsyncDisposable {
       settlements: this.#settled,
     });
     this.#settled = 0;
+    this.#cannotSave = false;
+  }
+
+  /** Puts on the disk what is in memory only, in case the process is killed. */
+  async #save(): Promise<void> {
+    const { folder } = this.#options;
+    const unsaved = this.#unsaved();
+    if (folder === undefined || unsaved.length === 0 || this.#isClosed || this.#cannotSave) return;
+    try {
+      const journal = await writeJournal(folder, unsaved.map(({ item }) => item));
+      for (const pending of unsaved) pending.source = journal;
+    } catch (error) {
+      this.#cannotSave = true;
+      this.#log("error", "settlements kept in memory only, the disk cannot be written", { error });
+    }
+  }
+
+  #unsaved(): Pending[] {
+    return [...this.#waiting.values()].filter(({ source }) => source === null);
   }
 
   async #try(pending: Pending): Promise<"over" | "later" | "away"> {
-    const { item: { id }, source } = pending;
+    const { id } = pending.item;
     try {
       await this.deps.settle(pending.item);
       this.#settled++;
@@ -143,7 +170,7 @@ export class PendingSettlements implements AsyncDisposable {
         error,
       });
       this.deps.drop(id);
-      if (source !== null) source.failed++;
+      if (pending.source !== null) pending.source.failed++;
     }
     this.#remove(pending);
     return "over";
@@ -173,8 +200,13 @@ export class PendingSettlements implements AsyncDisposable {
     );
     await Promise.race([this.#round.then(() => this.#tryAll()), patience]);
     clearTimeout(timer);
-    const unwritten = [...this.#waiting.values()].filter(({ source }) => source === null);
-    if (unwritten.length > 0) this.#writeDown(unwritten.map(({ item }) => item));
+    if (this.#waiting.size === 0) return;
+    const unsaved = this.#unsaved();
+    if (unsaved.length > 0 && !this.#writeDown(unsaved.map(({ item }) => item))) return;
+    this.#log("warn", "settlements are on disk, the next start settles them", {
+      settlements: this.#waiting.size,
+      folder: this.#options.folder,
+    });
   }
 
   #writeDown(items: readonly Item[]): boolean {
@@ -185,11 +217,7 @@ export class PendingSettlements implements AsyncDisposable {
       return false;
     }
     try {
-      const file = writeJournal(folder, items);
-      this.#log("warn", "settlements written to disk, the next start settles them", {
-        ...fields,
-        file,
-      });
+      writeJournalSync(folder, items);
       return true;
     } catch (error) {
       this.#log("error", "settlements lost at shutdown, their last checkpoints count", {

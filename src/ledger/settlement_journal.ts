@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Item } from "./item.ts";
 
-/** Settlements that a process left on the disk when it ended. */
+/** Settlements on the disk, for a process that ends before the database is back. */
 export interface JournalFile {
   readonly path: string;
   readonly items: readonly Item[];
@@ -24,18 +24,40 @@ const Line = z.looseObject({
 });
 
 /** Writes a file of its own, durably: several threads may share the folder. */
-export function writeJournal(folder: string, items: readonly Item[]): string {
-  Deno.mkdirSync(folder, { recursive: true });
-  const path = join(folder, `settlements-${Date.now()}-${crypto.randomUUID()}.jsonl`);
-  const text = items.map((item) => JSON.stringify(item) + "\n").join("");
-  using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
-  const bytes = new TextEncoder().encode(text);
-  for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
-  file.syncSync();
+export async function writeJournal(folder: string, items: readonly Item[]): Promise<JournalFile> {
+  await Deno.mkdir(folder, { recursive: true });
+  const path = newPath(folder);
+  using file = await Deno.open(path, NEW_FILE);
+  const bytes = encode(items);
+  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+  await file.sync();
   // The name is durable when its folder is.
+  using entry = await Deno.open(folder);
+  await entry.sync();
+  return { path, items, damaged: 0, left: items.length, failed: 0 };
+}
+
+/** The same for a process that is about to end. */
+export function writeJournalSync(folder: string, items: readonly Item[]): string {
+  Deno.mkdirSync(folder, { recursive: true });
+  const path = newPath(folder);
+  using file = Deno.openSync(path, NEW_FILE);
+  const bytes = encode(items);
+  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+  file.syncSync();
   using entry = Deno.openSync(folder);
   entry.syncSync();
   return path;
+}
+
+const NEW_FILE = { write: true, createNew: true, mode: 0o600 };
+
+function newPath(folder: string): string {
+  return join(folder, `settlements-${Date.now()}-${crypto.randomUUID()}.jsonl`);
+}
+
+function encode(items: readonly Item[]): Uint8Array {
+  return new TextEncoder().encode(items.map((item) => JSON.stringify(item) + "\n").join(""));
 }
 
 export function readJournals(folder: string): JournalFile[] {

@@ -116,50 +116,54 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "SIGTERM while the database is away keeps settlements on disk; the next start books them, once",
-  ON_SERVER,
-  async () => {
-    await using own = await openOwnPostgres();
-    const { dataDir, databaseUrl } = own.store;
-    const folder = join(dataDir, "settlements");
-    const journals = () => {
-      try {
-        return [...Deno.readDirSync(folder)].map(({ name }) => name);
-      } catch {
-        return []; // never made
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  Deno.test(
+    `${signal} while the database is away keeps settlements on disk; the next start books them, once`,
+    ON_SERVER,
+    async () => {
+      await using own = await openOwnPostgres();
+      const { dataDir, databaseUrl } = own.store;
+      const folder = join(dataDir, "settlements");
+      const journals = () => {
+        try {
+          return [...Deno.readDirSync(folder)].map(({ name }) => name);
+        } catch {
+          return []; // never made
+        }
+      };
+      let [key, id, tokens] = ["", "", 0];
+      {
+        await using first = await startChatProcess(dataDir, databaseUrl);
+        ({ key } = await first.account("100"));
+        const stream = await first.stream(key, "slow", "Go [[simulate: tokens=60]]");
+        id = stream.headers.get("x-request-id")!;
+        await own.server.kill();
+        tokens = usageOf(await stream.text()).completion_tokens;
+        if (signal === "SIGKILL") await until("it is saved", () => journals().length === 1);
+        first.process.signal(signal);
+        const { code } = await first.process.ended;
+        assert.equal(code, signal === "SIGTERM" ? 0 : 128 + 9, first.process.stderr());
       }
-    };
-    let [key, id, tokens] = ["", "", 0];
-    {
-      await using first = await startChatProcess(dataDir, databaseUrl);
-      ({ key } = await first.account("100"));
-      const stream = await first.stream(key, "slow", "Go [[simulate: tokens=60]]");
-      id = stream.headers.get("x-request-id")!;
-      await own.server.kill();
-      tokens = usageOf(await stream.text()).completion_tokens;
-      first.process.signal("SIGTERM");
-      assert.equal((await first.process.ended).code, 0, first.process.stderr());
-    }
-    await own.server.restart();
-    assert.equal(journals().length, 1);
-    const [name] = journals();
-    const text = await Deno.readTextFile(join(folder, name!));
+      await own.server.restart();
+      assert.equal(journals().length, 1);
+      const [name] = journals();
+      const text = await Deno.readTextFile(join(folder, name!));
 
-    const expected = ["settled", tokens, "0.06"];
-    for (const round of ["first", "replayed"]) {
-      await using next = await startChatProcess(dataDir, databaseUrl);
-      let receipt: Json;
-      await until(`settled (${round})`, async () => {
-        receipt = await next.get(key, `/v1/usage/${id}`);
-        return receipt.status !== "open" && journals().length === 0;
-      }, 20);
-      assert.deepEqual([receipt.status, receipt.usage.output_tokens, receipt.settled], expected);
-      assert.equal((await next.get(key, "/v1/usage")).data.length, 1);
-      const balance = await next.get(key, "/v1/balance");
-      assert.deepEqual([balance.available_balance, balance.frozen_balance], ["99.94", "0.00"]);
-      await next.verify();
-      await Deno.writeTextFile(join(folder, name!), text);
-    }
-  },
-);
+      const expected = ["settled", tokens, "0.06"];
+      for (const round of ["first", "replayed"]) {
+        await using next = await startChatProcess(dataDir, databaseUrl);
+        let receipt: Json;
+        await until(`settled (${round})`, async () => {
+          receipt = await next.get(key, `/v1/usage/${id}`);
+          return receipt.status !== "open" && journals().length === 0;
+        }, 20);
+        assert.deepEqual([receipt.status, receipt.usage.output_tokens, receipt.settled], expected);
+        assert.equal((await next.get(key, "/v1/usage")).data.length, 1);
+        const balance = await next.get(key, "/v1/balance");
+        assert.deepEqual([balance.available_balance, balance.frozen_balance], ["99.94", "0.00"]);
+        await next.verify();
+        await Deno.writeTextFile(join(folder, name!), text);
+      }
+    },
+  );
+}
