@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { KeyRing } from "./accounts/key_ring.ts";
 import { addressOf, listensEverywhere } from "./address.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -158,7 +159,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     money: () => keeper.current.service,
     onExceeded,
     onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
+    pending: {
+      folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
+      log: (level, message, fields) => log[level](message, fields),
+    },
   });
+  opened.use(ledger.pending).replay();
   opened.use(
     keepSweeping(database.sql, {
       renew: ledger.renew,

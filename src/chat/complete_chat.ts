@@ -33,9 +33,16 @@ export interface ChatTiming {
   unreadMs: number;
   /** How long the usage of a finished answer is waited for when its client has left. */
   usageMs: number;
+  /** How long a whole answer waits for the database to be settled in. */
+  settleMs: number;
 }
 
-const TIMING: ChatTiming = { totalMs: 900_000, unreadMs: 60_000, usageMs: 2_000 };
+const TIMING: ChatTiming = {
+  totalMs: 900_000,
+  unreadMs: 60_000,
+  usageMs: 2_000,
+  settleMs: 10_000,
+};
 const HOLD_SECONDS = 960;
 
 export interface ChatCall {
@@ -93,7 +100,8 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   meter.imageTokens = prepared.imageTokensAt(upstream);
   meter.addReply(reply);
   const metered = await meter.total();
-  await hold.settle(chargeFor(quoted, upstream, metered));
+  const settleMs = deps.timing?.settleMs ?? TIMING.settleMs;
+  await hold.settle(chargeFor(quoted, upstream, metered), settleMs);
   call.onTokens(tokensOf(metered));
   return { json: renderCompletion(heading, reply, metered.tokens) };
 }
@@ -163,14 +171,14 @@ async function streamed(
     release(failure);
     call.onOver?.();
   };
-  /** Takes what was used; a hold that cannot be settled now is settled by its last note. */
+  /** Takes what was used, now or when the database is back; what cannot be settled at all is the sweeper's. */
   const settle = async (): Promise<Metered> => {
     const metered = await meter.total();
     call.onTokens(tokensOf(metered));
     try {
-      await hold.settle(chargeFor(quoted, upstream, metered));
+      await hold.settleDelivered(chargeFor(quoted, upstream, metered));
     } catch (error) {
-      deps.onError("a stream could not be settled: its last note will be", {
+      deps.onError("stream settlement failed, the last checkpoint counts", {
         request_id: call.requestId,
         error,
       });

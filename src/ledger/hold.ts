@@ -30,7 +30,10 @@ export interface OpenHold {
   readonly id: string;
   /** `open`, unless the same id was held before. */
   readonly state: HoldState;
-  settle(charge: Charge): Promise<Resolution>;
+  /** While the database is away, waits for it for so long at most. */
+  settle(charge: Charge, waitMs?: number): Promise<Resolution>;
+  /** For what the client has already: settles now or, while the database is away, as soon as it is back. */
+  settleDelivered(charge: Charge): Promise<void>;
   release(): Promise<Resolution>;
   /** Remembers what is owed so far, in case nobody comes back. */
   note(charge: Charge): Promise<void>;
@@ -81,9 +84,16 @@ export function readHeld(
 
 /** The part of a ledger that a hold needs. */
 export interface Resolver {
-  /** For a request that was served after its hold had ended. */
-  settleLate(request: HoldRequest, charge: Charge, ended: Resolution): Promise<Resolution>;
   settle(id: string, charge: Charge, account?: string): Promise<Resolution>;
+  /** Waits so long for what made a settlement fail to pass; what cannot be settled then is the sweeper's. */
+  settleAgain(
+    error: unknown,
+    waitMs: number,
+    id: string,
+    charge: Charge,
+    account?: string,
+  ): Promise<Resolution>;
+  settleDelivered(id: string, charge: Charge, account?: string): Promise<void>;
   release(id: string, account?: string): Promise<Resolution>;
   note(id: string, charge: Charge, account?: string): Promise<void>;
 }
@@ -99,12 +109,17 @@ export function makeHold(
   const open: OpenHold = {
     id,
     state,
-    async settle(charge) {
+    async settle(charge, waitMs = 0) {
       isOurs = false;
-      const resolution = await ledger.settle(id, charge, account);
-      return resolution.state === "expired"
-        ? await ledger.settleLate(request, charge, resolution)
-        : resolution;
+      try {
+        return await ledger.settle(id, charge, account);
+      } catch (error) {
+        return await ledger.settleAgain(error, waitMs, id, charge, account);
+      }
+    },
+    settleDelivered(charge) {
+      isOurs = false;
+      return ledger.settleDelivered(id, charge, account);
     },
     release() {
       isOurs = false;

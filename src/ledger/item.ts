@@ -59,6 +59,12 @@ export async function runItem(sql: Queries, item: Item): Promise<Outcome> {
   return (await runItems(sql, [item]))[0]!;
 }
 
+/** Settles a hold that a sweeper has resolved; any other answers as it is. */
+export async function runLate(sql: Queries, item: Item): Promise<Outcome> {
+  const doc = JSON.stringify({ n: 0, ...item });
+  return (await sql<Outcome[]>`select * from ledger_settle_late(${doc}::text::json)`)[0]!;
+}
+
 export function amountFields({ num, den }: Fraction, units: bigint) {
   if (num < 0n || den <= 0n || units < 0n) {
     throw new RangeError("An amount of money cannot be negative");

@@ -1,7 +1,6 @@
-import { formatDecimal, roundHalfUp } from "../base/money.ts";
-import { Refusal } from "../base/refusal.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { Database, Queries } from "../store/database.ts";
+import { isRetryable } from "../store/storage_error.ts";
 import { openBatch } from "./batch.ts";
 import {
   type Hold,
@@ -14,8 +13,10 @@ import {
 } from "./hold.ts";
 import type { Currency } from "./insufficient.ts";
 import { LEASE_SECONDS, LivingHolds } from "./living_holds.ts";
-import { type Item, type Outcome, runItem } from "./item.ts";
+import { type Item, type Outcome, runItem, runLate } from "./item.ts";
+import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
 import { releaseItem } from "./release.ts";
+import { retryFor } from "./retry_for.ts";
 import { noteItem, readNoted, readResolution, type Resolution, settleItem } from "./settle.ts";
 
 export interface LedgerOptions {
@@ -27,6 +28,8 @@ export interface LedgerOptions {
   /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
   onStray(id: string, error: unknown): void;
   living?: LivingHolds;
+  /** How settlements wait while the database is away. */
+  pending?: PendingOptions;
 }
 
 /**
@@ -42,11 +45,12 @@ export interface Ledger extends Resolver {
   holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;
   settleIn(sql: Queries, id: string, charge: Charge): Promise<Resolution>;
   releaseIn(sql: Queries, id: string): Promise<Resolution>;
+
+  /** Settlements of delivered answers that wait for the database. */
+  readonly pending: PendingSettlements;
 }
 
 type Run = (item: Item) => Promise<Outcome>;
-
-const NOTHING = { amount: { num: 0n, den: 1n }, units: 0n };
 
 export function openLedger(options: LedgerOptions): Ledger {
   const { database, money, onExceeded, onStray, living = new LivingHolds() } = options;
@@ -60,8 +64,9 @@ export function openLedger(options: LedgerOptions): Ledger {
     const state = readHeld(request, outcome, currency);
     return makeHold(ledger, request, state, onStray);
   }
-  async function resolve(run: Run, item: Item): Promise<Resolution> {
-    const resolution = readResolution(await run(item));
+  function resolved(outcome: Outcome): Resolution {
+    const resolution = readResolution(outcome);
+    living.delete(resolution.id);
     if (resolution.isFirst && resolution.isBeyondHold) onExceeded(resolution);
     return resolution;
   }
@@ -74,45 +79,49 @@ export function openLedger(options: LedgerOptions): Ledger {
     living.add(id, ttlSeconds);
     return held;
   }
-  /**
-   * A sweeper takes a process for dead that cannot reach the database for a minute. What was served all the
-   * same is reserved anew, exactly, and taken; what cannot be is a shortfall.
-   */
-  async function settleLate(
-    request: HoldRequest,
-    charge: Charge,
-    ended: Resolution,
-  ): Promise<Resolution> {
-    const late = { ...request, id: `${request.id}.late`, requestId: request.id };
-    // What is charged beyond its hold needs none: the settlement takes what is there.
-    const { amount, units } = request.beyondHold ? NOTHING : charge;
-    try {
-      await hold(together, { ...late, quote: { ...request.quote, amount, units } });
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const shortfall = formatDecimal(roundHalfUp(charge.amount, money().currencyScale));
-      const unpaid = { ...ended, shortfall, isBeyondHold: true };
-      onExceeded(unpaid);
-      return unpaid;
-    }
-    return await resolve(together, settleItem(late.id, charge, request.account));
+  /** A hold that a sweeper has resolved meanwhile is settled all the same, in the same receipt. */
+  async function settle(run: Run, runLate: Run, item: Item): Promise<Resolution> {
+    const resolution = resolved(await run(item));
+    if (resolution.isFirst || resolution.state === "released") return resolution;
+    return resolved(await runLate(item));
   }
+  const lateWithin = (sql: Queries): Run => (item) => runLate(sql, item);
+  const late = lateWithin(database.sql);
+  const pending = new PendingSettlements({
+    settle: (item) => settle(together, late, item),
+    drop: (id) => living.delete(id),
+    ...options.pending,
+  });
   const ledger: Ledger = {
-    settleLate,
+    pending,
     hold: (request) => request.isRenewed ? holdAndRenew(request) : hold(together, request),
     renew: () => living.renew(database.sql),
-    settle(id, charge, account) {
-      living.delete(id);
-      return resolve(together, settleItem(id, charge, account));
+    settle: (id, charge, account) => settle(together, late, settleItem(id, charge, account)),
+    async settleAgain(error, waitMs, id, charge, account) {
+      try {
+        return await retryFor(waitMs, error, () => ledger.settle(id, charge, account));
+      } catch (error) {
+        living.delete(id);
+        throw error;
+      }
     },
-    release(id, account) {
+    async settleDelivered(id, charge, account) {
+      try {
+        await ledger.settle(id, charge, account);
+      } catch (error) {
+        if (isRetryable(error) && pending.add(settleItem(id, charge, account))) return;
+        living.delete(id);
+        throw error;
+      }
+    },
+    async release(id, account) {
       living.delete(id);
-      return resolve(together, releaseItem(id, account));
+      return resolved(await together(releaseItem(id, account)));
     },
     note: async (id, charge, account) => readNoted(await together(noteItem(id, charge, account))),
     holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
-    settleIn: (sql, id, charge) => resolve(within(sql), settleItem(id, charge)),
-    releaseIn: (sql, id) => resolve(within(sql), releaseItem(id)),
+    settleIn: (sql, id, charge) => settle(within(sql), lateWithin(sql), settleItem(id, charge)),
+    releaseIn: async (sql, id) => resolved(await runItem(sql, releaseItem(id))),
   };
   return ledger;
 }

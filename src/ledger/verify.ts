@@ -87,11 +87,19 @@ const RULES: readonly Rule[] = [
     name: "captured is at most held",
     // Beyond it only where the hold allows that, by allocations of their own for which nothing was held, and
     // only once the hold itself is used up: its money before more money is taken or a shortfall recorded, its
-    // quota before more quota.
+    // quota before more quota. A late settlement finds what is left of a hold that the sweeper gave back: it
+    // may take the same amount from elsewhere, and record a shortfall sooner.
     run: (sql) =>
       sql`
       with seen as (
         select id, case
+                 when ended_by = 'late'
+                   then coalesce((
+                     select bool_or(h > 0 and t > h)
+                         or (not beyond_hold
+                             and sum(t) filter (where leg !~ '^quota:')
+                               > sum(h) filter (where leg !~ '^quota:'))
+                       from unnest(legs, held, taken) as l (leg, h, t)), false)
                  when cardinality(taken) = 1 and held[1] > 0
                    then taken[1] > held[1]
                      or (shortfall > 0 and taken[1] < held[1] and legs[1] !~ '^quota:')
@@ -108,11 +116,14 @@ const RULES: readonly Rule[] = [
   },
   {
     name: "a hold resolves once",
-    // What was booked for a hold is exactly what its row says was taken and not paid: nothing while open.
+    // What was booked for a hold, less what a late settlement returned, is exactly what its row says was taken
+    // and not paid: nothing while open.
     run: (sql) =>
       sql`
       with booked as (
-        select hold_id, sum(amount) as amount, count(*) as transfers from transfer
+        select hold_id,
+               sum(case when debit in ('revenue', 'quota_used') then -amount else amount end) as amount
+          from transfer
          where hold_id is not null and kind in ('capture', 'loss') group by hold_id),
       compared as (
         select coalesce(h.id, b.hold_id) as id, coalesce(b.amount, 0) as booked,

@@ -32,6 +32,8 @@ export interface SpeechCall {
 /** Longest a sound may take in all; its hold outlives it by a little. */
 const TOTAL_MS = 300_000;
 const HOLD_SECONDS = TOTAL_MS / 1000 + 60;
+/** How long speech that is there waits for the database to be settled in. */
+const SETTLE_MS = 10_000;
 const SOUND_BYTES_MAX = 256 * 1024 * 1024;
 
 interface Spoken {
@@ -56,7 +58,7 @@ export async function speak(
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TOTAL_MS)]);
   const { bytes, usage, upstream } = await firstThatSpeaks(deps.media, call, signal);
   const used = usageOf(call, bytes, usage);
-  await hold.settle(charge(call.quote, used, servedBy(upstream, used)));
+  await hold.settle(charge(call.quote, used, servedBy(upstream, used)), SETTLE_MS);
   return bytes;
 }
 

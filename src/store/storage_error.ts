@@ -51,3 +51,21 @@ export function isStorageDown(error: unknown): boolean {
   }
   return false;
 }
+
+const RETRYABLE_CODES = new Set([
+  "25006", // read-only, such as during a failover
+  "40001", // serialization failure
+  "40P01", // deadlock
+  "53100", // disk full
+  "53200", // out of memory
+  "55P03", // lock not available
+  "57014", // cancelled, such as by a time-out
+  "58030", // I/O error
+]);
+
+/** Whether the same statement may succeed later: the database is away, or others were in the way. */
+export function isRetryable(error: unknown): boolean {
+  if (isStorageDown(error)) return true;
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === "string" && RETRYABLE_CODES.has(code);
+}

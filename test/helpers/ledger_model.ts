@@ -50,6 +50,10 @@ export interface Hold {
   shortfall: bigint;
   expiresAt: number;
   noted: { amount: Fraction; units: bigint } | null;
+  /** Resolved by the sweeper: a settlement may still amend it. */
+  isSwept: boolean;
+  /** What its settlement added to the account's carry. */
+  carried: bigint;
 }
 
 export type Quotas = Record<Kind, number>;
@@ -183,6 +187,8 @@ export class LedgerModel {
       shortfall: 0n,
       expiresAt,
       noted: null,
+      isSwept: false,
+      carried: 0n,
     });
     return "held";
   }
@@ -193,6 +199,7 @@ export class LedgerModel {
     if (hold === undefined) return null;
     this.#turn(this.accounts.get(hold.account)!);
     if (hold.state === "open") this.#resolve(hold, to, amount, units);
+    else if (hold.isSwept && to === "settled") this.#amend(hold, amount, units);
     return hold;
   }
 
@@ -214,6 +221,7 @@ export class LedgerModel {
       if (hold.state !== "open" || hold.expiresAt > this.now) continue;
       if (hold.noted === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
       else this.#resolve(hold, "settled", hold.noted.amount, hold.noted.units);
+      hold.isSwept = true;
     }
   }
 
@@ -278,7 +286,9 @@ export class LedgerModel {
       covered += take(pot, wanted);
     }
     const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
+    const carry = account.carry;
     let owed = this.#charge(account, due, held(true), hold.scale);
+    hold.carried = account.carry - carry;
     let beyond = owed - held(true);
     for (const pot of usable) if (pot.unit === "money" && beyond > 0n) beyond -= take(pot, beyond);
     for (const leg of hold.legs) {
@@ -293,6 +303,68 @@ export class LedgerModel {
       if (pot.unit === "money") owed -= taken;
     }
     hold.legs.push(...more);
+    hold.shortfall = owed;
+  }
+
+  /** Settles what the sweeper has resolved: everything is given back, and taken anew as far as it is there. */
+  #amend(hold: Hold, amount: Fraction, units: bigint): void {
+    hold.isSwept = false;
+    hold.state = "settled";
+    const account = this.accounts.get(hold.account)!;
+    account.carry -= hold.carried;
+    // Of what has ended meanwhile, only what was taken before can be taken again.
+    const kept = new Map<Pot, bigint>();
+    for (const { pot, taken } of hold.legs) {
+      if (pot.endsAt <= this.now) kept.set(pot, (kept.get(pot) ?? 0n) + taken);
+      else pot.remaining += taken;
+    }
+    const take = (pot: Pot, wanted: bigint): bigint => {
+      const isOver = pot.endsAt <= this.now;
+      const taken = least(isOver ? kept.get(pot) ?? 0n : pot.remaining - pot.frozen, wanted);
+      if (isOver) kept.set(pot, (kept.get(pot) ?? 0n) - taken);
+      else pot.remaining -= taken;
+      return taken;
+    };
+    const own = hold.legs.filter(({ held }) => held > 0n);
+    const held = own.reduce((sum, { pot, held }) => pot.unit === "money" ? sum + held : sum, 0n);
+    const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
+    const more: Leg[] = [];
+    const takeMore = (pot: Pot, wanted: bigint): bigint => {
+      const taken = take(pot, wanted);
+      if (taken > 0n) more.push({ pot, held: 0n, taken });
+      return taken;
+    };
+    const isOwing = amount.num > 0n;
+    let covered = 0n;
+    for (const leg of own) {
+      if (leg.pot.unit === "money") continue;
+      leg.taken = isOwing ? take(leg.pot, least(leg.held, units - covered)) : 0n;
+      covered += leg.taken;
+    }
+    for (const pot of hold.isBeyond && isOwing ? usable : []) {
+      if (pot.unit !== hold.kind) continue;
+      let wanted = 0n;
+      while (
+        covered + wanted < units && isAbove(share(amount, units - covered - wanted, units), held)
+      ) wanted++;
+      covered += takeMore(pot, wanted);
+    }
+    const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
+    let owed = this.#charge(account, due, held, hold.scale);
+    // Without leave to go beyond the hold, its amount is the most that is taken, from wherever.
+    let most = hold.isBeyond ? owed : least(owed, held);
+    const pay = (taken: bigint): bigint => {
+      owed -= taken;
+      most -= taken;
+      return taken;
+    };
+    for (const leg of own) {
+      if (leg.pot.unit === "money") leg.taken = pay(take(leg.pot, least(leg.held, most)));
+    }
+    for (const pot of usable) {
+      if (pot.unit === "money" && most > 0n) pay(takeMore(pot, most));
+    }
+    hold.legs = [...own, ...more];
     hold.shortfall = owed;
   }
 

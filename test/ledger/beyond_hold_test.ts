@@ -179,7 +179,7 @@ Deno.test(
     const late = await hold.settle(costing("3"));
     assert.deepEqual([late.state, late.taken, late.shortfall], ["settled", "2.00", "1.00"]);
     assert.deepEqual(await hold.settle(costing("3")), { ...late, isFirst: false });
-    const { status, settled, shortfall } = await amountsOf(ledger, `${hold.id}.late`);
+    const { status, settled, shortfall } = await amountsOf(ledger, hold.id);
     assert.deepEqual([status, settled, shortfall], ["settled", "2.00", "1.00"]);
     await ledger.mustBeSound();
   },

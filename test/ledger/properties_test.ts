@@ -218,7 +218,8 @@ interface Charging {
 }
 
 async function playSettle(model: LedgerModel, { ledger }: Real, { id, amount, units }: Charging) {
-  const wasOpen = model.holds.get(id)?.state === "open";
+  const before = model.holds.get(id);
+  const wasOpen = before?.state === "open" || before?.isSwept === true;
   const hold = model.resolve(id, "settled", amount, units);
   const call = ledger.settle(id, costing(amount, Number(units)));
   if (hold === null) assert.equal(await refusal(call), "unknown");

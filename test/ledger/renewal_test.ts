@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LivingHolds } from "../../src/ledger/living_holds.ts";
-import { findReceipt } from "../../src/ledger/statement.ts";
+import { findReceipt, listUsage } from "../../src/ledger/statement.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -25,6 +25,12 @@ async function open() {
       })).keep(),
     statusOf: async (id: string) =>
       (await findReceipt(ledger.sql, ledger.account, id, "USD"))!.status,
+    /** What the usage API lists. */
+    receipts: async () => {
+      const query = { account: ledger.account, limit: 100, order: "asc" } as const;
+      const { data } = await listUsage(ledger.sql, query, "USD");
+      return data.map(({ id, status, settled, shortfall }) => [id, status, settled, shortfall]);
+    },
     expiry: async (id: string) => {
       const [row] = await ledger.sql<[{ expires_at: Date }]>`
         select expires_at from hold where id = ${id}`;
@@ -136,15 +142,13 @@ Deno.test(
     assert.deepEqual([again.isFirst, again.taken], [false, "1.50"]);
     assert.equal((await ledger.balance()).available_balance, "8.50");
     assert.equal((await ledger.balance()).frozen_balance, "0.00");
-    const [row] = await ledger.sql<[{ request_id: string }]>`
-      select request_id from hold where id = ${`${hold.id}.late`}`;
-    assert.equal(row.request_id, hold.id);
+    assert.deepEqual(await run.receipts(), [[hold.id, "settled", "1.50", "0.00"]]);
     await ledger.mustBeSound();
   },
 );
 
 Deno.test(
-  "what nobody can pay any more when it is served late is a loss, and is told",
+  "what the account cannot pay any more when it is served late is a shortfall, and is told",
   STRICT,
   async () => {
     await using run = await open();
@@ -155,11 +159,12 @@ Deno.test(
     const other = asking({ account: ledger.account, amount: "9" });
     await (await ledger.hold(other)).settle(costing("9"));
     const late = await hold.settle(costing("1.5"));
-    assert.deepEqual([late.state, late.taken, late.shortfall], ["expired", "0.00", "1.50"]);
+    assert.deepEqual([late.state, late.taken, late.shortfall], ["settled", "1.00", "0.50"]);
     assert.deepEqual(ledger.exceeded.map(({ id, shortfall }) => [id, shortfall]), [[
       hold.id,
-      "1.50",
+      "0.50",
     ]]);
+    assert.equal((await ledger.balance()).available_balance, "0.00");
     await ledger.mustBeSound();
   },
 );

@@ -2,12 +2,20 @@ import assert from "node:assert/strict";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openDatabase } from "../../src/store/postgres.ts";
-import { until } from "../helpers/chat_gateway.ts";
+import { decimal } from "../../src/base/money.ts";
+import { eventsOf, until } from "../helpers/chat_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeDeclaration } from "../helpers/node_declaration.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 
-Deno.test("Postgres crashes under load: 503 while it is away, then full service, and nothing is lost", async () => {
+interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+const LONG_ANSWER = "hello [[simulate: pace=20ms tokens=100]]";
+
+Deno.test("Postgres crashes under load: 503 while it is away, then full service, and nothing is lost or free", async () => {
   await using parts = new AsyncDisposableStack();
   // What tests usually set would lose the last commits in a crash.
   const server = parts.use(await startPostgres({ settings: DURABLE }));
@@ -34,8 +42,10 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
     });
 
   const accepted = new Set<string>();
+  /** What answers said of their usage, by request. */
+  const served = new Map<string, Usage>();
   const refusals = new Set<string>();
-  let [chats, unavailable, orders, isOver] = [0, 0, 0, false];
+  let [chats, streams, unavailable, orders, isOver] = [0, 0, 0, 0, false];
   const clients = [first, second].flatMap((node) => [
     (async () => {
       while (!isOver) {
@@ -64,12 +74,33 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
           model: "talk",
           messages: [{ role: "user", content: "hello" }],
         }, "unused");
-        const { error } = await res.json();
-        if (res.status === 200) chats++;
-        else refusals.add(`${res.status} ${error.code}`);
+        const { error, usage } = await res.json();
+        if (res.status === 200) {
+          chats++;
+          served.set(res.headers.get("x-request-id")!, usage);
+        } else refusals.add(`${res.status} ${error.code}`);
         await new Promise((resume) => setTimeout(resume, 20));
       }
     })(),
+    ...Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const res = await post(node, "/v1/chat/completions", {
+          model: "talk",
+          stream: true,
+          stream_options: { include_usage: true },
+          messages: [{ role: "user", content: LONG_ANSWER }],
+        }, "unused");
+        if (res.status === 200) {
+          const events = await eventsOf(res);
+          assert.equal(events.at(-1), "[DONE]");
+          served.set(res.headers.get("x-request-id")!, events.at(-2).usage);
+          streams++;
+        } else {
+          refusals.add(`${res.status} ${(await res.json()).error.code}`);
+        }
+        await new Promise((resume) => setTimeout(resume, 50));
+      }
+    }),
   ]);
   await until("work is under way", () => accepted.size > 10 && chats > 10, 60);
   await server.kill();
@@ -78,6 +109,8 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
     const ready = await node.fetch("/readyz");
     assert.equal(ready.status, 503, await ready.text());
   }
+  // As long as the streams last that are under way.
+  await new Promise((resume) => setTimeout(resume, 3_000));
   await server.restart();
   const [tasksBefore, chatsBefore] = [accepted.size, chats];
   await until(
@@ -99,6 +132,23 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
   const known = new Map(done.map((row) => [row.id, `${row.status} ${row.error_code}`]));
   const lost = [...accepted].map((id) => known.get(id)).filter((end) => end !== "succeeded null");
   assert.deepEqual(lost, [], "what was accepted is made");
+  const receipts = await sql<{ request_id: string; state: string; taken: string }[]>`
+    select request_id, state, (select sum(t) from unnest(taken) t) as taken from hold`;
+  const billed = new Map(receipts.map(({ request_id, state, taken }) => [
+    request_id,
+    `${state} ${decimal(taken ?? "0")}`,
+  ]));
+  assert.equal(billed.size, receipts.length, "one receipt per request");
+  const due = (usage: Usage) => BigInt(usage.prompt_tokens + usage.completion_tokens) * 10n ** 6n;
+  const wrong = [...served].map(([id, usage]) => [billed.get(id), `settled ${due(usage)}`])
+    .filter(([has, should]) => has !== should);
+  assert.deepEqual(wrong, [], "what was served is billed");
+  const tasks = await sql<{ request_id: string }[]>`
+    select request_id from task where status = 'succeeded'`;
+  const unpaid = tasks.map(({ request_id }) => billed.get(request_id))
+    .filter((bill) => bill !== `settled ${decimal("0.04")}`);
+  assert.deepEqual(unpaid, [], "what was made is billed");
+  console.log(`${chats} chats, ${streams} streams, ${tasks.length} tasks billed`);
   // One order may have been accepted with the client gone before it heard so: at the very end of each.
   assert.ok(done.length - accepted.size <= 2, `${done.length} made, ${accepted.size} known`);
   await first.verify();
