@@ -5,10 +5,15 @@
  * to close.
  */
 import { fsyncSync } from "node:fs";
+import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { Activity } from "./embedded_activity.ts";
 import { EngineSessions } from "./embedded_session.ts";
 
-export type ToWorker = { open: { folder: string } } | { connect: MessagePort } | { close: true };
+export type ToWorker =
+  | { open: { folder: string; activity: SharedArrayBuffer } }
+  | { connect: MessagePort }
+  | { close: true };
 export type FromWorker = { ready: true } | { closed: true } | { failed: string };
 
 const say = (message: FromWorker) => self.postMessage(message);
@@ -17,8 +22,16 @@ let running: { db: PGlite; sessions: EngineSessions } | undefined;
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     if ("open" in data) {
-      const db = await open(data.open.folder);
-      running = { db, sessions: new EngineSessions(db) };
+      const { folder, activity } = data.open;
+      await waitForPredecessor(folder);
+      const db = await open(folder);
+      running = {
+        db,
+        sessions: new EngineSessions(db, {
+          activity: new Activity(activity),
+          onFatal: (reason) => say({ failed: reason }),
+        }),
+      };
       say({ ready: true });
     } else if ("connect" in data) {
       running!.sessions.serve(data.connect);
@@ -30,6 +43,24 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
     say({ failed: error instanceof Error ? error.message : String(error) });
   }
 };
+
+/**
+ * A thread that was ended may still be inside a system call. Its lock goes when it does, and two engines on
+ * the same files would each overwrite what the other wrote. Windows would keep the engine out as well.
+ */
+async function waitForPredecessor(folder: string): Promise<void> {
+  if (Deno.build.os === "windows") return;
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(join(folder, "PG_VERSION"));
+  } catch (error) {
+    // A database that is being created has none yet.
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  // Never closed: the lock lasts as long as this thread.
+  while (!await file.tryLock(true)) await new Promise((resume) => setTimeout(resume, 20));
+}
 
 async function open(folder: string): Promise<PGlite> {
   const db = await PGlite.create({
