@@ -46,7 +46,14 @@ async function start(port: number | null, memory: SharedArrayBuffer): Promise<Ga
     const environment = Deno.env.toObject();
     const settings = readSettings(environment);
     const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-    const options = { ...settings, log, environment, port: port ?? settings.port, countAll, onRequest: pulse.begin };
+    const options = {
+      ...settings,
+      log,
+      environment,
+      port: port ?? settings.port,
+      countAll,
+      onRequest: pulse.begin,
+    };
     const gateway = await openGateway(options);
     scope.postMessage({
       kind: "ready",

@@ -37,6 +37,7 @@ import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
+import { StorageProbe } from "./store/storage_probe.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -59,7 +60,6 @@ export interface GatewayOptions extends Settings {
   /** How many requests may wait for tasks at once. */
   taskWaits?: Partial<WaitLimits>;
 }
-
 
 /** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
 export interface Gateway extends AsyncDisposable {
@@ -102,14 +102,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let database: Database | null = null;
   let changes: Changes | null = null;
   let queue: Queue | null = null;
+  let probe: StorageProbe | null = null;
   const front: Front = new Front({
     keeper,
     log,
     metrics,
     bodies,
     onRequest: options.onRequest,
+    onStorageTrouble: (error) => probe?.note(error),
     readiness: async () => ({
-      database: await checkDatabase(database),
+      database: await checkDatabase(database, probe),
       queue: await checkQueue(queue),
       config: checkConfig(keeper, changes),
     }),
@@ -145,6 +147,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (message, fields) => log.warn(message, fields),
     }),
   );
+  probe = new StorageProbe(database.sql, {
+    row: database.kind === "embedded" ? "readiness" : changes.nodeId,
+    log: (level, message, fields) => log[level](message, fields),
+  });
   await keeper.guard(currencyGuard(database.sql, changes.nodeId));
   const keys = opened.use(new KeyRing(database.sql, changes));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(

@@ -26,4 +26,9 @@ export interface OpenOptions {
   connections?: number;
   /** Time limits of the embedded database that differ from the usual ones. */
   engine?: Partial<EngineLimits>;
+  /**
+   * Called when the embedded database is in an endless loop. Deno cannot end a thread in one, and a second
+   * engine on the same files would damage them: only a new process can open them again.
+   */
+  onStuck?: () => void;
 }

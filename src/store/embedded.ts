@@ -10,7 +10,9 @@ import { ping } from "./ping.ts";
 import { StorageError } from "./storage_error.ts";
 
 /** Opens the database inside this process, with its files in `<dataDir>/postgres`. */
-export async function openEmbedded({ dataDir, log, engine }: OpenOptions): Promise<Database> {
+export async function openEmbedded(
+  { dataDir, log, engine, onStuck }: OpenOptions,
+): Promise<Database> {
   const home = resolve(dataDir);
   const folder = join(home, "postgres");
   const limits = { ...ENGINE_LIMITS, ...engine };
@@ -22,7 +24,7 @@ export async function openEmbedded({ dataDir, log, engine }: OpenOptions): Promi
     await explainFailure(folder, async () => {
       const create = async (where: string) => (await EngineThread.start(where, limits)).close();
       await prepareFolder({ home, folder, create, log });
-      return await Engine.start({ home, folder, limits, log });
+      return await Engine.start({ home, folder, limits, log, onStuck });
     }),
     (running) => running.close(),
   );

@@ -12,6 +12,7 @@ interface EngineOptions {
   folder: string;
   limits: EngineLimits;
   log: OpenOptions["log"];
+  onStuck: OpenOptions["onStuck"];
 }
 
 /**
@@ -78,6 +79,7 @@ export class Engine {
           log("embedded database cannot restart yet", { folder, reason });
         }
         this.#reason = reason;
+        if (error instanceof EngineFailure && error.isStuck) this.options.onStuck?.();
         delayMs = Math.min(RESTART_MS_MAX, delayMs * 2);
       }
     }

@@ -63,7 +63,10 @@ export class EngineSessions {
             const copy = data.slice();
             const reason = this.#fatal.find(copy);
             port.postMessage(copy, [copy.buffer]);
-            if (reason !== null) onFatal(reason);
+            if (reason === null) return;
+            onFatal(reason);
+            // Leaves the engine at once: it would go on in a circle that a thread cannot be ended in.
+            throw new Error(reason);
           },
         });
       } finally {

@@ -26,6 +26,10 @@ export const ENGINE_LIMITS: EngineLimits = {
 /** Why a thread with the engine ended that was not asked to. */
 export class EngineFailure extends Error {
   override readonly name = "EngineFailure";
+
+  constructor(message: string, /** Only the end of the process helps. */ readonly isStuck = false) {
+    super(message);
+  }
 }
 
 /** One run of the engine in a thread of its own. It ends once, and all of its connections with it. */
@@ -50,7 +54,7 @@ export class EngineThread {
         this.#state = "serving";
         this.#ready.resolve();
       } else if ("closed" in data) this.#closed.resolve();
-      else this.#fail(data.failed);
+      else this.#fail(data.failed, data.isStuck);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -123,11 +127,11 @@ export class EngineThread {
     look();
   }
 
-  #fail(reason: string): void {
+  #fail(reason: string, isStuck = false): void {
     if (this.#state === "ended") return;
     const wasServing = this.#state === "serving";
     this.#end(reason);
-    this.#ready.reject(new EngineFailure(reason));
+    this.#ready.reject(new EngineFailure(reason, isStuck));
     this.#closed.resolve();
     if (wasServing) this.onLost(reason);
   }

@@ -14,7 +14,7 @@ export type ToWorker =
   | { open: { folder: string; activity: SharedArrayBuffer } }
   | { connect: MessagePort }
   | { close: true };
-export type FromWorker = { ready: true } | { closed: true } | { failed: string };
+export type FromWorker = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
 
 const say = (message: FromWorker) => self.postMessage(message);
 let running: { db: PGlite; sessions: EngineSessions } | undefined;
@@ -40,9 +40,14 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       say({ closed: true });
     }
   } catch (error) {
-    say({ failed: error instanceof Error ? error.message : String(error) });
+    const isStuck = error instanceof StuckError;
+    say({ failed: error instanceof Error ? error.message : String(error), isStuck });
   }
 };
+
+const PREDECESSOR_MS = 5_000;
+
+class StuckError extends Error {}
 
 /**
  * A thread that was ended may still be inside a system call. Its lock goes when it does, and two engines on
@@ -58,8 +63,15 @@ async function waitForPredecessor(folder: string): Promise<void> {
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }
+  const giveUpAt = performance.now() + PREDECESSOR_MS;
   // Never closed: the lock lasts as long as this thread.
-  while (!await file.tryLock(true)) await new Promise((resume) => setTimeout(resume, 20));
+  while (!await file.tryLock(true)) {
+    if (performance.now() > giveUpAt) {
+      file.close();
+      throw new StuckError("the thread that ran it before does not end");
+    }
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
 }
 
 async function open(folder: string): Promise<PGlite> {
