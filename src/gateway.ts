@@ -38,6 +38,7 @@ import { type Changes, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
 import { StorageProbe } from "./store/storage_probe.ts";
+import { waitForDatabase, type Waiting } from "./store/wait_for_database.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -53,6 +54,8 @@ export interface GatewayOptions extends Settings {
   countAll?: MetricFacts["countAll"];
   /** Told of every request as it begins. */
   onRequest?: FrontDeps["onRequest"];
+  /** Called when only the end of this process helps the embedded database. */
+  onStuck?: () => void;
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
   /** Resolves the hosts of images that requests link to; the system does where it is left out. */
@@ -131,9 +134,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       dataDir: options.dataDir,
       waitSeconds: options.databaseWaitSeconds,
       log: (message, fields) => log.info(message, fields),
+      onStuck: options.onStuck,
     }),
   );
-  const { applied } = await migrate(database.sql);
+  const { sql, describe } = database;
+  const waiting: Waiting = {
+    describe,
+    waitSeconds: options.databaseWaitSeconds,
+    log: (message, fields) => log.info(message, fields),
+  };
+  /** Each step of the start that needs the database waits for it. */
+  const patiently = <T>(step: () => Promise<T>) => waitForDatabase(waiting, step);
+  const { applied } = await patiently(() => migrate(sql));
   if (applied.length > 0) log.info("database migrated", { applied });
   const adminToken = await findAdminToken(options.adminToken, options.dataDir);
   log.hide([adminToken]);
@@ -145,13 +157,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       home,
       queue: keeper.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
+      patiently,
     }),
   );
   probe = new StorageProbe(database.sql, {
     row: database.kind === "embedded" ? "readiness" : changes.nodeId,
     log: (level, message, fields) => log[level](message, fields),
   });
-  await keeper.guard(currencyGuard(database.sql, changes.nodeId));
+  await patiently(() => keeper.guard(currencyGuard(sql, nodes.nodeId)));
   const keys = opened.use(new KeyRing(database.sql, changes));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
@@ -173,35 +186,36 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
-  const { sql } = database;
-  const files = opened.use(
-    await openFiles({
+  const openOwnFiles = () =>
+    openFiles({
       sql,
       dataDir: options.dataDir,
       storage: () => keeper.current.storage,
       address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
       log: (level, message, fields) => log[level](message, fields),
-    }),
-  );
+    });
+  const files = opened.use(await patiently(openOwnFiles));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat } = opened.use(
     openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
-  await tellPlans(keeper.current);
+  await patiently(() => tellPlans(keeper.current));
   const outbound = opened.use(new Outbound());
   const taskMetrics = openTaskMetrics(metrics.registry, {
     count: () => countTasks(sql).catch(() => null),
     depth: () => queue?.depth() ?? [],
   });
-  queue = await openQueue({
+  const queueParts = {
     ...options,
     kind: keeper.current.storage.queue,
     database,
     changes,
     home,
-    onStep: (kind, ms, outcome) => taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
-  });
+    onStep: (kind: string, ms: number, outcome: string) =>
+      taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
+  };
+  queue = await patiently(() => openQueue(queueParts));
   const { worker: deliveries, webhooks, settled } = opened.use(
     openWebhooks(
       { database, keeper, queue, outbound, files, metrics, log },
