@@ -17,6 +17,7 @@ import { KNOWN } from "./known.ts";
 import { openChat } from "./open_chat.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
+import { openStorage } from "./open_storage.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
 import { PublicHosts } from "./outbound/public_hosts.ts";
@@ -35,10 +36,8 @@ import type { GatewayTiming } from "./timing.ts";
 import { checkConfig, checkDatabase, checkQueue } from "./readiness.ts";
 import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
-import { migrate } from "./store/migrate.ts";
-import { type Database, openDatabase } from "./store/postgres.ts";
+import type { Database } from "./store/database.ts";
 import { StorageProbe } from "./store/storage_probe.ts";
-import { waitForDatabase, type Waiting } from "./store/wait_for_database.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -128,28 +127,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stop = () => stopping ??= stopServing(front, server, log);
   opened.defer(stop);
 
-  database = opened.use(
-    await openDatabase({
-      databaseUrl: options.databaseUrl,
-      dataDir: options.dataDir,
-      waitSeconds: options.databaseWaitSeconds,
-      log: (message, fields) => log.info(message, fields),
-      onStuck: options.onStuck,
-    }),
-  );
-  const { sql, describe } = database;
-  const waiting: Waiting = {
-    describe,
-    waitSeconds: options.databaseWaitSeconds,
-    log: (message, fields) => log.info(message, fields),
-  };
-  /** Each step of the start that needs the database waits for it. */
-  const patiently = <T>(step: () => Promise<T>) => waitForDatabase(waiting, step);
-  const { applied } = await patiently(() => migrate(sql));
-  if (applied.length > 0) log.info("database migrated", { applied });
-  const adminToken = await findAdminToken(options.adminToken, options.dataDir);
+  const { dataDir } = options;
+  const { patiently, ...storage } = await openStorage(options);
+  const { sql } = database = opened.use(storage.database);
+  const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
-  const home = findHome(options.dataDir);
+  const home = findHome(dataDir);
   const nodes = changes = opened.use(
     await openChanges(database, {
       declaration: () => keeper.current.version,
@@ -189,7 +172,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const openOwnFiles = () =>
     openFiles({
       sql,
-      dataDir: options.dataDir,
+      dataDir,
       storage: () => keeper.current.storage,
       address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
       log: (level, message, fields) => log[level](message, fields),
@@ -235,11 +218,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   }, dramaStories(upstreams));
   opened.use(queue);
+  const siteParts = { database, changes, keeper, log, upstreams, tasks, webhooks };
   const site = opened.use(
-    await openSite(
-      { database, changes, keeper, log, upstreams, tasks, webhooks, callApi: front.callAs },
-      options.dataDir,
-    ),
+    await patiently(() => openSite({ ...siteParts, callApi: front.callAs }, dataDir)),
   );
   const deps: Omit<AppDeps, "site"> = {
     keys,

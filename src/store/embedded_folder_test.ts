@@ -64,10 +64,10 @@ Deno.test(
     }).spawn();
     // In the middle of it: the first files are there, and the database is not.
     const giveUpAt = performance.now() + 60_000;
-  while (!exists(join(creating, "PG_VERSION")) && performance.now() < giveUpAt) {
-    await new Promise((resume) => setTimeout(resume, 5));
-  }
-  assert.ok(exists(creating), "it is created under another name");
+    while (!exists(join(creating, "PG_VERSION")) && performance.now() < giveUpAt) {
+      await new Promise((resume) => setTimeout(resume, 5));
+    }
+    assert.ok(exists(creating), "it is created under another name");
     process.kill("SIGKILL");
     await process.status;
     assert.ok(!exists(join(dataDir, "postgres")), "what is not complete does not have the name");
