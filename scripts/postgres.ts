@@ -25,6 +25,8 @@ export interface PostgresOptions {
   settings?: Settings;
   /** Clients must give this password; without one everybody on this machine is let in. */
   password?: string;
+  /** The folder of its folder; the system's place for temporary files unless said otherwise. */
+  dir?: string;
 }
 
 export interface RunningPostgres extends AsyncDisposable {
@@ -43,7 +45,7 @@ export interface RunningPostgres extends AsyncDisposable {
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<RunningPostgres> {
   const program = await findPostgres();
-  const folder = await Deno.makeTempDir({ prefix: "tollgate-postgres-" });
+  const folder = await Deno.makeTempDir({ dir: options.dir, prefix: "tollgate-postgres-" });
   let port = 0;
   let server: Server | null = null;
 

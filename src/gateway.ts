@@ -18,6 +18,7 @@ import { KNOWN } from "./known.ts";
 import { openChat } from "./open_chat.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
+import { openStorage } from "./open_storage.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
 import { PublicHosts } from "./outbound/public_hosts.ts";
@@ -36,8 +37,8 @@ import type { GatewayTiming } from "./timing.ts";
 import { checkConfig, checkDatabase, checkQueue } from "./readiness.ts";
 import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
-import { migrate } from "./store/migrate.ts";
-import { type Database, openDatabase } from "./store/postgres.ts";
+import type { Database } from "./store/database.ts";
+import { StorageProbe } from "./store/storage_probe.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -53,6 +54,8 @@ export interface GatewayOptions extends Settings {
   countAll?: MetricFacts["countAll"];
   /** Told of every request as it begins. */
   onRequest?: FrontDeps["onRequest"];
+  /** Called when only the end of this process helps the embedded database. */
+  onStuck?: () => void;
   /** Differs from the usual only in tests. */
   timing?: GatewayTiming;
   /** Resolves the hosts of images that requests link to; the system does where it is left out. */
@@ -102,14 +105,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let database: Database | null = null;
   let changes: Changes | null = null;
   let queue: Queue | null = null;
+  let probe: StorageProbe | null = null;
   const front: Front = new Front({
     keeper,
     log,
     metrics,
     bodies,
     onRequest: options.onRequest,
+    onStorageTrouble: (error) => probe?.note(error),
     readiness: async () => ({
-      database: await checkDatabase(database),
+      database: await checkDatabase(database, probe),
       queue: await checkQueue(queue),
       config: checkConfig(keeper, changes),
     }),
@@ -123,19 +128,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stop = () => stopping ??= stopServing(front, server, log);
   opened.defer(stop);
 
-  database = opened.use(
-    await openDatabase({
-      databaseUrl: options.databaseUrl,
-      dataDir: options.dataDir,
-      waitSeconds: options.databaseWaitSeconds,
-      log: (message, fields) => log.info(message, fields),
-    }),
-  );
-  const { applied } = await migrate(database.sql);
-  if (applied.length > 0) log.info("database migrated", { applied });
-  const adminToken = await findAdminToken(options.adminToken, options.dataDir);
+  const { dataDir } = options;
+  const { patiently, ...storage } = await openStorage(options);
+  const { sql } = database = opened.use(storage.database);
+  const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
-  const home = findHome(options.dataDir);
+  const home = findHome(dataDir);
   const nodes = changes = opened.use(
     await openChanges(database, {
       declaration: () => keeper.current.version,
@@ -143,9 +141,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       home,
       queue: keeper.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
+      patiently,
     }),
   );
-  await keeper.guard(currencyGuard(database.sql, changes.nodeId));
+  probe = new StorageProbe(database.sql, {
+    row: database.kind === "embedded" ? "readiness" : changes.nodeId,
+    log: (level, message, fields) => log[level](message, fields),
+  });
+  await patiently(() => keeper.guard(currencyGuard(sql, nodes.nodeId)));
   const keys = opened.use(new KeyRing(database.sql, changes));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
@@ -172,35 +175,36 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log: (level, message, fields) => log[level](message, fields),
     }),
   );
-  const { sql } = database;
-  const files = opened.use(
-    await openFiles({
+  const openOwnFiles = () =>
+    openFiles({
       sql,
-      dataDir: options.dataDir,
+      dataDir,
       storage: () => keeper.current.storage,
       address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
       log: (level, message, fields) => log[level](message, fields),
-    }),
-  );
+    });
+  const files = opened.use(await patiently(openOwnFiles));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat } = opened.use(
     openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
-  await tellPlans(keeper.current);
+  await patiently(() => tellPlans(keeper.current));
   const outbound = opened.use(new Outbound());
   const taskMetrics = openTaskMetrics(metrics.registry, {
     count: () => countTasks(sql).catch(() => null),
     depth: () => queue?.depth() ?? [],
   });
-  queue = await openQueue({
+  const queueParts = {
     ...options,
     kind: keeper.current.storage.queue,
     database,
     changes,
     home,
-    onStep: (kind, ms, outcome) => taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
-  });
+    onStep: (kind: string, ms: number, outcome: string) =>
+      taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
+  };
+  queue = await patiently(() => openQueue(queueParts));
   const { worker: deliveries, webhooks, settled } = opened.use(
     openWebhooks(
       { database, keeper, queue, outbound, files, metrics, log },
@@ -220,11 +224,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   }, dramaStories(upstreams));
   opened.use(queue);
+  const siteParts = { database, changes, keeper, log, upstreams, tasks, webhooks };
   const site = opened.use(
-    await openSite(
-      { database, changes, keeper, log, upstreams, tasks, webhooks, callApi: front.callAs },
-      options.dataDir,
-    ),
+    await patiently(() => openSite({ ...siteParts, callApi: front.callAs }, dataDir)),
   );
   const deps: Omit<AppDeps, "site"> = {
     keys,

@@ -5,7 +5,7 @@ import { explain } from "./explain.ts";
 import { openGateway } from "./gateway.ts";
 import { keepRunning } from "./keep_running.ts";
 import { keepCounts, type Told } from "./telemetry/add_up.ts";
-import { openLog } from "./telemetry/log.ts";
+import { type Log, openLog } from "./telemetry/log.ts";
 import { endBlocked, startWatchdog } from "./watchdog.ts";
 
 /** Starts the gateway, says where it is, and ends it well when asked to. */
@@ -18,13 +18,38 @@ async function main(): Promise<void> {
   const { logLevel: level, logFormat: format } = settings;
   const blockedMs = settings.watchdogSeconds * 1000;
   const watchdog = blockedMs === 0 ? null : startWatchdog({ blockedMs, level, format });
-  const gateway = await openGateway({ ...settings, log, environment, onRequest: watchdog?.begin });
   keepRunning(log);
+  const opening = openGateway({
+    ...settings,
+    log,
+    environment,
+    onRequest: watchdog?.begin,
+    onStuck() {
+      log.error("the embedded database is in an endless loop: the process ends itself");
+      log.flush();
+      endBlocked();
+    },
+  });
+  const gateway = await Promise.race([opening, asked]);
+  // Whatever the start waits for, it must not keep the process from ending: nothing was served yet.
+  if (typeof gateway === "string") return end(log, gateway, () => Promise.resolve());
   log.flush();
   console.log(await banner(gateway, settings));
-  const signal = await asked;
+  await end(log, await asked, () => gateway[Symbol.asyncDispose]());
+}
+
+/** Longer than requests under way may take, shorter than supervisors usually wait before they kill. */
+const STOP_MS = 25_000;
+
+async function end(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>): Promise<never> {
   log.info("stopping", { signal });
-  await gateway[Symbol.asyncDispose]();
+  const late = setTimeout(() => {
+    log.error("stop took too long, exiting", { seconds: STOP_MS / 1000 });
+    log.flush();
+    Deno.exit(1);
+  }, STOP_MS);
+  await close();
+  clearTimeout(late);
   log.info("stopped");
   log.flush();
   // The embedded database's worker may still hold a timer; everything that matters is closed.

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { keepForgetting } from "./accounts/browser_grants.ts";
 import { OAuth } from "./accounts/oauth.ts";
 import { Passwords } from "./accounts/passwords.ts";
@@ -29,7 +30,7 @@ export async function openSite(
   }
   const store = where === "postgres"
     ? postgresSessions(sql)
-    : kvSessions(opened.adopt(await openKv(dataDir), (kv) => kv.close()));
+    : kvSessions(opened.adopt(await openSessionFile(given, dataDir), (kv) => kv.close()));
   opened.use(keepForgetting(sql));
   const deps: SiteDeps = {
     ...given,
@@ -42,4 +43,9 @@ export async function openSite(
   };
   const parts = opened.move();
   return { deps, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+function openSessionFile({ log }: Given, dataDir: string): Promise<Deno.Kv> {
+  const path = join(dataDir, "kv.sqlite");
+  return openKv(path, (message, fields) => log.warn(message, fields));
 }

@@ -3,24 +3,16 @@ import type { Check } from "./http/health.ts";
 import type { Queue } from "./queue/queue.ts";
 import { type Changes, isBehind } from "./store/changes.ts";
 import type { Database } from "./store/database.ts";
+import type { StorageProbe } from "./store/storage_probe.ts";
 
-const PING_MS = 2_000;
-
-export async function checkDatabase(database: Database | null): Promise<Check> {
+export async function checkDatabase(
+  database: Database | null,
+  probe: StorageProbe | null,
+): Promise<Check> {
   if (database === null) return { ok: false, reason: "the database is not open yet" };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer")), PING_MS);
-  });
-  try {
-    await Promise.race([database.ping(), late]);
-    return { ok: true, kind: database.kind };
-  } catch {
-    // The reason is in the log; this page is public.
-    return { ok: false, reason: "the database does not answer" };
-  } finally {
-    clearTimeout(timer);
-  }
+  if (probe === null) return { ok: false, reason: "the database is not prepared yet" };
+  const reason = await probe.check();
+  return reason === null ? { ok: true, kind: database.kind } : { ok: false, reason };
 }
 
 export async function checkQueue(queue: Queue | null): Promise<Check> {

@@ -26,6 +26,8 @@ export interface FrontDeps {
   bodies: RequestBodies;
   /** Told of every request as it begins. */
   onRequest?: ((requestId: string, method: string, path: string) => void) | undefined;
+  /** Told why the storage could not serve a request. */
+  onStorageTrouble?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -156,6 +158,7 @@ export class Front {
     const refusal = toRefusal(error);
     exchange.refusal = refusal.code;
     this.deps.metrics.refusals.inc({ code: refusal.code });
+    if (refusal.code === "storage_unavailable") this.deps.onStorageTrouble?.(refusal.cause);
     if (refusal.status >= 500 && refusal.status !== 501 && refusal.cause !== undefined) {
       this.deps.log.error("request failed", {
         request_id: exchange.requestId,

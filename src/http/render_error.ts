@@ -1,5 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
-import { isStorageDown } from "../store/storage_error.ts";
+import { isStorageUnavailable } from "../store/storage_error.ts";
 import { sendJson } from "./exchange.ts";
 
 const STORAGE_RETRY_SECONDS = 2;
@@ -10,10 +10,10 @@ const UNSTORABLE = new Set(["22021", "22P05"]);
 /** Whatever was thrown, as the refusal a client may see. What really happened stays in `cause`. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  if (isStorageDown(error)) {
+  if (isStorageUnavailable(error)) {
     return new Refusal(
       "storage_unavailable",
-      "The service cannot reach its storage: try again in a moment.",
+      "The service cannot use its storage just now: try again in a moment.",
       {
         cause: error,
         retryAfterSeconds: STORAGE_RETRY_SECONDS,

@@ -4,7 +4,7 @@ import { Logger, runMigrations, runTaskList, type WorkerPool } from "graphile-wo
 import type { Pool } from "pg";
 import type postgres from "postgres";
 import type { Queries } from "../store/database.ts";
-import { isStorageDown } from "../store/storage_error.ts";
+import { ConnectionError, isStorageDown } from "../store/storage_error.ts";
 import { openPgPool } from "./pg_pool.ts";
 import type { Message, Queue, Worker } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
@@ -211,6 +211,16 @@ export async function migrateQueue(sql: postgres.Sql, databaseUrl: string): Prom
       await tx`select pg_advisory_xact_lock(${LOCK})`;
       await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
     });
+  } catch (error) {
+    // The other driver says this in words only.
+    if (
+      /Connection terminated|timeout exceeded|not queryable|Client was closed/.test(
+        (error as Error).message,
+      )
+    ) {
+      throw new ConnectionError("CONNECTION_CLOSED", (error as Error).message, { cause: error });
+    }
+    throw error;
   } finally {
     await pool.end();
   }

@@ -1,6 +1,6 @@
-import { dirname } from "node:path";
 import { z } from "zod";
 import type { Queries } from "../store/database.ts";
+import { openKv } from "../store/kv.ts";
 import type { Message, Queue, Worker } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 
@@ -37,7 +37,7 @@ export class KvQueue implements Queue {
   }
 
   static async open(options: KvQueueOptions): Promise<KvQueue> {
-    return new KvQueue(await openFile(options.path), options);
+    return new KvQueue(await openFile(options), options);
   }
 
   /** This queue is not in Postgres: there is nothing to take part in. */
@@ -119,7 +119,7 @@ export class KvQueue implements Queue {
 
   async #reopen(): Promise<void> {
     try {
-      const kv = await openFile(this.options.path);
+      const kv = await openFile(this.options);
       if (this.#isClosed) return close(kv);
       this.#kv = kv;
       this.#failure = null;
@@ -145,9 +145,8 @@ export class KvQueue implements Queue {
   }
 }
 
-async function openFile(path: string): Promise<Deno.Kv> {
-  await Deno.mkdir(dirname(path), { recursive: true });
-  return await Deno.openKv(path);
+async function openFile({ path, log }: KvQueueOptions): Promise<Deno.Kv> {
+  return await openKv(path, (message, fields) => log("warn", message, fields));
 }
 
 function close(kv: Deno.Kv): void {

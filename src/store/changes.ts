@@ -52,6 +52,8 @@ export interface ChangesOptions {
   currency: () => string;
   home: string;
   queue: string;
+  /** Repeats a step that the database could not serve; left out, it is tried once. */
+  patiently?: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
 /** The embedded database has one node: what it changes, it knows. */
@@ -104,9 +106,11 @@ class SharedChanges implements Changes {
       insert into node (id, seen_at, seen_change, declaration, currency)
       select ${this.nodeId}, now(), seen, ${this.options.declaration()}, ${this.options.currency()}
         from newest
+      -- The start may repeat this when it lost its connection after it was done.
+      on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change
       returning seen_change as seen`;
     this.#seen = BigInt(row.seen);
-    this.#listening = await this.sql.listen(
+    this.#listening ??= await this.sql.listen(
       CHANNEL,
       () => void this.#beat(),
       () => void this.#beat(),
@@ -231,8 +235,9 @@ export function isBehind(peers: readonly Peer[]): boolean {
   return peers.some(({ isAhead }) => isAhead);
 }
 
-export function openChanges(database: Database, options: ChangesOptions): Promise<Changes> {
-  return database.kind === "embedded"
-    ? Promise.resolve(new LocalChanges())
-    : new SharedChanges(database.sql, options).open();
+export async function openChanges(database: Database, options: ChangesOptions): Promise<Changes> {
+  if (database.kind === "embedded") return new LocalChanges();
+  const changes = new SharedChanges(database.sql, options);
+  const { patiently = (step) => step() } = options;
+  return await patiently(() => changes.open());
 }

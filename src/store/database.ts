@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import type { EngineLimits } from "./embedded_thread.ts";
 
 /** Whatever takes statements: the pool, or a transaction of it. */
 // deno-lint-ignore ban-types -- the type parameter postgres.js itself uses
@@ -23,4 +24,11 @@ export interface OpenOptions {
   waitSeconds?: number;
   /** Connections to a server. The embedded database always has one. */
   connections?: number;
+  /** Time limits of the embedded database that differ from the usual ones. */
+  engine?: Partial<EngineLimits>;
+  /**
+   * Called when the embedded database is in an endless loop. Deno cannot end a thread in one, and a second
+   * engine on the same files would damage them: only a new process can open them again.
+   */
+  onStuck?: () => void;
 }

@@ -1,31 +1,36 @@
-import type { Duplex } from "node:stream";
 import { join, resolve } from "node:path";
 import { connect } from "./connect.ts";
 import type { Database, OpenOptions } from "./database.ts";
-import type { FromWorker, ToWorker } from "./embedded_worker.ts";
+import { Engine } from "./embedded_engine.ts";
+import { prepareFolder } from "./embedded_folder.ts";
+import { ENGINE_LIMITS, EngineFailure, EngineThread } from "./embedded_thread.ts";
 import { lockFolder } from "./lock.ts";
 import { maintain } from "./maintain.ts";
 import { ping } from "./ping.ts";
-import { PortSocket } from "./port_socket.ts";
-import { ConnectionError, StorageError } from "./storage_error.ts";
-
-const CLOSE_MS = 5_000;
+import { StorageError } from "./storage_error.ts";
 
 /** Opens the database inside this process, with its files in `<dataDir>/postgres`. */
-export async function openEmbedded({ dataDir, log }: OpenOptions): Promise<Database> {
+export async function openEmbedded(
+  { dataDir, log, engine, onStuck }: OpenOptions,
+): Promise<Database> {
   const home = resolve(dataDir);
   const folder = join(home, "postgres");
+  const limits = { ...ENGINE_LIMITS, ...engine };
   await using opened = new AsyncDisposableStack();
 
   await Deno.mkdir(home, { recursive: true, mode: 0o700 });
   opened.use(await lockFolder(home));
-  const finishCreation = await beginCreation(home, folder, log);
-  const engine = await startEngine(folder, log);
-  opened.use(engine);
-  await finishCreation();
+  const running = opened.adopt(
+    await explainFailure(folder, async () => {
+      const create = async (where: string) => (await EngineThread.start(where, limits)).close();
+      await prepareFolder({ home, folder, create, log });
+      return await Engine.start({ home, folder, limits, log, onStuck });
+    }),
+    (running) => running.close(),
+  );
 
   const sql = connect({
-    target: { name: folder, open: () => engine.connect() },
+    target: { name: folder, open: () => running.connect() },
     database: "postgres",
     user: "postgres",
     // PGlite is one session. A second connection would not run beside the first but in between:
@@ -46,95 +51,16 @@ export async function openEmbedded({ dataDir, log }: OpenOptions): Promise<Datab
   };
 }
 
-/**
- * The first start writes some thousand files. Should it be cut short, the marker says so, and the next
- * start begins anew: before the marker is gone nothing was stored.
- */
-async function beginCreation(
-  home: string,
-  folder: string,
-  log: OpenOptions["log"],
-): Promise<() => Promise<void>> {
-  const marker = join(home, "creating");
-  const interrupted = await exists(marker);
-  if (!interrupted && await exists(join(folder, "PG_VERSION"))) return async () => {};
-
-  log("creating the embedded database", { folder });
-  await Deno.writeTextFile(marker, "");
-  if (interrupted) await Deno.remove(folder, { recursive: true }).catch(ignoreMissing);
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-  return () => Deno.remove(marker);
-}
-
-interface Engine extends AsyncDisposable {
-  connect(): Duplex;
-}
-
-async function startEngine(folder: string, log: OpenOptions["log"]): Promise<Engine> {
-  const worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
-  const tell = (message: ToWorker, ports: MessagePort[] = []) => worker.postMessage(message, ports);
-  const ready = Promise.withResolvers<void>();
-  const closed = Promise.withResolvers<void>();
-  const connections = new Set<Duplex>();
-  let state: "starting" | "serving" | "ended" = "starting";
-  const end = (reason?: string) => {
-    worker.terminate();
-    state = "ended";
-    // Whoever waits for an answer gets an error; the thread can give none any more.
-    for (const connection of connections) {
-      connection.destroy(reason === undefined ? undefined : lostEngine(reason));
-    }
-  };
-  const fail = (reason: string) => {
-    if (state === "serving") {
-      log("the embedded database failed: restart the gateway", { folder, reason });
-    }
-    end(reason);
-    ready.reject(new StorageError(`Cannot open the embedded database in ${folder}: ${reason}.`));
-    closed.resolve();
-  };
-  worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-    if ("ready" in data) {
-      state = "serving";
-      ready.resolve();
-    } else if ("closed" in data) closed.resolve();
-    else fail(data.failed);
-  };
-  worker.onerror = (event) => {
-    event.preventDefault();
-    fail(event.message);
-  };
-  tell({ open: { folder } });
-  await ready.promise;
-  return {
-    connect() {
-      if (state !== "serving") throw lostEngine("it has ended");
-      const { port1, port2 } = new MessageChannel();
-      tell({ connect: port2 }, [port2]);
-      const connection = new PortSocket(port1);
-      connections.add(connection);
-      return connection.once("close", () => connections.delete(connection));
-    },
-    async [Symbol.asyncDispose]() {
-      if (state === "serving") {
-        tell({ close: true });
-        const timer = setTimeout(closed.resolve, CLOSE_MS);
-        await closed.promise;
-        clearTimeout(timer);
-      }
-      end();
-    },
-  };
-}
-
-function lostEngine(reason: string): ConnectionError {
-  return new ConnectionError("CONNECTION_CLOSED", `the embedded database is gone: ${reason}`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await Deno.lstat(path).then(() => true, (error) => ignoreMissing(error) ?? false);
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Deno.errors.NotFound)) throw error;
+async function explainFailure<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof EngineFailure)) throw error;
+    throw new StorageError(
+      `Cannot open the embedded database in ${folder}: ${error.message}. Check that the disk has room; ` +
+        "where the files are damaged, restore the folder from your backup, or move it away to start " +
+        "with an empty database.",
+      { cause: error },
+    );
+  }
 }

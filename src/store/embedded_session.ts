@@ -1,8 +1,16 @@
 import type { PGlite } from "@electric-sql/pglite";
+import type { Activity } from "./embedded_activity.ts";
+import { FatalErrors } from "./fatal_errors.ts";
 
 /** Numbers that stand where a startup message has its protocol version. */
 const CANCEL_REQUEST = 80_877_102;
 const TERMINATE = "X".charCodeAt(0);
+
+export interface SessionOptions {
+  activity: Activity;
+  /** Called when the engine says that it cannot go on. It may never answer again after that. */
+  onFatal: (reason: string) => void;
+}
 
 /**
  * Serves connections to the engine, which is one session: each has its turn from its first message to
@@ -10,8 +18,9 @@ const TERMINATE = "X".charCodeAt(0);
  */
 export class EngineSessions {
   #turn: Promise<void> = Promise.resolve();
+  readonly #fatal = new FatalErrors();
 
-  constructor(private readonly db: PGlite) {}
+  constructor(private readonly db: PGlite, private readonly options: SessionOptions) {}
 
   serve(port: MessagePort): void {
     const before = this.#turn;
@@ -44,21 +53,38 @@ export class EngineSessions {
   }
 
   async #execute(message: Uint8Array, port: MessagePort): Promise<void> {
-    await this.db.runExclusive(() =>
-      this.db.execProtocolRawStream(message, {
-        onRawData(data) {
-          // A view of the engine's memory: it must not be handed over, but copied.
-          const copy = data.slice();
-          port.postMessage(copy, [copy.buffer]);
-        },
-      })
-    );
+    const { activity, onFatal } = this.options;
+    await this.db.runExclusive(async () => {
+      activity.step();
+      try {
+        await this.db.execProtocolRawStream(message, {
+          onRawData: (data) => {
+            // A view of the engine's memory: it must not be handed over, but copied.
+            const copy = data.slice();
+            const reason = this.#fatal.find(copy);
+            port.postMessage(copy, [copy.buffer]);
+            if (reason === null) return;
+            onFatal(reason);
+            // Leaves the engine at once: it would go on in a circle that a thread cannot be ended in.
+            throw new Error(reason);
+          },
+        });
+      } finally {
+        activity.step();
+      }
+    });
   }
 
   /** Leaves nothing behind for the next one: no open transaction, no prepared statement. */
   async #leave(): Promise<void> {
-    if (this.db.isInTransaction()) await this.db.exec("rollback");
-    await this.db.exec("discard all");
+    const { activity } = this.options;
+    activity.step();
+    try {
+      if (this.db.isInTransaction()) await this.db.exec("rollback");
+      await this.db.exec("discard all");
+    } finally {
+      activity.step();
+    }
   }
 }
 

@@ -156,7 +156,7 @@ Deno.test("when the engine dies, queries fail instead of waiting", EMBEDDED, asy
     await assert.rejects(async () => await sql`select 1`, (error) => isStorageDown(error));
     await assert.rejects(sql.begin((tx) => tx`select 1`), (error) => isStorageDown(error));
     await assert.rejects(database.ping(), (error) => isStorageDown(error));
-    assert.deepEqual(said, ["the embedded database failed: restart the gateway"]);
+    assert.deepEqual(said, ["embedded database failed, restarting"]);
   } finally {
     globalThis.Worker = Worker;
   }

@@ -5,11 +5,16 @@
  * to close.
  */
 import { fsyncSync } from "node:fs";
+import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { Activity } from "./embedded_activity.ts";
 import { EngineSessions } from "./embedded_session.ts";
 
-export type ToWorker = { open: { folder: string } } | { connect: MessagePort } | { close: true };
-export type FromWorker = { ready: true } | { closed: true } | { failed: string };
+export type ToWorker =
+  | { open: { folder: string; activity: SharedArrayBuffer } }
+  | { connect: MessagePort }
+  | { close: true };
+export type FromWorker = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
 
 const say = (message: FromWorker) => self.postMessage(message);
 let running: { db: PGlite; sessions: EngineSessions } | undefined;
@@ -17,8 +22,16 @@ let running: { db: PGlite; sessions: EngineSessions } | undefined;
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     if ("open" in data) {
-      const db = await open(data.open.folder);
-      running = { db, sessions: new EngineSessions(db) };
+      const { folder, activity } = data.open;
+      await waitForPredecessor(folder);
+      const db = await open(folder);
+      running = {
+        db,
+        sessions: new EngineSessions(db, {
+          activity: new Activity(activity),
+          onFatal: (reason) => say({ failed: reason }),
+        }),
+      };
       say({ ready: true });
     } else if ("connect" in data) {
       running!.sessions.serve(data.connect);
@@ -27,9 +40,39 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       say({ closed: true });
     }
   } catch (error) {
-    say({ failed: error instanceof Error ? error.message : String(error) });
+    const isStuck = error instanceof StuckError;
+    say({ failed: error instanceof Error ? error.message : String(error), isStuck });
   }
 };
+
+const PREDECESSOR_MS = 5_000;
+
+class StuckError extends Error {}
+
+/**
+ * A thread that was ended may still be inside a system call. Its lock goes when it does, and two engines on
+ * the same files would each overwrite what the other wrote. Windows would keep the engine out as well.
+ */
+async function waitForPredecessor(folder: string): Promise<void> {
+  if (Deno.build.os === "windows") return;
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(join(folder, "PG_VERSION"));
+  } catch (error) {
+    // A database that is being created has none yet.
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  const giveUpAt = performance.now() + PREDECESSOR_MS;
+  // Never closed: the lock lasts as long as this thread.
+  while (!await file.tryLock(true)) {
+    if (performance.now() > giveUpAt) {
+      file.close();
+      throw new StuckError("the thread that ran it before does not end");
+    }
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+}
 
 async function open(folder: string): Promise<PGlite> {
   const db = await PGlite.create({

@@ -3,7 +3,7 @@ import { openEmbedded } from "./embedded.ts";
 import { openServer } from "./server.ts";
 
 export type { Database, OpenOptions } from "./database.ts";
-export { isStorageDown, StorageError } from "./storage_error.ts";
+export { isStorageDown, isStorageUnavailable, StorageError } from "./storage_error.ts";
 
 /** Opens the database of `databaseUrl`, or without one the embedded database in `dataDir`. */
 export function openDatabase(options: OpenOptions): Promise<Database> {

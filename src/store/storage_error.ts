@@ -36,17 +36,38 @@ const CONNECTION_CODES = new Set([
   "57P05", // idle session ended
 ]);
 
+/** What Postgres answers when it is there and cannot do what it could do a moment later or elsewhere. */
+const UNAVAILABLE_CODES = new Set([
+  "25006", // read-only: a standby, or a server after failover
+  "40001", // could not be serialized
+  "40P01", // deadlock
+  "55P03", // a lock was not had in time
+  "57014", // cancelled, as by a time limit
+]);
+/** Classes of codes: out of disk, memory or connections; trouble of the system below. */
+const UNAVAILABLE_CLASSES = /^(53|58)...$/;
+
 /** Whether an error, or what caused it, says that the database is away rather than that we asked wrongly. */
 export function isStorageDown(error: unknown): boolean {
-  // A cause may point back at its effect; nobody nests ten deep on purpose.
+  return isCausedBy(error, (code) => CONNECTION_CODES.has(code) || /^08...$/.test(code));
+}
+
+/** The same, or that it is there and cannot serve: full, read-only, locked, overloaded. */
+export function isStorageUnavailable(error: unknown): boolean {
+  return isStorageDown(error) ||
+    isCausedBy(error, (code) => UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code));
+}
+
+function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean {
+  // A cause may point back at its effect; ten deep is no cause any more.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
     if (error instanceof ConnectionError) return true;
     if (error instanceof ElsewhereError) return false;
     const { code } = error as { code?: unknown };
-    if (typeof code === "string" && (CONNECTION_CODES.has(code) || /^08...$/.test(code))) {
-      return true;
-    }
-    if (error instanceof AggregateError && error.errors.some(isStorageDown)) return true;
+    if (typeof code === "string" && matches(code)) return true;
+    if (
+      error instanceof AggregateError && error.errors.some((part) => isCausedBy(part, matches))
+    ) return true;
     error = error.cause;
   }
   return false;

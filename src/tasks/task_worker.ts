@@ -1,7 +1,7 @@
 import { Refusal } from "../base/refusal.ts";
 import { forgetKeys } from "../idempotency/clean.ts";
 import type { Next, Worker } from "../queue/queue.ts";
-import { isStorageDown } from "../store/storage_error.ts";
+import { isStorageUnavailable } from "../store/storage_error.ts";
 import { describeError } from "../telemetry/log.ts";
 import type { MediaUsage, UpstreamOutput } from "../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
@@ -92,7 +92,7 @@ async function afterError(
   // A full disk or a bucket that is away is nobody's bug: it is tried until there is room, or the deadline comes.
   const isBytes = error instanceof Refusal && error.code === "storage_unavailable";
   // Nothing can be written down: the lease runs out, and the sweeper comes by.
-  if (!isBytes && isStorageDown(error)) throw error;
+  if (!isBytes && isStorageUnavailable(error)) throw error;
   const { sql } = deps.database;
   if (stop.aborted) {
     await handBack(sql, task, { delayMs: 0 }).catch(() => undefined);

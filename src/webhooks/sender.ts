@@ -1,7 +1,7 @@
 import { GroupCommit } from "../base/group_commit.ts";
 import type { Plan } from "../config/plan.ts";
 import type { Queries } from "../store/database.ts";
-import { isStorageDown } from "../store/storage_error.ts";
+import { isStorageDown, isStorageUnavailable } from "../store/storage_error.ts";
 import { attempt, type Post, type Seen } from "./attempt.ts";
 import { claim, type Claimed, dueDeliveries } from "./claim.ts";
 import { DELIVERY, type DeliveryMessage } from "./enlist.ts";
@@ -216,7 +216,7 @@ export class Sender implements DeliveryWorker {
         await this.#notes.add(note);
         return;
       } catch (error) {
-        if (tried < NOTE_TRIES && isStorageDown(error)) {
+        if (tried < NOTE_TRIES && isStorageUnavailable(error)) {
           await new Promise((resume) => setTimeout(resume, 100 * 2 ** tried));
           continue;
         }

@@ -1,0 +1,87 @@
+import type { Queries } from "./database.ts";
+import { ConnectionError } from "./storage_error.ts";
+
+export interface ProbeOptions {
+  /** The row of the table `node` that is written: this node's own. */
+  row: string;
+  log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
+  /** An answer counts for so long. */
+  freshMs?: number;
+  /** No answer by then is one. */
+  patienceMs?: number;
+  /** So long after a request failed for want of storage, the storage counts as in trouble. */
+  memoryMs?: number;
+}
+
+/**
+ * Tells whether the storage takes and gives back a row, for `/readyz`. A server that is read-only or out of
+ * disk still answers `select 1`. Callers that ask at once share an answer.
+ */
+export class StorageProbe {
+  #answer: { reason: Promise<string | null>; until: number } | null = null;
+  #trouble: { reason: string; until: number } | null = null;
+  #wasReady = true;
+
+  constructor(private readonly sql: Queries, private readonly options: ProbeOptions) {}
+
+  /** Null when all is well; otherwise why not, in words that may be public. */
+  async check(): Promise<string | null> {
+    const now = performance.now();
+    if (this.#answer === null || now >= this.#answer.until) {
+      this.#answer = { reason: this.#try(), until: now + (this.options.freshMs ?? 1_000) };
+    }
+    const reason = await this.#answer.reason;
+    if (reason !== null || this.#trouble === null || now >= this.#trouble.until) return reason;
+    return this.#trouble.reason;
+  }
+
+  /**
+   * A request met this error. A row that is there already can often be written on a full disk, so what
+   * requests meet counts as well.
+   */
+  note(error: unknown): void {
+    const reason = troubleOf(error);
+    if (reason === null) return;
+    this.#trouble = { reason, until: performance.now() + (this.options.memoryMs ?? 5_000) };
+  }
+
+  async #try(): Promise<string | null> {
+    const { row, log, patienceMs = 2_000 } = this.options;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new ConnectionError("CONNECT_TIMEOUT", "The database does not answer"));
+      }, patienceMs);
+    });
+    try {
+      await Promise.race([this.#writeRow(row), late]);
+      if (!this.#wasReady) log("info", "database ready again");
+      this.#wasReady = true;
+      return null;
+    } catch (error) {
+      // The page is public, so the details are in the log; once, not with every probe.
+      if (this.#wasReady) log("warn", "database not ready", { error });
+      this.#wasReady = false;
+      return troubleOf(error) ?? "the database does not answer";
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A row that is made here counts as a node that was never seen: others do not wait for it. */
+  async #writeRow(row: string): Promise<void> {
+    await this.sql`
+      insert into node (id, seen_at) values (${row}, '-infinity')
+      on conflict (id) do update set home = node.home returning id`;
+  }
+}
+
+/** Trouble of the whole storage, not of one row in it. */
+function troubleOf(error: unknown): string | null {
+  const code = String((error as { code?: unknown } | null | undefined)?.code);
+  if (code === "25006") return "the database is read-only";
+  if (code === "53100") return "the database's disk is full";
+  if (code.startsWith("53")) return "the database is out of resources";
+  if (/^58...$/.test(code)) return "the database has trouble with its files";
+  return null;
+}
