@@ -211,6 +211,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     outbound,
     imageHosts,
     admission,
+    download: options.timing?.download,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,
   }, dramaStories(upstreams));
