@@ -26,6 +26,7 @@ import type { Queue } from "./queue/queue.ts";
 import { currencyGuard } from "./ledger/currency.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
+import { keepTime } from "./keep_time.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import { RequestBodies } from "./limits/request_bodies.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
@@ -133,6 +134,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   );
   const { applied } = await migrate(database.sql);
   if (applied.length > 0) log.info("database migrated", { applied });
+  opened.use(keepTime(database, log, options.timing?.clock));
   const adminToken = await findAdminToken(options.adminToken, options.dataDir);
   log.hide([adminToken]);
   const home = findHome(options.dataDir);

@@ -1,4 +1,5 @@
 import type { ChatTiming } from "./chat/complete_chat.ts";
+import type { TimeOptions } from "./keep_time.ts";
 import type { BodyPace } from "./limits/paced_reads.ts";
 import type { DownloadLimits } from "./tasks/downloads.ts";
 
@@ -7,4 +8,5 @@ export interface GatewayTiming {
   chat?: Partial<ChatTiming>;
   body?: Partial<BodyPace>;
   download?: Partial<DownloadLimits>;
+  clock?: TimeOptions;
 }

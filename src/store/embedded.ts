@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { connect } from "./connect.ts";
 import type { Database, OpenOptions } from "./database.ts";
 import type { FromWorker, ToWorker } from "./embedded_worker.ts";
+import { EngineClock } from "./engine_clock.ts";
 import { lockFolder } from "./lock.ts";
 import { maintain } from "./maintain.ts";
 import { ping } from "./ping.ts";
@@ -42,6 +43,7 @@ export async function openEmbedded({ dataDir, log }: OpenOptions): Promise<Datab
     kind: "embedded",
     describe: folder,
     ping: () => ping(sql),
+    moveClock: (ms) => engine.clock.move(ms),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
@@ -67,6 +69,7 @@ async function beginCreation(
 }
 
 interface Engine extends AsyncDisposable {
+  readonly clock: EngineClock;
   connect(): Duplex;
 }
 
@@ -104,9 +107,11 @@ async function startEngine(folder: string, log: OpenOptions["log"]): Promise<Eng
     event.preventDefault();
     fail(event.message);
   };
-  tell({ open: { folder } });
+  const clock = new EngineClock();
+  tell({ open: { folder, clock: clock.memory } });
   await ready.promise;
   return {
+    clock,
     connect() {
       if (state !== "serving") throw lostEngine("it has ended");
       const { port1, port2 } = new MessageChannel();

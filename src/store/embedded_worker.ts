@@ -7,8 +7,9 @@
 import { fsyncSync } from "node:fs";
 import { PGlite } from "@electric-sql/pglite";
 import { EngineSessions } from "./embedded_session.ts";
+import { EngineClock } from "./engine_clock.ts";
 
-export type ToWorker = { open: { folder: string } } | { connect: MessagePort } | { close: true };
+export type ToWorker = { open: { folder: string; clock: SharedArrayBuffer } } | { connect: MessagePort } | { close: true };
 export type FromWorker = { ready: true } | { closed: true } | { failed: string };
 
 const say = (message: FromWorker) => self.postMessage(message);
@@ -17,6 +18,7 @@ let running: { db: PGlite; sessions: EngineSessions } | undefined;
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     if ("open" in data) {
+      new EngineClock(data.open.clock).install();
       const db = await open(data.open.folder);
       running = { db, sessions: new EngineSessions(db) };
       say({ ready: true });
