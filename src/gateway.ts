@@ -28,6 +28,7 @@ import type { Queue } from "./queue/queue.ts";
 import { currencyGuard } from "./ledger/currency.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { declarePlans } from "./ledger/plans.ts";
+import { keepTime } from "./keep_time.ts";
 import { keepSweeping } from "./ledger/keep_sweeping.ts";
 import { RequestBodies } from "./limits/request_bodies.ts";
 import { RateLimiter } from "./limits/rate_limit.ts";
@@ -131,6 +132,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { dataDir } = options;
   const { patiently, ...storage } = await openStorage(options);
   const { sql } = database = opened.use(storage.database);
+  opened.use(keepTime(database, log, options.timing?.clock));
   const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
   const home = findHome(dataDir);
@@ -220,6 +222,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     outbound,
     imageHosts,
     admission,
+    download: options.timing?.download,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,
   }, dramaStories(upstreams));

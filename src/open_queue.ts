@@ -23,9 +23,10 @@ const LOOK_MS = 250;
 
 /** Opens the queue that the declaration asks for, or says why that cannot work here. */
 export async function openQueue(given: Given): Promise<Queue> {
-  const telling: Pick<KvQueueOptions, "onStep" | "log"> = {
+  const telling = {
     onStep: given.onStep,
-    log: (level, message, fields) => given.log[level](message, fields),
+    log: (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) =>
+      given.log[level](message, fields),
   };
   if (given.kind === "postgres") {
     // Loaded only where it is used: it brings a second driver.

@@ -8,6 +8,7 @@ import type { Queue, Worker } from "./queue/queue.ts";
 import type { Database } from "./store/database.ts";
 import { TaskCreation } from "./tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
+import { DOWNLOAD_LIMITS, type DownloadLimits, DownloadSlots } from "./tasks/downloads.ts";
 import { tasksById, taskVersions } from "./tasks/find_task.ts";
 import { type Story, taskWorker } from "./tasks/task_worker.ts";
 import { TaskWatch } from "./tasks/watch_task.ts";
@@ -24,6 +25,7 @@ interface Given {
   outbound: Outbound;
   imageHosts: PublicHosts;
   admission: Admission;
+  download?: Partial<DownloadLimits> | undefined;
   onEnd: NonNullable<TaskDeps["onEnd"]>;
   log: Log;
 }
@@ -37,6 +39,7 @@ export function openTasks(
 ): { tasks: TaskDeps; worker: Worker } {
   const { database, keeper, ledger, queue, files, outbound, imageHosts, admission, onEnd, log } =
     given;
+  const limits = { ...DOWNLOAD_LIMITS, ...given.download };
   const tasks: TaskDeps = {
     database,
     queue,
@@ -46,7 +49,9 @@ export function openTasks(
     media: openMediaCalls({
       admission,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
+      silenceMs: limits.silenceMs,
     }),
+    downloads: { limits, slots: new DownloadSlots(limits.slots) },
     creation: new TaskCreation(database, queue, () => keeper.current.service),
     watch: new TaskWatch({
       versions: (ids) => taskVersions(database.sql, ids),

@@ -92,6 +92,7 @@ const OUTPUT_FAULTS = [
   "too_large", // never ends
   "cut", // breaks off
   "hang", // half of it, and silence
+  "slow", // comes in eight pieces, 100 ms apart, which is not wrong
   "missing", // 404
   "redirect", // to a private address
   "private", // is said to lie at one

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Refusal } from "../base/refusal.ts";
 import type { Plan } from "../config/plan.ts";
 import type { Queries } from "../store/database.ts";
@@ -12,6 +13,8 @@ import { expireRow, findRow, listRows, shown } from "./rows.ts";
 import { UrlSigner } from "./signed_url.ts";
 import { storeFile } from "./store_file.ts";
 import { Stores } from "./stores.ts";
+import { UnlistedBytes } from "./unlisted_bytes.ts";
+import { UnlistedOutputs } from "./unlisted_outputs.ts";
 
 export interface FilesOptions {
   sql: Queries;
@@ -58,12 +61,22 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     log("warn", "media probe gave up, size and length stay unknown", { account_id, error })
   );
   const parts = { sql, stores, probe };
-  const cleanNow = () =>
-    clean(parts, (id, error) => log("warn", "cannot delete the bytes of a file", { id, error }));
+  const outputs = new UnlistedOutputs(sql);
+  const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });
+  const cleanNow = async () => {
+    const unlisted = await outputs.sweep();
+    if (unlisted > 0) log("info", "ended outputs that no task lists", { files: unlisted });
+    return await clean(
+      parts,
+      (id, error) => log("warn", "cannot delete the bytes of a file", { id, error }),
+    );
+  };
   const cleaning = keepCleaning(async () => {
     await signer.refresh();
     const cleaned = await cleanNow();
     if (cleaned > 0) log("info", "deleted files past their time", { files: cleaned });
+    const { setAside, deleted } = await bytes.sweep();
+    if (setAside + deleted > 0) log("warn", "bytes without a file row", { setAside, deleted });
   }, options);
 
   const find = async (id: string): Promise<StoredFile | null> => {

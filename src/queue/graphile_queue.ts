@@ -13,7 +13,9 @@ export interface GraphileQueueOptions {
   sql: postgres.Sql;
   databaseUrl: string;
   onStep?: RunnerOptions["onStep"];
-  log: RunnerOptions["log"];
+  log: (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+  /** How often jobs are removed that no worker will take any more. */
+  removeEveryMs?: number;
 }
 
 /** Jobs of the future are noticed by looking this often; what is due sooner waits in this process. */
@@ -24,6 +26,8 @@ const CONNECTIONS = 3;
 const END_MS = 5_000;
 const RESTART_MS = 1_000;
 const ENLISTED_MAX = 10_000;
+const REMOVE_EVERY_MS = 10 * 60_000;
+const REMOVE_MAX = 1_000;
 const LOCK = 7_014_255_484;
 
 /**
@@ -40,6 +44,7 @@ export class GraphileQueue implements Queue {
   readonly #hands = new Map<string, Hands>();
   #later = new Map<string, { message: Message; delayMs: number }>();
   #adding: Promise<void> | null = null;
+  #removing: Promise<void> = Promise.resolve();
   #runner: Runner | null = null;
   #isClosing = false;
   #isClosed = false;
@@ -80,6 +85,26 @@ export class GraphileQueue implements Queue {
       ...(onStep === undefined ? {} : { onStep }),
     });
     for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner);
+    this.#removing = this.#removeDead([...workers.keys()]);
+  }
+
+  /**
+   * A job that is rung again while it is locked is given its last attempt and replaced; one whose node then
+   * dies is never taken again and never removed. Jobs only wake workers: rows that are due are found without.
+   */
+  async #removeDead(kinds: readonly string[]): Promise<void> {
+    try {
+      const removed = await removeDeadJobs(this.#options.sql, kinds);
+      if (removed > 0) this.#options.log("info", "removed jobs of dead workers", { jobs: removed });
+    } catch (error) {
+      if (!isStorageDown(error)) this.#options.log("error", "cannot remove dead jobs", { error });
+    }
+    if (this.#isClosing) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#removing = this.#removeDead(kinds);
+    }, this.#options.removeEveryMs ?? REMOVE_EVERY_MS);
+    this.#timers.add(timer);
   }
 
   async catchUp(patienceMs: number): Promise<void> {
@@ -165,6 +190,7 @@ export class GraphileQueue implements Queue {
       await pool.end().catch(() => {}); // it may have been ended before
     });
     await this.#runner?.[Symbol.asyncDispose]();
+    await this.#removing;
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#adding;
@@ -201,6 +227,17 @@ async function addJobs(sql: Queries, jobs: readonly Job[]): Promise<void> {
                     ${sorted.map(({ message }) => message.id)}::text[],
                     ${sorted.map(({ delayMs }) => delayMs)}::float8[])
           with ordinality as job(kind, id, delay, n) order by n))`;
+}
+
+/** `complete_jobs` itself leaves alone what was locked within the last four hours. */
+async function removeDeadJobs(sql: Queries, kinds: readonly string[]): Promise<number> {
+  const { count } = await sql`
+    select from graphile_worker.complete_jobs(array(
+      select id from graphile_worker.jobs
+       where task_identifier = any (${kinds as string[]}) and attempts >= max_attempts
+         and (locked_at is null or locked_at < now() - interval '4 hours')
+       limit ${REMOVE_MAX}))`;
+  return count;
 }
 
 /** Makes or updates the tables of graphile-worker. Ten nodes may call this at once. */

@@ -37,7 +37,9 @@ export class KvQueue implements Queue {
   }
 
   static async open(options: KvQueueOptions): Promise<KvQueue> {
-    return new KvQueue(await openFile(options), options);
+    const kv = await openFile(options);
+    await forgetUndelivered(kv);
+    return new KvQueue(kv, options);
   }
 
   /** This queue is not in Postgres: there is nothing to take part in. */
@@ -83,7 +85,6 @@ export class KvQueue implements Queue {
         delay: Math.max(0, Math.ceil(delayMs)),
         // The listener only hands on and never fails: one more try is for a process that ended in it.
         backoffSchedule: [1_000],
-        keysIfUndelivered: [["undelivered", message.kind, message.id]],
       });
     } catch (error) {
       this.#lose(kv, error);
@@ -147,6 +148,11 @@ export class KvQueue implements Queue {
 
 async function openFile({ path, log }: KvQueueOptions): Promise<Deno.Kv> {
   return await openKv(path, (message, fields) => log("warn", message, fields));
+}
+
+/** Earlier versions kept messages that were never delivered; the sweeper finds what they were about. */
+async function forgetUndelivered(kv: Deno.Kv): Promise<void> {
+  for await (const { key } of kv.list({ prefix: ["undelivered"] })) await kv.delete(key);
 }
 
 function close(kv: Deno.Kv): void {

@@ -17,7 +17,8 @@ export interface Worker {
   /** How many of its steps this process runs at once. */
   readonly slots: number;
   /** Claims the row, does one thing, says what next. Repeating it is harmless. */
-  step(id: string, signal: AbortSignal): Promise<Next>;
+  /** `leaveSlot`: the rest of the step has limits of its own, and another step may have its slot. */
+  step(id: string, signal: AbortSignal, leaveSlot?: () => void): Promise<Next>;
   /** Ids of rows whose `wake_at` has passed, oldest first: what the sweeper rings. */
   due(limit: number): Promise<readonly string[]>;
 }

@@ -22,12 +22,18 @@ const SWEEP_STALE_MS = 30_000;
 class Lane {
   readonly waiting = new Set<string>();
   readonly running = new Set<string>();
+  /** Run, and have left their slot to others. */
+  readonly slotless = new Set<string>();
   /** Rung while they ran: somebody changed something they may not have seen. */
   readonly rungAgain = new Set<string>();
   /** Who waits for the end of a step. */
   readonly onEnd = new Map<string, () => void>();
 
   constructor(readonly kind: string, readonly worker: Worker) {}
+
+  get hasRoom(): boolean {
+    return this.running.size - this.slotless.size < this.worker.slots;
+  }
 
   end(id: string): void {
     this.onEnd.get(id)?.();
@@ -81,7 +87,7 @@ export class Runner implements AsyncDisposable {
   /** Whether a message would be worked on at once. */
   hasRoom(kind: string): boolean {
     const lane = this.#lanes.get(kind);
-    return lane !== undefined && !this.#isClosed && lane.running.size < lane.worker.slots;
+    return lane !== undefined && !this.#isClosed && lane.hasRoom;
   }
 
   depth(): { kind: string; waiting: number; running: number }[] {
@@ -102,7 +108,7 @@ export class Runner implements AsyncDisposable {
 
   #fill(lane: Lane): void {
     for (const id of lane.waiting) {
-      if (this.#isClosed || lane.running.size >= lane.worker.slots) return;
+      if (this.#isClosed || !lane.hasRoom) return;
       lane.waiting.delete(id);
       lane.running.add(id);
       void this.#run(lane, id);
@@ -112,8 +118,13 @@ export class Runner implements AsyncDisposable {
   async #run(lane: Lane, id: string): Promise<void> {
     const startedAt = performance.now();
     let next: Next | null = null;
+    const leaveSlot = () => {
+      lane.slotless.add(id);
+      lane.end(id);
+      this.#fill(lane);
+    };
     try {
-      next = await lane.worker.step(id, this.#stop.signal);
+      next = await lane.worker.step(id, this.#stop.signal, leaveSlot);
     } catch (error) {
       // While the database is away everybody says so already; the sweeper comes back to it.
       if (!isStorageDown(error)) {
@@ -121,6 +132,7 @@ export class Runner implements AsyncDisposable {
       }
     }
     lane.running.delete(id);
+    lane.slotless.delete(id);
     lane.end(id);
     this.options.onStep?.(
       lane.kind,

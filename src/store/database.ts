@@ -13,6 +13,8 @@ export interface Database extends AsyncDisposable {
   describe: string;
   /** Resolves when the database answers, rejects within two seconds when it does not. */
   ping(): Promise<void>;
+  /** Of the embedded database, whose clock does not follow the system's by itself. */
+  moveClock?(ms: number): void;
 }
 
 export interface OpenOptions {

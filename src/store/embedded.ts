@@ -47,6 +47,7 @@ export async function openEmbedded(
     kind: "embedded",
     describe: folder,
     ping: () => ping(sql),
+    moveClock: (ms) => running.moveClock(ms),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

@@ -39,6 +39,11 @@ export class Engine {
     return this.#thread.connect();
   }
 
+  /** One that is away begins at the system's time when it is back. */
+  moveClock(ms: number): void {
+    this.#thread?.clock.move(ms);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#thread?.close();

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { Activity } from "./embedded_activity.ts";
 import type { FromWorker, ToWorker } from "./embedded_worker.ts";
+import { EngineClock } from "./engine_clock.ts";
 import { PortSocket } from "./port_socket.ts";
 import { ConnectionError } from "./storage_error.ts";
 
@@ -41,6 +42,7 @@ export class EngineThread {
   readonly #closed = Promise.withResolvers<void>();
   readonly #connections = new Set<Duplex>();
   readonly #memory = new SharedArrayBuffer(4);
+  readonly clock = new EngineClock();
   #state: "starting" | "serving" | "ended" = "starting";
   #watch: ReturnType<typeof setTimeout> | undefined;
 
@@ -60,7 +62,7 @@ export class EngineThread {
       event.preventDefault();
       this.#fail(event.message);
     };
-    this.#tell({ open: { folder, activity: this.#memory } });
+    this.#tell({ open: { folder, activity: this.#memory, clock: this.clock.memory } });
   }
 
   /** Rejects with `EngineFailure` when the files cannot be opened. */

@@ -9,9 +9,10 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Activity } from "./embedded_activity.ts";
 import { EngineSessions } from "./embedded_session.ts";
+import { EngineClock } from "./engine_clock.ts";
 
 export type ToWorker =
-  | { open: { folder: string; activity: SharedArrayBuffer } }
+  | { open: { folder: string; activity: SharedArrayBuffer; clock: SharedArrayBuffer } }
   | { connect: MessagePort }
   | { close: true };
 export type FromWorker = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
@@ -22,7 +23,8 @@ let running: { db: PGlite; sessions: EngineSessions } | undefined;
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     if ("open" in data) {
-      const { folder, activity } = data.open;
+      const { folder, activity, clock } = data.open;
+      new EngineClock(clock).install();
       await waitForPredecessor(folder);
       const db = await open(folder);
       running = {

@@ -95,7 +95,7 @@ export class Pool {
   #canGrow(): boolean {
     if (this.#failure !== null) {
       // One attempt at a time shows whether the database is back.
-      return this.#opening === 0 && Date.now() >= this.#failure.restUntil;
+      return this.#opening === 0 && performance.now() >= this.#failure.restUntil;
     }
     return this.#lanes.size + this.#opening < this.max;
   }
@@ -116,7 +116,7 @@ export class Pool {
       this.#lanes.add(lane);
       this.#failure = null;
     } catch (error) {
-      this.#failure = { error: error as Error, restUntil: Date.now() + REST_MS };
+      this.#failure = { error: error as Error, restUntil: performance.now() + REST_MS };
     }
     this.#opening--;
     this.#pump();

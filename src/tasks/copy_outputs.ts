@@ -8,8 +8,12 @@ import type { ClaimedTask, StoredOutput, TaskJob } from "./task.ts";
 
 /** Results copied at once. */
 const AT_ONCE = 3;
-/** Failed steps after which a result that cannot be fetched is given up. */
-const FETCH_TRIES = 4;
+
+export interface Copied {
+  readonly stored: StoredOutput[];
+  /** Why one of those that are missing could not be downloaded; another try may help. */
+  readonly failure: UpstreamFailure | null;
+}
 
 /**
  * Copies results into our own storage and remembers each, so that a crash repeats only what is missing.
@@ -21,7 +25,7 @@ export async function copyOutputs(
   spot: Spot,
   outputs: readonly UpstreamOutput[],
   signal: AbortSignal,
-): Promise<StoredOutput[]> {
+): Promise<Copied> {
   const { n } = (task.job as TaskJob).parameters;
   const wanted = outputs.slice(0, typeof n === "number" ? n : 1);
   const stored = [...task.outputs];
@@ -29,6 +33,7 @@ export async function copyOutputs(
   // The last one is written down by the end of the task itself.
   const isLast = missing.length === 1;
   const failures: unknown[] = [];
+  const tries = task.download_tries + 1;
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
     for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
       try {
@@ -37,12 +42,23 @@ export async function copyOutputs(
         if (output !== null) stored.push(output);
       } catch (error) {
         failures.push(error);
+        if (!(error instanceof UpstreamFailure) || signal.aborted) continue;
+        deps.log("warn", "result download failed", {
+          task_id: task.id,
+          index: next[0],
+          provider: spot.upstream.provider,
+          tries,
+          tries_max: deps.downloads.limits.tries,
+          error,
+        });
       }
     }
   }));
+  signal.throwIfAborted();
   // Those that worked are remembered; the others are why this step must be repeated.
-  if (failures.length > 0) throw failures[0];
-  return stored;
+  const broken = failures.find((error) => !(error instanceof UpstreamFailure));
+  if (broken !== undefined) throw broken;
+  return { stored, failure: failures.length === 0 ? null : failures[0] as UpstreamFailure };
 }
 
 /** Null: it is no use, and trying again would not make it any better. */
@@ -70,10 +86,10 @@ async function copyOutput(
     return outputOf(index, file);
   } catch (error) {
     const isUseless = error instanceof BadOutput ||
-      error instanceof UpstreamFailure &&
-        (error.sent === "refused" || task.failures + 1 >= FETCH_TRIES);
+      error instanceof UpstreamFailure && error.sent === "refused";
     if (!isUseless || signal.aborted) throw error;
-    deps.log("warn", "a result cannot be kept", { task_id: task.id, index, error });
+    const message = error instanceof BadOutput ? "a result cannot be kept" : "result download failed";
+    deps.log("warn", message, { task_id: task.id, index, given_up: true, error });
     return null;
   }
 }

@@ -6,6 +6,7 @@ import type { Queue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import type { MediaCalls } from "../upstream/media_calls.ts";
 import type { TaskCreation } from "./create_task.ts";
+import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./watch_task.ts";
 
@@ -18,6 +19,9 @@ export interface TaskDeps {
   /** Whether hosts of linked images are public. */
   imageHosts: Pick<PublicHosts, "check">;
   media: MediaCalls;
+  downloads: { readonly limits: DownloadLimits; readonly slots: DownloadSlots };
+  /** Of one step: the rest of it takes none of the worker's slots, and has one of its own. */
+  leaveSlot?(): void;
   creation: TaskCreation;
   watch: TaskWatch;
   /**

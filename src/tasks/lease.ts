@@ -27,7 +27,7 @@ export async function claim(sql: Queries, id: string): Promise<ClaimedTask | nul
        and (t.lease_until is null or t.lease_until <= now())
     returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
       t.callback_url, t.outputs, t.stage, t.stages, t.phase, t.provider, t.upstream_model, t.upstream_id,
-      t.tried, t.result, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.fence, t.parent_id,
+      t.tried, t.result, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
       t.nudges, t.declaration, coalesce(t.cancel_asked_at, a.closed_at) as cancel_asked_at,
       t.deadline_at <= now() as is_overdue,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
@@ -174,6 +174,21 @@ export async function handBackUnsent(
 export async function noteCancelSent(sql: Queries, { id, fence }: ClaimedTask): Promise<void> {
   const { count } = await sql`
     update task set cancel_sent_at = now()
+     where id = ${id} and fence = ${fence} and completed_at is null`;
+  if (count === 0) throw new LostLease();
+}
+
+/** A result could not be downloaded: counted, and tried again after a while. */
+export async function noteDownloadFailed(
+  sql: Queries,
+  { id, fence }: ClaimedTask,
+  reason: string,
+  delayMs: number,
+): Promise<void> {
+  const { count } = await sql`
+    update task
+       set download_tries = download_tries + 1, last_failure = ${reason.slice(0, 500)},
+           lease_until = null, wake_at = now() + ${delayMs} * interval '1 millisecond'
      where id = ${id} and fence = ${fence} and completed_at is null`;
   if (count === 0) throw new LostLease();
 }

@@ -73,7 +73,7 @@ export async function listForOperator(
        ${type === undefined ? sql`` : sql`and t.type = ${type}`}
        ${status === undefined ? sql`` : sql`and t.status = ${status}`}
        ${ailment === "dead" ? sql`and t.dead_at is not null` : sql``}
-       ${ailment === "failing" ? sql`and t.wake_at is not null and t.failures > 0` : sql``}
+       ${ailment === "failing" ? sql`and t.wake_at is not null and (t.failures > 0 or t.download_tries > 0)` : sql``}
        ${ailment === "late" ? sql`and t.wake_at < now() - interval '30 seconds'` : sql``}
      order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
   return { data: rows.slice(0, limit), hasMore: rows.length > limit };
@@ -97,7 +97,7 @@ export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTa
   const { version } = deps.plan("");
   const { count } = await sql`
     update task
-       set dead_at = null, failures = 0, declaration = ${version},
+       set dead_at = null, failures = 0, download_tries = 0, declaration = ${version},
            wake_at = case when lease_until > now() then wake_at else now() end,
            deadline_at = greatest(deadline_at, now() + make_interval(secs => deadline_seconds))
      where id = ${id} and completed_at is null`;

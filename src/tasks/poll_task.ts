@@ -7,7 +7,7 @@ import type { Spot } from "../upstream/media_calls.ts";
 import { copyOutputs } from "./copy_outputs.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
-import { handBack, noteCancelSent } from "./lease.ts";
+import { handBack, noteCancelSent, noteDownloadFailed } from "./lease.ts";
 import { modelGone, spotOf } from "./spot.ts";
 import type { ClaimedTask, TaskJob } from "./task.ts";
 import { meter } from "./usage.ts";
@@ -20,15 +20,16 @@ export async function pollTask(
 ): Promise<Next> {
   const spot = spotOf(deps.plan(task.declaration), task);
   if (spot === null) return await failTask(deps, task, modelGone());
+  let seen;
   try {
-    const seen = await cancelled(deps, task, spot, signal) ??
+    seen = await cancelled(deps, task, spot, signal) ??
       await deps.media.look(spot, task.upstream_id!, signal);
-    return await conclude(deps, task, spot, seen, signal);
   } catch (error) {
     // A look that fails says nothing of the job.
     if (!(error instanceof UpstreamFailure)) throw error;
     return await lookLater(deps, task, spot, null);
   }
+  return await conclude(deps, task, spot, seen, signal);
 }
 
 /** What the upstream said to the wish to cancel; null where there is none, or it did not say. */
@@ -78,12 +79,23 @@ export async function succeed(
   signal: AbortSignal,
 ): Promise<Next> {
   const job = task.job as TaskJob;
-  const outputs = await copyOutputs(deps, task, spot, seen.outputs, signal);
+  const isRemote = seen.outputs.some((output) => "url" in output);
+  const { slots } = deps.downloads;
+  const slot = isRemote ? slots.enter(task.account_id, spot.upstream.provider) : NO_SLOT;
+  if (slot === null) return await lookLater(deps, task, spot, null);
+  using _ = slot;
+  if (isRemote) deps.leaveSlot?.();
+  const { stored: outputs, failure } = await copyOutputs(deps, task, spot, seen.outputs, signal);
+  if (failure !== null && task.download_tries + 1 < deps.downloads.limits.tries) {
+    return await downloadLater(deps, task, failure);
+  }
   if (outputs.length === 0) {
     return await failTask(
       deps,
       task,
-      new Refusal("upstream_failed", "The model gave no usable result: try again."),
+      failure === null
+        ? new Refusal("upstream_failed", "The model gave no usable result: try again.")
+        : new Refusal("upstream_failed", "The model's result could not be downloaded: try again."),
     );
   }
   await finishTask(deps, task, {
@@ -93,6 +105,20 @@ export async function succeed(
     upstream: spot.upstream,
   });
   return "done";
+}
+
+/** Results that stand in the answer itself are only written to our storage. */
+const NO_SLOT: Disposable = { [Symbol.dispose]() {} };
+
+async function downloadLater(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  failure: UpstreamFailure,
+): Promise<Next> {
+  const { retryMs } = deps.downloads.limits;
+  const againInMs = retryMs * 4 ** Math.min(task.download_tries, 8) * (0.8 + 0.4 * Math.random());
+  await noteDownloadFailed(deps.database.sql, task, failure.message, againInMs);
+  return { againInMs };
 }
 
 /** Released, or what the upstream billed all the same. One that cancels by itself has failed. */

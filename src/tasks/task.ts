@@ -146,6 +146,8 @@ export interface ClaimedTask {
   readonly looks: number;
   readonly failures: number;
   readonly last_failure: string | null;
+  /** Tries to download its results that failed. */
+  readonly download_tries: number;
   readonly fence: string;
   /** Past its deadline, on the database's clock. */
   readonly is_overdue: boolean;

@@ -33,7 +33,7 @@ export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>):
       }
       return await dueTasks(sql, limit);
     },
-    async step(id, stop) {
+    async step(id, stop, leaveSlot) {
       const task = await claim(sql, id);
       if (task === null) return "done";
       using lease = keepLease(sql, task, stop);
@@ -41,7 +41,7 @@ export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>):
         const advance = stories.get(task.type) ?? advanceMedia;
         return task.is_overdue
           ? await expire(deps, task, lease.signal)
-          : await advance(deps, task, lease.signal);
+          : await advance(leaveSlot ? { ...deps, leaveSlot } : deps, task, lease.signal);
       } catch (error) {
         return await afterError(deps, task, stop, error);
       }

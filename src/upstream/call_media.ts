@@ -14,13 +14,17 @@ export interface MediaCallsOptions {
   admission: Admission;
   /** Fetches from addresses that providers name. */
   fetchSafely: FetchSafely;
+  /** After so long without a byte of a result its download has failed. */
+  silenceMs: number;
 }
 
 /** Long enough for a look, short enough that a silent provider does not keep a worker. */
 const LOOK_MS_MAX = 30_000;
 const FULL_RETRY_MS = 1_000;
 
-export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): MediaCalls {
+export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
+  const { admission, fetchSafely, silenceMs } = options;
+
   function adapterOf({ plan, model, upstream }: Spot): MediaAdapter {
     const { media } = admission.adapterOf(plan.providers.get(upstream.provider)!);
     const adapter = media?.[model.type as MediaType];
@@ -100,6 +104,7 @@ export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): M
           ...talk,
           keyHeaders: () => adapter.keyHeaders?.(talk.target) ?? {},
           fetchSafely,
+          silenceMs,
           allowPrivate: spot.plan.outbound.allowPrivate,
         })),
 

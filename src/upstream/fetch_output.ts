@@ -1,8 +1,10 @@
+import { Refusal } from "../base/refusal.ts";
 import { Deadline } from "./deadline.ts";
 import { type Exchange, explained, mimeTypeOf, send } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
 import type { FetchedOutput } from "./media_calls.ts";
+import { SilenceLimit } from "./silence_limit.ts";
 
 /** What `outbound/` offers: fetches from an address that others name, and from public ones only. */
 export type FetchSafely = (
@@ -25,6 +27,8 @@ export interface FetchOutputOptions extends Exchange {
   keyHeaders(): Record<string, string>;
   fetchSafely: FetchSafely;
   allowPrivate: boolean;
+  /** After so long without a byte the download has failed. */
+  silenceMs: number;
 }
 
 /** A large video over a slow line; the model's own deadline is shorter in practice. */
@@ -46,35 +50,57 @@ export async function fetchOutput(
   }
   // Handed on to whoever reads: the deadline holds until the last byte.
   const deadline = new Deadline(FETCH_MS_MAX, options.signal);
+  const silence = new SilenceLimit(options.silenceMs, deadline.signal);
   try {
-    const fetched = await (isOwn(output.url, options)
-      ? fetchOwn(output, options, deadline.signal)
-      : fetchForeign(output, options, deadline.signal));
+    const fetched = await silence.wait(
+      isOwn(output.url, options)
+        ? fetchOwn(output, options, silence.signal)
+        : fetchForeign(output, options, silence.signal),
+    );
     if (fetched.status !== 200 || fetched.body === null) {
       await fetched.body?.cancel();
       throw new UpstreamFailure("failed", `the output answered ${fetched.status}`, {
         status: fetched.status,
-        sent: "refused",
+        sent: isPassing(fetched.status) ? "maybe" : "refused",
       });
     }
     return {
-      body: ReadableStream.from(piecesOf(fetched.body, deadline)),
+      body: ReadableStream.from(piecesOf(fetched.body, deadline, silence)),
       mimeType: output.mimeType ?? mimeTypeOf(fetched),
     };
   } catch (cause) {
     deadline[Symbol.dispose]();
-    throw explained(cause, deadline);
+    throw failureOf(cause, deadline);
   }
+}
+
+/** Storage that is busy or broken may give the file later; any other status is about the file. */
+function isPassing(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
+}
+
+function failureOf(cause: unknown, deadline: Deadline): UpstreamFailure {
+  // An address that we do not fetch from stays one.
+  return cause instanceof Refusal
+    ? new UpstreamFailure("unreadable", "the output's address is refused", {
+      cause,
+      sent: "refused",
+    })
+    : explained(cause, deadline);
 }
 
 async function* piecesOf(
   body: ReadableStream<Uint8Array>,
   deadline: Deadline,
+  silence: SilenceLimit,
 ): AsyncGenerator<Uint8Array> {
   using _ = deadline;
+  const reader = body.getReader();
   let length = 0;
   try {
-    for await (const piece of body) {
+    while (true) {
+      const { done, value: piece } = await silence.wait(reader.read());
+      if (done) return;
       length += piece.length;
       if (length > OUTPUT_BYTES_MAX) {
         throw new UpstreamFailure("unreadable", "the output is too large", { sent: "refused" });
@@ -83,6 +109,9 @@ async function* piecesOf(
     }
   } catch (cause) {
     throw explained(cause, deadline);
+  } finally {
+    // Read to its end or not: nothing more is wanted. A side that is silent may never say that it heard.
+    reader.cancel().catch(() => undefined);
   }
 }
 

@@ -84,6 +84,7 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
   const outbound = new Outbound();
   return {
     calls: openMediaCalls({
+      silenceMs: 30_000,
       admission,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),

@@ -67,6 +67,7 @@ export class MediaClient {
 
   async fetch(output: UpstreamOutput, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const { body } = await fetchOutput(output, {
+      silenceMs: 30_000,
       ...this.talk,
       ...(signal && { signal }),
       fetchSafely: () => Promise.reject(new Error("a stranger's address")),

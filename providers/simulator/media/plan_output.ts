@@ -6,6 +6,8 @@ import { MIME_TYPES } from "./render.ts";
 /** Where cloud machines tell their secrets, to whoever asks from inside. */
 export const PRIVATE_ADDRESS = "http://169.254.169.254/latest/meta-data/";
 const CHUNK_BYTES = 1024 * 1024;
+const SLOW_PIECES = 8;
+const SLOW_MS = 100;
 
 /** A file on its way to whoever fetches it, with what it was told to do wrong. */
 export function planOutput(bytes: Uint8Array<ArrayBuffer>, job: Job): Plan {
@@ -25,6 +27,14 @@ export function planOutput(bytes: Uint8Array<ArrayBuffer>, job: Job): Plan {
       return planWhole(bytes, { cut: 1 }, { type });
     case "hang":
       return planWhole(bytes, { hang: 1 }, { type });
+    case "slow": {
+      const size = Math.ceil(bytes.length / SLOW_PIECES);
+      const parts = Array.from({ length: SLOW_PIECES }, (_, at) => ({
+        bytes: bytes.subarray(at * size, (at + 1) * size),
+        pauseMs: SLOW_MS,
+      }));
+      return { ...planWhole(bytes, {}, { type }), parts, isTimed: true };
+    }
     case "missing":
       return planError(new WireError(404, "The file has expired.", null, "file_not_found"));
     case "redirect":

@@ -1,0 +1,27 @@
+export interface ClockWatchOptions {
+  /** The system clock was moved by so many milliseconds against the monotonic one; back where negative. */
+  onMoved(ms: number): void;
+  everyMs?: number;
+  /** Both clocks differ by less at each look, on any machine. */
+  toleranceMs?: number;
+  wall?: () => number;
+  steady?: () => number;
+}
+
+const EVERY_MS = 5_000;
+const TOLERANCE_MS = 200;
+
+/** Compares the system clock with the monotonic one now and then, until disposed. */
+export function watchClock(options: ClockWatchOptions): Disposable {
+  const { onMoved, everyMs = EVERY_MS, toleranceMs = TOLERANCE_MS } = options;
+  const { wall = () => Date.now(), steady = () => performance.now() } = options;
+  let offset = wall() - steady();
+  const timer = setInterval(() => {
+    const moved = wall() - steady() - offset;
+    if (Math.abs(moved) < toleranceMs) return;
+    offset += moved;
+    onMoved(Math.round(moved));
+  }, everyMs);
+  Deno.unrefTimer(timer as unknown as number);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
