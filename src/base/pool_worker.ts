@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads";
+import { fileURLToPath } from "node:url";
+import { frameOf, messagesIn } from "./frames.ts";
 import type { FromWorker, ToWorker } from "./serve_jobs.ts";
 
 export interface WorkerPoolOptions {
@@ -14,7 +15,7 @@ export interface WorkerPoolOptions {
   waitMs: number;
   /** Jobs that wait at most; one more fails at once. */
   waitingMax: number;
-  /** JavaScript heap of one worker. Beyond it the worker stops, and its job ends at the deadline. */
+  /** JavaScript heap of one worker. Beyond it the worker ends, and its job fails. */
   heapMb: number;
   /** A worker without work ends after this long; 0: with its job. */
   idleMs?: number;
@@ -24,8 +25,6 @@ export interface PoolJob<Input> {
   /** At most one job of an owner runs at a time, and owners take turns. */
   owner: string;
   input: Input;
-  /** Buffers in `input` that move to the worker instead of being copied. */
-  transfer?: readonly ArrayBuffer[];
   /** Answers what the job asks for while it runs. */
   answer?: (question: never) => Promise<unknown>;
 }
@@ -48,11 +47,23 @@ export class WorkerPoolError extends Error {
 const START_MS = 30_000;
 const IDLE_MS = 60_000;
 
-/** One thread of a pool, and the job it has in hand. */
+const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
+/** What Deno needs to find its cache. Nothing else of the environment, which holds keys, is passed on. */
+const ENVIRONMENT = ["DENO_DIR", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR"];
+
+/**
+ * One process of a pool, and the job it has in hand. A process and not a thread: Deno's `terminate` does not
+ * stop a thread that is in a loop, and such a thread would use up a core for as long as the gateway runs.
+ * It may do nothing but read its input and answer; its environment is empty but for Deno's own names, which
+ * some packages look through as they load.
+ */
 export class PoolWorker {
-  readonly #thread: Worker;
+  readonly #process: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #loaded = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<never>();
+  /** The process is gone and everything of it is closed. */
+  readonly closed: Promise<void>;
   #job: PoolJob<unknown> | null = null;
   #result: PromiseWithResolvers<unknown> | null = null;
   #idle: ReturnType<typeof setTimeout> | undefined;
@@ -61,14 +72,42 @@ export class PoolWorker {
 
   constructor(private readonly options: WorkerPoolOptions, private readonly onEnd: () => void) {
     this.#ended.promise.catch(() => {});
-    this.#thread = new Worker(options.module, {
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMb },
-    });
-    // A process does not stay for a worker that waits for work.
-    this.#thread.unref();
-    this.#thread.on("message", (message: FromWorker) => this.#hear(message));
-    this.#thread.on("error", (error) => this.#kill(`a worker failed: ${error.message}`));
-    this.#thread.on("exit", () => this.#kill("a worker ended by itself"));
+    this.#process = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "--cached-only",
+        "--allow-env",
+        `--config=${CONFIG}`,
+        `--v8-flags=--max-old-space-size=${options.heapMb}`,
+        options.module.href,
+      ],
+      clearEnv: true,
+      env: Object.fromEntries(
+        ENVIRONMENT.flatMap((name) => {
+          const value = Deno.env.get(name);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    this.#input = this.#process.stdin.getWriter();
+    this.closed = Promise.all([this.#listen(), this.#process.status]).then(() => undefined);
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      for await (const message of messagesIn(this.#process.stdout)) {
+        this.#hear(message as FromWorker);
+      }
+      this.#kill("a worker ended by itself");
+    } catch (error) {
+      this.#kill(`a worker failed: ${(error as Error).message}`);
+    }
+    await this.#input.close().catch(() => undefined); // closed already by its end
   }
 
   get isFree(): boolean {
@@ -77,6 +116,7 @@ export class PoolWorker {
 
   async run(job: PoolJob<unknown>): Promise<unknown> {
     clearTimeout(this.#idle);
+    this.#process.ref();
     this.#job = job;
     let deadline = setTimeout(() => this.#kill("a worker did not start in time"), START_MS);
     try {
@@ -88,7 +128,7 @@ export class PoolWorker {
       );
       this.#result = Promise.withResolvers();
       this.#listenForSilence();
-      this.#tell({ input: job.input }, job.transfer);
+      this.#tell({ input: job.input });
       return await Promise.race([this.#result.promise, this.#ended.promise]);
     } finally {
       clearTimeout(deadline);
@@ -129,14 +169,19 @@ export class PoolWorker {
     this.#silence = setTimeout(() => this.#kill("a job does not go on"), silenceMs);
   }
 
-  #tell(message: ToWorker, transfer: readonly ArrayBuffer[] = []): void {
-    if (!this.#isEnded) this.#thread.postMessage(message, [...transfer]);
+  #tell(message: ToWorker): void {
+    if (this.#isEnded) return;
+    this.#input.write(frameOf(message)).catch((error) =>
+      this.#kill(`a worker does not listen: ${error.message}`)
+    );
   }
 
   #rest(): void {
     if (this.options.idleMs === 0) return this.#kill("idle");
     this.#idle = setTimeout(() => this.#kill("idle"), this.options.idleMs ?? IDLE_MS);
     Deno.unrefTimer(this.#idle);
+    // A gateway does not stay for a worker that waits for work.
+    this.#process.unref();
   }
 
   #kill(message: string): void {
@@ -146,9 +191,15 @@ export class PoolWorker {
   end(reason: WorkerPoolError): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#process.ref();
     clearTimeout(this.#idle);
     clearTimeout(this.#silence);
-    void this.#thread.terminate();
+    try {
+      this.#process.kill("SIGKILL");
+    } catch (error) {
+      // Gone already.
+      if (!(error instanceof TypeError)) throw error;
+    }
     this.onEnd();
     this.#ended.reject(reason);
   }

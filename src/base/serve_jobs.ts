@@ -1,4 +1,4 @@
-import { parentPort } from "node:worker_threads";
+import { frameOf, messagesIn } from "./frames.ts";
 
 export type ToWorker =
   | { input: unknown }
@@ -11,23 +11,20 @@ export type FromWorker =
   | { error: unknown }
   | { question: number; value: unknown };
 
-/** Asks the main thread for something that the job needs. */
+/** Asks the gateway's process for something that the job needs. */
 export type Ask = (value: unknown) => Promise<unknown>;
 
-export interface Finished<Output> {
-  output: Output;
-  /** Buffers in `output` that move to the main thread instead of being copied. */
-  transfer?: readonly ArrayBuffer[];
-}
-
-/** The worker's half of a `WorkerPool`: does one job after another, for as long as the pool lets it live. */
-export function serveJobs<Input, Output>(
-  work: (input: Input, ask: Ask) => Promise<Finished<Output>>,
-): void {
-  // What a parser prints about bytes from outside does not belong into the gateway's log.
+/**
+ * The worker's half of a `WorkerPool`: does one job after another, for as long as the pool lets it live. It
+ * ends when the gateway does, whose end closes its input.
+ */
+export async function serveJobs<Input, Output>(
+  work: (input: Input, ask: Ask) => Promise<Output>,
+): Promise<void> {
+  // What a parser prints about bytes from outside belongs neither into a log nor among the messages.
   for (const level of ["debug", "log", "info", "warn", "error"] as const) console[level] = () => {};
-  const tell = (message: FromWorker, transfer: readonly ArrayBuffer[] = []) =>
-    parentPort!.postMessage(message, [...transfer]);
+  const writer = Deno.stdout.writable.getWriter();
+  const tell = (message: FromWorker) => void writer.write(frameOf(message)).catch(() => Deno.exit());
   let asked = 0;
   const questions = new Map<number, PromiseWithResolvers<unknown>>();
   const ask: Ask = (value) => {
@@ -38,14 +35,15 @@ export function serveJobs<Input, Output>(
   };
   async function run(input: Input): Promise<void> {
     try {
-      const { output, transfer } = await work(input, ask);
-      tell({ result: output }, transfer);
+      tell({ result: await work(input, ask) });
     } catch (error) {
       tell({ error: error instanceof Error ? error : new Error(String(error)) });
     }
     questions.clear();
   }
-  parentPort!.on("message", (message: ToWorker) => {
+  tell({ loaded: true });
+  for await (const received of messagesIn(Deno.stdin.readable)) {
+    const message = received as ToWorker;
     if ("input" in message) void run(message.input as Input);
     else {
       const question = questions.get(message.question);
@@ -53,6 +51,7 @@ export function serveJobs<Input, Output>(
       if ("error" in message) question?.reject(new Error(message.error));
       else question?.resolve(message.answer);
     }
-  });
-  tell({ loaded: true });
+  }
+  // Also in the middle of a job: nothing waits for its result any more.
+  Deno.exit();
 }

@@ -18,16 +18,17 @@ const DISTRUSTED_MAX = 1_000;
 
 /**
  * Runs parsers over bytes from outside, and other work that might not end, away from the main thread. A
- * worker that is over its time is terminated and replaced. Node's workers and not the web's, since their
- * heap can be limited: a web worker that runs out of memory ends the whole process.
+ * worker that is over its time is killed and replaced.
  */
-export class WorkerPool implements Disposable {
+export class WorkerPool implements AsyncDisposable {
   readonly #workers = new Set<PoolWorker>();
   /** By owner, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #running = new Set<string>();
   /** Owners of jobs that were ended by force, and until when that is remembered. */
   readonly #distrusted = new Map<string, number>();
+  /** Processes that are not gone yet. */
+  readonly #closing = new Set<Promise<void>>();
   #waitingCount = 0;
   #isClosed = false;
 
@@ -75,6 +76,7 @@ export class WorkerPool implements Disposable {
         job.reject(error);
       }).finally(() => {
         this.#running.delete(job.owner);
+        this.#moveToEnd(job.owner);
         this.#dispatch();
       });
     }
@@ -95,14 +97,21 @@ export class WorkerPool implements Disposable {
     }
   }
 
-  /** The owner's oldest job; the owner's next turn comes after everybody else's. */
+  /** The owner's oldest job. */
   #take(owner: string): Waiting {
     const own = this.#waiting.get(owner)!;
     const job = own.shift()!;
-    this.#waiting.delete(owner);
-    if (own.length > 0) this.#waiting.set(owner, own);
+    if (own.length === 0) this.#waiting.delete(owner);
     this.#waitingCount--;
     return job;
+  }
+
+  /** An owner whose job is over has its next turn after all others. */
+  #moveToEnd(owner: string): void {
+    const own = this.#waiting.get(owner);
+    if (own === undefined) return;
+    this.#waiting.delete(owner);
+    this.#waiting.set(owner, own);
   }
 
   #giveUp(job: Waiting, error: WorkerPoolError): void {
@@ -122,18 +131,21 @@ export class WorkerPool implements Disposable {
     try {
       const worker = new PoolWorker(this.options, () => this.#workers.delete(worker));
       this.#workers.add(worker);
+      const closing = worker.closed.finally(() => this.#closing.delete(closing));
+      this.#closing.add(closing);
       return worker;
     } catch (cause) {
       return new WorkerPoolError("unavailable", "a worker cannot start", { cause });
     }
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const closed = new WorkerPoolError("closed", "the pool is closed");
     for (const own of [...this.#waiting.values()]) {
       for (const job of [...own]) this.#giveUp(job, closed);
     }
     for (const worker of [...this.#workers]) worker.end(closed);
+    await Promise.all(this.#closing);
   }
 }

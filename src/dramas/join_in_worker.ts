@@ -16,14 +16,14 @@ const DEADLINE_MS = 60_000;
 
 /**
  * `joinVideos` in a worker of its own, since upstreams' bytes may keep a parser busy for ever. What takes
- * too long cannot be joined. The shots' bytes move to the worker, and are empty afterwards.
+ * too long cannot be joined.
  */
 export async function joinInWorker(
   shots: readonly ShotBytes[],
   signal: AbortSignal,
   { deadlineMs = DEADLINE_MS } = {},
 ): Promise<JoinedVideo> {
-  using pool = new WorkerPool({
+  await using pool = new WorkerPool({
     module: new URL("./join_worker.ts", import.meta.url),
     size: 1,
     deadlineMs,
@@ -31,15 +31,12 @@ export async function joinInWorker(
     waitingMax: 1,
     heapMb: 512,
   });
-  const stop = () => pool[Symbol.dispose]();
+  const stop = () => void pool[Symbol.asyncDispose]();
   signal.addEventListener("abort", stop, { once: true });
   try {
     const answer = await pool.run<readonly ShotBytes[], JoinAnswer>({
       owner: "",
       input: shots,
-      transfer: shots.flatMap(({ video, line }) =>
-        line === null ? [video.buffer] : [video.buffer, line.buffer]
-      ),
     });
     if ("joined" in answer) return answer.joined;
     const { shot, reason, cause } = answer.cannot;

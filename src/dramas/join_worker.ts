@@ -2,17 +2,17 @@ import { serveJobs } from "../base/serve_jobs.ts";
 import type { JoinAnswer, ShotBytes } from "./join_in_worker.ts";
 import { CannotJoin, joinVideos } from "./join_videos.ts";
 
-serveJobs<readonly ShotBytes[], JoinAnswer>(async (shots) => {
+await serveJobs<readonly ShotBytes[], JoinAnswer>(async (shots) => {
   try {
     const joined = await joinVideos(shots.map(({ video, line }) => ({
       video: new Blob([video]),
       line: line === null ? null : new Blob([line]),
     })));
-    return { output: { joined }, transfer: [joined.bytes.buffer] };
+    return { joined };
   } catch (error) {
-    // A class of ours does not survive the way between threads.
+    // A class of ours does not survive the way between processes.
     if (!(error instanceof CannotJoin)) throw error;
     const { shot, reason, cause } = error;
-    return { output: { cannot: { shot, reason, cause: String(cause ?? "") } } };
+    return { cannot: { shot, reason, cause: String(cause ?? "") } };
   }
 });

@@ -4,6 +4,6 @@ import type { Measured } from "./measured.ts";
 import type { Look } from "./probe.ts";
 import { sniffName } from "./sniff_name.ts";
 
-serveJobs<Look, string | Measured>(async ({ at, head }) => ({
-  output: at === "type" ? await sniffName(head) : measureImage(head),
-}));
+await serveJobs<Look, string | Measured>(async ({ at, head }) =>
+  at === "type" ? await sniffName(head) : measureImage(head)
+);

@@ -5,7 +5,7 @@ import { measure } from "./measure.ts";
 import type { Subject } from "./measured.ts";
 import type { Question } from "./probe.ts";
 
-serveJobs(async (subject: Subject, ask) => {
+await serveJobs(async (subject: Subject, ask) => {
   const bytes = (question: Question) => ask(question) as Promise<Uint8Array | null>;
   const source = {
     range: async (first: number, last: number) => (await bytes({ first, last }))!,
@@ -13,5 +13,5 @@ serveJobs(async (subject: Subject, ask) => {
       for (let next = await bytes("next"); next !== null; next = await bytes("next")) yield next;
     },
   };
-  return { output: await measure(source, subject) };
+  return await measure(source, subject);
 });

@@ -175,7 +175,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     refreshSecrets: () => signer.refresh(),
     keysFor: (purpose) => signer.keysFor(purpose),
     async [Symbol.asyncDispose]() {
-      probe[Symbol.dispose]();
+      await probe[Symbol.asyncDispose]();
       await cleaning[Symbol.asyncDispose]();
     },
   };

@@ -22,7 +22,7 @@ const IDLE_MS = 300_000;
  * Looks at media from outside: what it is, how large, how long. The parsers run in workers, since any of
  * them may loop for ever over bytes that were made for it.
  */
-export class MediaProbe implements Disposable {
+export class MediaProbe implements AsyncDisposable {
   /** For what the first bytes tell. Its own, so that long files which keep the other busy do not delay it. */
   readonly #lookers: WorkerPool;
   readonly #measurers: WorkerPool;
@@ -84,9 +84,9 @@ export class MediaProbe implements Disposable {
     });
   }
 
-  [Symbol.dispose](): void {
-    this.#lookers[Symbol.dispose]();
-    this.#measurers[Symbol.dispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lookers[Symbol.asyncDispose]();
+    await this.#measurers[Symbol.asyncDispose]();
   }
 }
 

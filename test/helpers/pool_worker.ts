@@ -6,7 +6,7 @@ export type PoolTestJob = {
 };
 
 /** Does what a test asks of a worker, bad things too. */
-serveJobs(async (job: PoolTestJob, ask) => {
+await serveJobs(async (job: PoolTestJob, ask) => {
   switch (job.do) {
     case "loop":
       for (;;);
@@ -18,9 +18,9 @@ serveJobs(async (job: PoolTestJob, ask) => {
     case "memory":
       for (const kept: unknown[] = [];;) kept.push(new Array(100_000).fill(Math.random()));
     case "ask":
-      return { output: await ask(job.value) };
+      return await ask(job.value);
     case "ask forever":
       while (true) await ask(job.value);
   }
-  return { output: job.value };
+  return job.value;
 });

@@ -8,9 +8,9 @@ async function secondsOf(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   return await input.computeDuration();
 }
 
-serveJobs<AudioJob, number | Mp3Frames>(async ({ wanted, bytes }) => {
-  if (wanted === "seconds") return { output: await secondsOf(bytes) };
+await serveJobs<AudioJob, number | Mp3Frames>(async ({ wanted, bytes }) => {
+  if (wanted === "seconds") return await secondsOf(bytes);
   const { frames, ...rest } = await readMp3Frames(new Blob([bytes]));
-  // A copy of its own for each: between threads a piece takes along the whole of its buffer.
-  return { output: { ...rest, frames: frames.map((frame) => frame.slice()) } };
+  // A copy of its own for each: a message takes along the whole of a piece's buffer.
+  return { ...rest, frames: frames.map((frame) => frame.slice()) };
 });

@@ -55,7 +55,7 @@ const target: FuzzTarget = {
     const onGivenUp = () => void counts.ended++;
     probe = new MediaProbe(onGivenUp, { deadlineMs: 1_000, silenceMs: 500 });
     return Promise.resolve({
-      [Symbol.asyncDispose]: () => Promise.resolve(probe[Symbol.dispose]()),
+      [Symbol.asyncDispose]: () => probe[Symbol.asyncDispose](),
     });
   },
   generate: (random, corpus) =>
