@@ -66,16 +66,20 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-Deno.test("what waits is on disk soon, is settled once it can be, and the file goes", STRICT, async () => {
-  await using run = await open();
-  for (const id of ["a", "b"]) assert.ok(run.pending.add(item(id)));
-  await until(() => run.files().length === 1);
-  assert.deepEqual(run.settled, []);
-  run.failure = () => null;
-  await until(() => run.pending.size === 0);
-  assert.deepEqual(run.settled.toSorted(), ["a", "b"]);
-  assert.deepEqual([run.files(), run.dropped], [[], []]);
-});
+Deno.test(
+  "what waits is on disk soon, is settled once it can be, and the file goes",
+  STRICT,
+  async () => {
+    await using run = await open();
+    for (const id of ["a", "b"]) assert.ok(run.pending.add(item(id)));
+    await until(() => run.files().length === 1);
+    assert.deepEqual(run.settled, []);
+    run.failure = () => null;
+    await until(() => run.pending.size === 0);
+    assert.deepEqual(run.settled.toSorted(), ["a", "b"]);
+    assert.deepEqual([run.files(), run.dropped], [[], []]);
+  },
+);
 
 Deno.test("there is room for so many and so many bytes, and no more", STRICT, async () => {
   await using few = await open({ countMax: 2 });
@@ -96,27 +100,31 @@ Deno.test("what can never be settled is dropped and told, and stops nothing", ST
   await until(() => run.pending.size === 0);
 });
 
-Deno.test("what is left at the end, and what comes after it, is there at the next start", STRICT, async () => {
-  const folder = join(await Deno.makeTempDir(), "settlements");
-  {
-    await using first = await open({}, folder);
-    first.pending.add(item("a"));
-    await first.pending[Symbol.asyncDispose]();
-    assert.ok(first.pending.add(item("b")), "of a request that outlived the rest");
-  }
-  {
-    // A process that is killed leaves the files as they are.
-    await using killed = await open({}, folder);
-    killed.pending.replay();
-    assert.equal(killed.pending.size, 2);
-  }
-  await using next = await open({}, folder);
-  next.failure = () => null;
-  next.pending.replay();
-  await until(() => next.pending.size === 0);
-  assert.deepEqual([next.settled.toSorted(), next.files()], [["a", "b"], []]);
-  await Deno.remove(join(folder, ".."), { recursive: true });
-});
+Deno.test(
+  "what is left at the end, and what comes after it, is there at the next start",
+  STRICT,
+  async () => {
+    const folder = join(await Deno.makeTempDir(), "settlements");
+    {
+      await using first = await open({}, folder);
+      first.pending.add(item("a"));
+      await first.pending[Symbol.asyncDispose]();
+      assert.ok(first.pending.add(item("b")), "of a request that outlived the rest");
+    }
+    {
+      // A process that is killed leaves the files as they are.
+      await using killed = await open({}, folder);
+      killed.pending.replay();
+      assert.equal(killed.pending.size, 2);
+    }
+    await using next = await open({}, folder);
+    next.failure = () => null;
+    next.pending.replay();
+    await until(() => next.pending.size === 0);
+    assert.deepEqual([next.settled.toSorted(), next.files()], [["a", "b"], []]);
+    await Deno.remove(join(folder, ".."), { recursive: true });
+  },
+);
 
 Deno.test("a journal with a torn line is settled as far as it goes, and kept", STRICT, async () => {
   await using run = await open();

@@ -6,7 +6,7 @@ import { freshDatabase } from "../helpers/fresh_database.ts";
 /** The embedded database serves one process. */
 const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
 
-/** Reads until so many bytes of text have come, and gives back the rest to be read. */
+/** Reads for so long; what it returns reads the rest, and gives the whole text. */
 async function readPart(stream: Response, ms: number) {
   const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
