@@ -61,7 +61,6 @@ export interface GatewayOptions extends Settings {
   taskWaits?: Partial<WaitLimits>;
 }
 
-
 /** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
 export interface Gateway extends AsyncDisposable {
   readonly address: string;

@@ -9,7 +9,9 @@ import { PGlite } from "@electric-sql/pglite";
 import { EngineSessions } from "./embedded_session.ts";
 import { EngineClock } from "./engine_clock.ts";
 
-export type ToWorker = { open: { folder: string; clock: SharedArrayBuffer } } | { connect: MessagePort } | { close: true };
+export type ToWorker = { open: { folder: string; clock: SharedArrayBuffer } } | {
+  connect: MessagePort;
+} | { close: true };
 export type FromWorker = { ready: true } | { closed: true } | { failed: string };
 
 const say = (message: FromWorker) => self.postMessage(message);
