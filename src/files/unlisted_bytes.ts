@@ -111,7 +111,9 @@ async function oldFiles(folder: string, youngMs: number): Promise<Found[]> {
     });
     const ageMs = Date.now() - (stat?.mtime ?? new Date()).getTime();
     const isSetAside = suffix === ".unlisted";
-    if (stat !== null && (isSetAside || ageMs > youngMs)) found.push({ id, path, isSetAside, ageMs });
+    if (stat !== null && (isSetAside || ageMs > youngMs)) {
+      found.push({ id, path, isSetAside, ageMs });
+    }
   }
   return found;
 }

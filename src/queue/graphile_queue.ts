@@ -13,7 +13,11 @@ export interface GraphileQueueOptions {
   sql: postgres.Sql;
   databaseUrl: string;
   onStep?: RunnerOptions["onStep"];
-  log: (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+  log: (
+    level: "info" | "warn" | "error",
+    message: string,
+    fields?: Record<string, unknown>,
+  ) => void;
   /** How often jobs are removed that no worker will take any more. */
   removeEveryMs?: number;
 }

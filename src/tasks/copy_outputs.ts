@@ -88,7 +88,9 @@ async function copyOutput(
     const isUseless = error instanceof BadOutput ||
       error instanceof UpstreamFailure && error.sent === "refused";
     if (!isUseless || signal.aborted) throw error;
-    const message = error instanceof BadOutput ? "a result cannot be kept" : "result download failed";
+    const message = error instanceof BadOutput
+      ? "a result cannot be kept"
+      : "result download failed";
     deps.log("warn", message, { task_id: task.id, index, given_up: true, error });
     return null;
   }

@@ -73,7 +73,11 @@ export async function listForOperator(
        ${type === undefined ? sql`` : sql`and t.type = ${type}`}
        ${status === undefined ? sql`` : sql`and t.status = ${status}`}
        ${ailment === "dead" ? sql`and t.dead_at is not null` : sql``}
-       ${ailment === "failing" ? sql`and t.wake_at is not null and (t.failures > 0 or t.download_tries > 0)` : sql``}
+       ${
+    ailment === "failing"
+      ? sql`and t.wake_at is not null and (t.failures > 0 or t.download_tries > 0)`
+      : sql``
+  }
        ${ailment === "late" ? sql`and t.wake_at < now() - interval '30 seconds'` : sql``}
      order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
   return { data: rows.slice(0, limit), hasMore: rows.length > limit };

@@ -88,7 +88,7 @@ Deno.test(
     await res.body?.cancel();
     const atLast = async () =>
       (await sql`select from graphile_worker.jobs where attempts >= max_attempts`).length;
-    await until("the locked job was replaced", async () => await atLast() === 1, 10);
+    await until("the locked job was replaced", async () => await atLast() === 1, 30);
     await gateway.kill();
     assert.equal(await atLast(), 1, "nothing but a sweep takes it away");
     gateway.studio.letGo("submit");
@@ -97,12 +97,9 @@ Deno.test(
       update graphile_worker._private_jobs set locked_at = locked_at - interval '5 hours'
        where locked_at is not null`;
     await gateway.start();
-    await until("it is removed", async () => await atLast() === 0, 10);
+    await until("it is removed", async () => await atLast() === 0, 30);
     const task = await gateway.ended(key, id, 60);
     assert.ok(["cancelled", "succeeded"].includes(task.status), task.status);
-    await until("no job is left", async () => {
-      return (await sql`select from graphile_worker.jobs`).length === 0;
-    }, 10);
     await gateway.verify();
   },
 );
