@@ -56,6 +56,24 @@ function fetched() {
   }).trim();
 }
 
+/**
+ * SIGHUP asks for a reload, and is also what a terminal that closes sends to everything in it. npm ends by
+ * it then, and a gateway that went on would keep its port and its folder unseen. So where npm was there
+ * until just now and is gone, the gateway is told to stop.
+ */
+function stopWithParent(child) {
+  const LOOK_MS = 1_000;
+  let parent = process.ppid;
+  // One that ended earlier, as in a daemon, says nothing about this signal.
+  setInterval(() => parent = process.ppid, LOOK_MS).unref();
+  return () => {
+    const before = parent;
+    setTimeout(() => {
+      if (process.ppid !== before) child.kill("SIGTERM");
+    }, LOOK_MS / 2);
+  };
+}
+
 if (process.argv[2] === WHICH) {
   console.log(onPath());
 } else {
@@ -68,6 +86,7 @@ if (process.argv[2] === WHICH) {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
     process.on(signal, () => child.kill(signal));
   }
+  process.on("SIGHUP", stopWithParent(child));
   child.on("error", (error) => {
     console.error(`Cannot start Deno at ${program}: ${error.message}`);
     process.exit(1);

@@ -30,6 +30,7 @@ export class Engine {
 
   static async start(options: EngineOptions): Promise<Engine> {
     const engine = new Engine(options);
+    await checkRoom(options.home);
     await engine.#start();
     return engine;
   }

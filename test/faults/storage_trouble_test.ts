@@ -44,6 +44,8 @@ Deno.test(
       return res.status === 503 && checks.database.reason === "the database is read-only";
     });
     assert.match(gateway.logged(), /"database not ready"/);
+    // On connections that were made since, where writing is what is refused.
+    await unavailable(await gateway.chat("talk", "hello"));
 
     await beside`alter database ${beside(name)} reset default_transaction_read_only`;
     await hangUpOthers(beside);
