@@ -37,6 +37,7 @@ import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, openDatabase } from "./store/postgres.ts";
+import { ConfigVersions } from "./tasks/config_versions.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -59,7 +60,6 @@ export interface GatewayOptions extends Settings {
   /** How many requests may wait for tasks at once. */
   taskWaits?: Partial<WaitLimits>;
 }
-
 
 /** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
 export interface Gateway extends AsyncDisposable {
@@ -202,9 +202,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       options.secretsKey,
     ),
   );
+  const configs = opened.use(
+    await ConfigVersions.open({
+      sql,
+      keeper,
+      log: (level, message, fields) => log[level](message, fields),
+      timing: options.timing?.configs,
+    }),
+  );
   const { tasks, worker: steps } = openTasks({
     database,
     keeper,
+    configs,
     ledger,
     queue,
     files,

@@ -6,6 +6,7 @@ import type { PublicHosts } from "./outbound/public_hosts.ts";
 import type { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue, Worker } from "./queue/queue.ts";
 import type { Database } from "./store/database.ts";
+import type { ConfigVersions } from "./tasks/config_versions.ts";
 import { TaskCreation } from "./tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
 import { tasksById, taskVersions } from "./tasks/find_task.ts";
@@ -18,6 +19,7 @@ import { openMediaCalls } from "./upstream/call_media.ts";
 interface Given {
   database: Database;
   keeper: PlanKeeper;
+  configs: ConfigVersions;
   ledger: Ledger;
   queue: Queue;
   files: Files;
@@ -35,8 +37,9 @@ export function openTasks(
   given: Given,
   stories: ReadonlyMap<string, Story> = new Map(),
 ): { tasks: TaskDeps; worker: Worker } {
-  const { database, keeper, ledger, queue, files, outbound, imageHosts, admission, onEnd, log } =
+  const { database, keeper, configs, ledger, queue, files, outbound, imageHosts, admission } =
     given;
+  const { onEnd, log } = given;
   const tasks: TaskDeps = {
     database,
     queue,
@@ -47,12 +50,18 @@ export function openTasks(
       admission,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),
-    creation: new TaskCreation(database, queue, () => keeper.current.service),
+    creation: new TaskCreation(
+      database,
+      queue,
+      () => keeper.current.service,
+      (version) => configs.stored(version),
+    ),
     watch: new TaskWatch({
       versions: (ids) => taskVersions(database.sql, ids),
       rows: (ids) => tasksById(database.sql, ids),
     }),
-    plan: (declaration) => keeper.ofVersion(declaration),
+    plan: (declaration) => configs.of(declaration),
+    currentPlan: () => keeper.current,
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
     onEnd,
     log: (level, message, fields) => log[level](message, fields),
