@@ -218,3 +218,40 @@ Deno.test(
     assert.equal((await names()).includes("Films"), false);
   },
 );
+
+Deno.test(
+  "an operator's replay of a task keeps the provider that was removed since",
+  STRICT,
+  async () => {
+    await using videos = serveVideos();
+    await using gateway = await open(videos);
+    const id = await startVideo(gateway, videos);
+    await reload(gateway, laterConfig());
+    const replayed = await gateway.admin("POST", `/tasks/${id}/replay`);
+    assert.equal(replayed.status, 202, await replayed.text());
+    videos.finish();
+    const task = await gateway.ended(id);
+    assert.equal(task.status, "succeeded", JSON.stringify(task.error));
+    assert.equal(task.charge.settled, "0.20");
+  },
+);
+
+Deno.test(
+  "a configuration that could not be stored when it took over is stored before its first task",
+  STRICT,
+  async () => {
+    await using videos = serveVideos();
+    await using gateway = await open(videos);
+    const { sql } = gateway.gateway.database;
+    await sql`alter table config_version rename to config_version_away`;
+    await reload(gateway, videoConfig({ name: "Second" }));
+    await until("it is logged", () => /config version not stored/.test(gateway.logged()));
+    const refused = await gateway.post("/v1/videos/generations", VIDEO_REQUEST);
+    assert.equal(refused.status, 500, await refused.text());
+    assert.deepEqual(await gateway.balance(), { available: "10.00", frozen: "0.00" });
+    await sql`alter table config_version_away rename to config_version`;
+    await startVideo(gateway, videos);
+    const names = (await versions(gateway)).map(({ source }) => /name: (\w+)/.exec(source)![1]);
+    assert.deepEqual(names, ["Films", "Second"]);
+  },
+);
