@@ -40,6 +40,7 @@ import { buildSite } from "./site/site.tsx";
 import { type Changes, openChanges } from "./store/changes.ts";
 import type { Database } from "./store/database.ts";
 import { StorageProbe } from "./store/storage_probe.ts";
+import { ConfigVersions } from "./tasks/config_versions.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -213,9 +214,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       options.secretsKey,
     ),
   );
+  const configs = opened.use(
+    await ConfigVersions.open({
+      sql,
+      keeper,
+      log: (level, message, fields) => log[level](message, fields),
+      timing: options.timing?.configs,
+    }),
+  );
   const { tasks, worker: steps } = openTasks({
     database,
     keeper,
+    configs,
     ledger,
     queue,
     files,

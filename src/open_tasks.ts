@@ -6,6 +6,7 @@ import type { PublicHosts } from "./outbound/public_hosts.ts";
 import type { Outbound } from "./outbound/safe_fetch.ts";
 import type { Queue, Worker } from "./queue/queue.ts";
 import type { Database } from "./store/database.ts";
+import type { ConfigVersions } from "./tasks/config_versions.ts";
 import { TaskCreation } from "./tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
 import { DOWNLOAD_LIMITS, type DownloadLimits, DownloadSlots } from "./tasks/downloads.ts";
@@ -19,6 +20,7 @@ import { openMediaCalls } from "./upstream/call_media.ts";
 interface Given {
   database: Database;
   keeper: PlanKeeper;
+  configs: ConfigVersions;
   ledger: Ledger;
   queue: Queue;
   files: Files;
@@ -37,9 +39,10 @@ export function openTasks(
   given: Given,
   stories: ReadonlyMap<string, Story> = new Map(),
 ): { tasks: TaskDeps; worker: Worker } {
-  const { database, keeper, ledger, queue, files, outbound, imageHosts, admission, onEnd, log } =
+  const { database, keeper, configs, ledger, queue, files, outbound, imageHosts, admission } =
     given;
   const limits = { ...DOWNLOAD_LIMITS, ...given.download };
+  const { onEnd, log } = given;
   const tasks: TaskDeps = {
     database,
     queue,
@@ -52,12 +55,18 @@ export function openTasks(
       silenceMs: limits.silenceMs,
     }),
     downloads: { limits, slots: new DownloadSlots(limits.slots) },
-    creation: new TaskCreation(database, queue, () => keeper.current.service),
+    creation: new TaskCreation(
+      database,
+      queue,
+      () => keeper.current.service,
+      (version) => configs.stored(version),
+    ),
     watch: new TaskWatch({
       versions: (ids) => taskVersions(database.sql, ids),
       rows: (ids) => tasksById(database.sql, ids),
     }),
-    plan: (declaration) => keeper.ofVersion(declaration),
+    plan: (declaration) => configs.of(declaration),
+    currentPlan: () => keeper.current,
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
     onEnd,
     log: (level, message, fields) => log[level](message, fields),

@@ -8,6 +8,7 @@ import type * as declared from "./declaration.ts";
 import type { Known } from "./checker.ts";
 import { crossCheck } from "./cross_check.ts";
 import { BadDeclaration, type Fault, inOrder } from "./faults.ts";
+import { forTasks } from "./for_tasks.ts";
 import { freeze } from "./freeze.ts";
 import { type Environment, load } from "./load.ts";
 import { noticeOf } from "./notice.ts";
@@ -22,33 +23,47 @@ export interface CompileOptions {
   environment: Environment;
   known: Known;
   now: number;
+  /**
+   * Texts of provider files, for a configuration that was stored. It is compiled for tasks only: variables
+   * that are not set any more switch their providers off, and the sections of the service itself are left out.
+   */
+  stored?: ReadonlyMap<string, string>;
 }
 
 /** What a declaration gives: a plan, or the reasons why not; warnings either way. */
 export interface Compiled {
   plan: Plan | null;
   faults: Fault[];
+  /** Texts of the provider files, by the name that the declaration has for each. */
+  files: ReadonlyMap<string, string>;
 }
 
 /** load → validate → cross-check → compile → freeze. Everything wrong comes back at once. */
 export function compile(options: CompileOptions): Compiled {
-  const loaded = load(options.file, options.source, options.environment);
-  if (loaded.value === undefined) return { plan: null, faults: inOrder(loaded.faults) };
+  const { stored } = options;
+  const read = load(options.file, options.source, options.environment);
+  const loaded = stored === undefined ? read : forTasks(read);
+  if (loaded.value === undefined) {
+    return { plan: null, faults: inOrder(loaded.faults), files: new Map() };
+  }
   const { declaration, faults: shape } = validate(loaded);
-  const own = readOwnAdapters(loaded, options.known);
+  const own = readOwnAdapters(loaded, options.known, stored);
   const before = [...loaded.faults, ...shape, ...own.faults];
   const faults = inOrder([...before, ...crossCheck(loaded, own.known, before, options.now)]);
   if (declaration === null || faults.some((fault) => fault.severity === "error")) {
-    return { plan: null, faults };
+    return { plan: null, faults, files: own.texts };
   }
-  return { plan: freeze(assemble(declaration, versionOf(loaded.written, own), own)), faults };
+  const version = versionOf(loaded.written, own);
+  return { plan: freeze(assemble(declaration, version, own)), faults, files: own.texts };
 }
 
 /** The same for callers that cannot go on without a plan. */
-export function compileOrThrow(options: CompileOptions): { plan: Plan; warnings: Fault[] } {
-  const { plan, faults } = compile(options);
+export function compileOrThrow(
+  options: CompileOptions,
+): { plan: Plan; warnings: Fault[]; files: Compiled["files"] } {
+  const { plan, faults, files } = compile(options);
   if (plan === null) throw new BadDeclaration(options.file, options.source, faults);
-  return { plan, warnings: faults };
+  return { plan, warnings: faults, files };
 }
 
 /** Comments and key order do not make a new version; nor do the environment's secrets. */

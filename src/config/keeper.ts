@@ -27,6 +27,13 @@ export interface KeeperOptions {
   ) => void;
 }
 
+/** A configuration as it was written; values of environment variables are not part of it. */
+export interface ConfigText {
+  readonly source: string;
+  /** Texts of the provider files, by the name that the source has for each. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
 /** What speaks against a declaration that is good in itself. */
 export interface Objection {
   path: Path;
@@ -41,26 +48,24 @@ export type Guard = (plan: Plan, before: Plan | null) => Promise<Objection | nul
 const LOGGED_MAX = 20;
 const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" } as const;
 
-/** Declarations kept for work that began under them. */
-const EARLIER_MAX = 16;
-
 /**
  * Keeps the plan in force. A new declaration is compiled whole and then swapped; a bad one changes
  * nothing. Whoever took `current` keeps what it took.
  */
 export class PlanKeeper {
   readonly #options: KeeperOptions;
-  readonly #listeners = new Set<(plan: Plan) => void>();
+  readonly #listeners = new Set<(plan: Plan, text: ConfigText) => void>();
   readonly #guards: Guard[] = [];
   #current: Plan;
-  readonly #earlier = new Map<string, Plan>();
+  #text: ConfigText;
   #last: Reload;
   #lastChange: Reload | null = null;
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: KeeperOptions, plan: Plan, warnings: Fault[]) {
+  private constructor(options: KeeperOptions, plan: Plan, text: ConfigText, warnings: Fault[]) {
     this.#options = options;
     this.#current = plan;
+    this.#text = text;
     this.#last = this.#note("start", plan.version, warnings, []);
     this.#warn(warnings);
   }
@@ -68,19 +73,25 @@ export class PlanKeeper {
   /** Reads the declaration for the first time; throws `BadDeclaration` with every fault. */
   static async open(options: KeeperOptions): Promise<PlanKeeper> {
     const source = await readDeclaration(options.file);
-    const { plan, warnings } = compileOrThrow({ ...options, source, now: Date.now() });
-    return new PlanKeeper(options, plan, warnings);
+    const { plan, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
+    return new PlanKeeper(options, plan, { source, files }, warnings);
   }
 
   get current(): Plan {
     return this.#current;
   }
 
-  /** The declaration of that version, for work that began under it; the one in force where it is forgotten. */
-  ofVersion(version: string): Plan {
-    // The same file with a new key is the same version: the new key counts.
-    if (version === this.#current.version) return this.#current;
-    return this.#earlier.get(version) ?? this.#current;
+  /** What the plan in force was compiled from. */
+  get text(): ConfigText {
+    return this.#text;
+  }
+
+  /**
+   * Compiles a configuration that was in force once, with the environment of this process. Null where this
+   * build cannot.
+   */
+  compileStored({ source, files: stored }: ConfigText): Plan | null {
+    return compile({ ...this.#options, source, stored, now: Date.now() }).plan;
   }
 
   get lastReload(): Reload {
@@ -103,8 +114,8 @@ export class PlanKeeper {
     this.#guards.push(guard);
   }
 
-  /** Called with every plan that takes over. */
-  onChange(listener: (plan: Plan) => void): void {
+  /** Called with every plan that takes over, and with what it was compiled from. */
+  onChange(listener: (plan: Plan, text: ConfigText) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -116,16 +127,6 @@ export class PlanKeeper {
     return turn;
   }
 
-  /** Oldest out first; a version that comes back is in force itself. */
-  #remember(plan: Plan): void {
-    this.#earlier.delete(plan.version);
-    this.#earlier.set(plan.version, plan);
-    for (const version of this.#earlier.keys()) {
-      if (this.#earlier.size <= EARLIER_MAX) break;
-      this.#earlier.delete(version);
-    }
-  }
-
   async #reload(cause: Reload["cause"]): Promise<Reload> {
     const { file, log } = this.#options;
     let source: string;
@@ -135,7 +136,7 @@ export class PlanKeeper {
       if (!(error instanceof BadDeclaration)) throw error;
       return this.#keepOld(cause, error.source, error.faults);
     }
-    const { plan, faults } = compile({ ...this.#options, source, now: Date.now() });
+    const { plan, faults, files } = compile({ ...this.#options, source, now: Date.now() });
     if (plan === null) return this.#keepOld(cause, source, faults);
     for (const guard of this.#guards) {
       const objection = await guard(plan, this.#current);
@@ -146,8 +147,8 @@ export class PlanKeeper {
     this.#last = this.#note(cause, plan.version, faults, changes);
     this.#warn(faults);
     // The environment may have changed even if the file has not, so the new plan is always taken.
-    this.#remember(this.#current);
     this.#current = plan;
+    this.#text = { source, files };
     this.#tell(plan);
     if (changes.length > 0) {
       this.#lastChange = this.#last;
@@ -178,7 +179,7 @@ export class PlanKeeper {
   #tell(plan: Plan): void {
     for (const listener of this.#listeners) {
       try {
-        listener(plan);
+        listener(plan, this.#text);
       } catch (error) {
         this.#options.log("error", "a part did not take the new declaration", {
           error: String(error),

@@ -14,14 +14,22 @@ export interface OwnAdapters {
   readonly names: readonly string[];
   /** The files, to be watched. */
   readonly files: readonly string[];
+  /** What stands in them, by the name that the declaration has for each. */
+  readonly texts: ReadonlyMap<string, string>;
   readonly faults: readonly Fault[];
 }
 
 const FILE = /^\.{0,2}\/|\.ya?ml$/;
 const CHARACTERS_MAX = 256 * 1024;
 
-export function readOwnAdapters(loaded: Loaded, known: Known): OwnAdapters {
+/** `stored` holds the texts of the files, where they are not to be read from the disk. */
+export function readOwnAdapters(
+  loaded: Loaded,
+  known: Known,
+  stored?: ReadonlyMap<string, string>,
+): OwnAdapters {
   const { openAdapter } = known;
+  const texts = new Map<string, string>();
   const names = new Map<string, string>();
   const files: string[] = [];
   const faults: Fault[] = [];
@@ -36,9 +44,16 @@ export function readOwnAdapters(loaded: Loaded, known: Known): OwnAdapters {
     if (!files.includes(path)) files.push(path);
     const report = (message: string) =>
       faults.push(loaded.places.fault(["providers", id, "adapter"], { message }));
-    const source = readText(path);
+    // Read once, though several providers name it: the version speaks of one content.
+    const read = texts.get(adapter);
+    const source = read !== undefined
+      ? { text: read }
+      : stored === undefined
+      ? readText(path)
+      : readStored(stored, adapter);
     if ("reason" in source) report(`${adapter} ${source.reason}`);
     else {
+      texts.set(adapter, source.text);
       const name = `${adapter}@${versionOf(source.text)}`;
       const opened = openAdapter(name, source.text);
       if ("faults" in opened) {
@@ -55,8 +70,17 @@ export function readOwnAdapters(loaded: Loaded, known: Known): OwnAdapters {
     nameOf: (adapter) => names.get(adapter) ?? adapter,
     names: [...names.values()],
     files,
+    texts,
     faults,
   };
+}
+
+function readStored(
+  stored: ReadonlyMap<string, string>,
+  adapter: string,
+): { text: string } | { reason: string } {
+  const text = stored.get(adapter);
+  return text === undefined ? { reason: "is not stored" } : { text };
 }
 
 /** Read at once: compiling a declaration is one step, and a file of this size is nothing. */

@@ -1,11 +1,11 @@
-import type { Model, Plan } from "../config/plan.ts";
+import type { Model } from "../config/plan.ts";
 import { priceFrom } from "../pricing/snapshot.ts";
 import type { Next } from "../queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { finishTask } from "../tasks/finish_task.ts";
 import { noteOutput } from "../tasks/lease.ts";
 import { outputOf } from "../tasks/copy_outputs.ts";
-import { modelGone } from "../tasks/spot.ts";
+import { modelGone, planFor } from "../tasks/spot.ts";
 import { cancelParts } from "../tasks/task_parts.ts";
 import type { ClaimedTask, EndStatus, StoredOutput, TaskOutput } from "../tasks/task.ts";
 import type { DramaJob } from "./drama.ts";
@@ -48,10 +48,11 @@ export async function advanceDrama(
     return await end(deps, task, job, survey, { status: "failed", error: survey.failure });
   }
   const room = job.chain.shotsAtOnce - survey.living;
-  const plan = deps.plan(task.declaration);
   const parts: NewPart[] = [];
   for (const wanted of survey.open.slice(0, Math.max(0, room))) {
-    const part = newPart(plan, job, survey, wanted);
+    const id = modelOf(job, wanted);
+    const model = (await planFor(deps, task.declaration, id)).models.get(id);
+    const part = model === undefined ? null : newPart(model, job, survey, wanted);
     // A model of the chain is gone: what is there is kept, and paid for.
     if (part === null) {
       if (survey.living > 0) return await wait(deps, task, survey, []);
@@ -69,7 +70,7 @@ async function wait(
   { stage, stages, progress }: Survey,
   parts: readonly NewPart[],
 ): Promise<Next> {
-  const plan = deps.plan(task.declaration);
+  const plan = await deps.plan(task.declaration);
   const next = await makeParts(
     deps,
     task,
@@ -81,16 +82,25 @@ async function wait(
   return next;
 }
 
+/** The model that makes a part. */
+function modelOf({ chain }: DramaJob, { part, stage }: Wanted): string {
+  const { script, roles, storyboard, video } = chain;
+  if (stage === "script") return script.model;
+  if (stage === "roles") return roles!.model;
+  if (part.startsWith("speech/")) return video!.speech!.model;
+  return stage === "storyboard" ? storyboard!.model : video!.model;
+}
+
 function newPart(
-  plan: Plan,
+  model: Model,
   job: DramaJob,
   survey: Survey,
   { part, stage, shot, attempt }: Wanted & { attempt: number },
-): NewPart | null {
-  const { script, roles, storyboard, video } = job.chain;
+): NewPart {
+  const { id, type } = model;
+  const { script, roles } = job.chain;
   if (stage === "script" || stage === "roles") {
     const text = stage === "script" ? script : roles!;
-    if (!plan.models.has(text.model)) return null;
     const written: TextJob = {
       stage,
       prompt: textPrompt(job, text.prompt, survey.script),
@@ -99,19 +109,10 @@ function newPart(
       tries: job.chain.tries,
       characters: job.characters,
     };
-    return { part, attempt, type: "chat", model: text.model, job: written };
+    return { part, attempt, type: "chat", model: id, job: written };
   }
   const context: ShotContext = { job, script: survey.script!, roles: survey.roles!, shot: shot! };
-  const isLine = part.startsWith("speech/");
-  const id = isLine
-    ? video!.speech!.model
-    : stage === "storyboard"
-    ? storyboard!.model
-    : video!.model;
-  const model = plan.models.get(id);
-  if (model === undefined) return null;
-  const { type } = model;
-  if (isLine) return { part, attempt, type, model: id, job: lineJob(context)! };
+  if (part.startsWith("speech/")) return { part, attempt, type, model: id, job: lineJob(context)! };
   const ability = abilityOf(model);
   const picture = survey.pictures.get(shot!)?.file_id ?? null;
   const made = stage === "storyboard"
@@ -203,7 +204,7 @@ async function end(
   },
 ): Promise<Next> {
   const { paid, made } = survey;
-  const scale = deps.plan(task.declaration).service.currencyScale;
+  const { service: { currencyScale: scale } } = await deps.plan(task.declaration);
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),

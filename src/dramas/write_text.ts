@@ -4,7 +4,7 @@ import type { Next } from "../queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { failTask, finishTask } from "../tasks/finish_task.ts";
 import { handBack } from "../tasks/lease.ts";
-import { modelGone } from "../tasks/spot.ts";
+import { modelGone, planFor } from "../tasks/spot.ts";
 import type { ClaimedTask } from "../tasks/task.ts";
 import type { ChatRequest } from "../upstream/adapter.ts";
 import { askWhole } from "../upstream/call_chat.ts";
@@ -37,7 +37,7 @@ export async function writeText(
     return "done";
   }
   const job = task.job as TextJob;
-  const plan = deps.plan(task.declaration);
+  const plan = await planFor(deps, task.declaration, task.model);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));

@@ -76,6 +76,8 @@ export class TaskCreation {
     private readonly database: Database,
     private readonly queue: Queue,
     private readonly money: () => Currency,
+    /** Makes sure that the configuration of a task is stored before the task is. */
+    private readonly storeConfig: (version: string) => Promise<void> = () => Promise.resolve(),
   ) {
     this.#orders = new GroupCommit({
       run: (orders) => this.#write(orders),
@@ -88,6 +90,7 @@ export class TaskCreation {
   /** Refuses with `idempotency_key_reused`, `concurrency_limit_exceeded` or `insufficient_balance`. */
   async create(task: NewTask): Promise<CreatedTask> {
     const order: Order = { ...task, id: newId("task") };
+    await this.storeConfig(task.declaration);
     const answer = await this.#orders.add(order);
     switch (answer.outcome) {
       case "created":

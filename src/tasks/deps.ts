@@ -24,10 +24,10 @@ export interface TaskDeps {
   leaveSlot?(): void;
   creation: TaskCreation;
   watch: TaskWatch;
-  /**
-   * The declaration that a task began under, as long as this process knows it; else the one in force.
-   */
-  plan(declaration: string): Plan;
+  /** The configuration that a task began under; the one in force where it is not stored. */
+  plan(declaration: string): Plan | Promise<Plan>;
+  /** The configuration in force. */
+  currentPlan(): Plan;
   /** Fetches an input that a client named, for an upstream that wants bytes. */
   fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
   onEnd?(status: EndStatus): void;

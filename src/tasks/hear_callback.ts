@@ -1,5 +1,5 @@
 import type { TaskDeps } from "./deps.ts";
-import { type Placed, spotOf } from "./spot.ts";
+import { locate, type Placed } from "./spot.ts";
 import { TASK } from "./task.ts";
 
 /**
@@ -11,7 +11,7 @@ export async function hearCallback(deps: TaskDeps, id: string, body: unknown): P
   const [task] = await sql<(Placed & { upstream_id: string; declaration: string })[]>`
     select declaration, type, model, provider, upstream_model, upstream_id from task
      where id = ${id} and phase = 'accepted' and completed_at is null`;
-  const spot = task === undefined ? null : spotOf(deps.plan(task.declaration), task);
+  const spot = task === undefined ? null : await locate(deps, task);
   if (spot === null) return;
   const named = await deps.media.readCallback(spot, body).catch(() => null);
   if (named !== null && named !== task!.upstream_id) return;

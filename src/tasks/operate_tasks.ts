@@ -97,11 +97,14 @@ export async function findForOperator(sql: Queries, id: string): Promise<Operato
  */
 export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTask> {
   const { sql } = deps.database;
-  // Under what is in force now: what an operator mends before a replay, they mend there.
-  const { version } = deps.plan("");
+  // Under what is in force now: what an operator mends before a replay, they mend there. A job at a provider
+  // that is not in it can only be found with the configuration it began under.
+  const { version, providers } = deps.currentPlan();
   const { count } = await sql`
     update task
-       set dead_at = null, failures = 0, download_tries = 0, declaration = ${version},
+       set dead_at = null, failures = 0, download_tries = 0,
+           declaration = case when provider is null or provider = any(${[...providers.keys()]})
+                         then ${version} else declaration end,
            wake_at = case when lease_until > now() then wake_at else now() end,
            deadline_at = greatest(deadline_at, now() + make_interval(secs => deadline_seconds))
      where id = ${id} and completed_at is null`;

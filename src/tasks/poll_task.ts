@@ -8,7 +8,7 @@ import { copyOutputs } from "./copy_outputs.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import { handBack, noteCancelSent, noteDownloadFailed } from "./lease.ts";
-import { modelGone, spotOf } from "./spot.ts";
+import { failLost, locate } from "./spot.ts";
 import type { ClaimedTask, TaskJob } from "./task.ts";
 import { meter } from "./usage.ts";
 
@@ -18,8 +18,8 @@ export async function pollTask(
   task: ClaimedTask,
   signal: AbortSignal,
 ): Promise<Next> {
-  const spot = spotOf(deps.plan(task.declaration), task);
-  if (spot === null) return await failTask(deps, task, modelGone());
+  const spot = await locate(deps, task);
+  if (spot === null) return await failLost(deps, task);
   let seen;
   try {
     seen = await cancelled(deps, task, spot, signal) ??

@@ -10,7 +10,7 @@ import { failTask, finishTask } from "./finish_task.ts";
 import { handBack, handBackUnsent, noteAccepted, noteResult, noteSubmitting } from "./lease.ts";
 import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
-import { modelGone, spotOf } from "./spot.ts";
+import { failLost, locate, modelGone, planFor } from "./spot.ts";
 import type { ClaimedTask, TaskJob } from "./task.ts";
 
 /** Rounds through all upstreams of a model before a task fails. */
@@ -35,7 +35,7 @@ export async function submitTask(
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const plan = deps.plan(task.declaration);
+  const plan = await planFor(deps, task.declaration, task.model);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
@@ -179,8 +179,8 @@ export async function recoverSubmission(
   signal: AbortSignal,
 ): Promise<Next> {
   const { sql } = deps.database;
-  const spot = spotOf(deps.plan(task.declaration), task);
-  if (spot === null) return await failTask(deps, task, modelGone());
+  const spot = await locate(deps, task);
+  if (spot === null) return await failLost(deps, task);
   let found;
   try {
     found = await deps.media.find(spot, task.id, signal);

@@ -5,10 +5,10 @@ import { isStorageUnavailable } from "../store/storage_error.ts";
 import { describeError } from "../telemetry/log.ts";
 import type { MediaUsage, UpstreamOutput } from "../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
-import { failTask, finishTask } from "./finish_task.ts";
+import { finishTask } from "./finish_task.ts";
 import { claim, dueTasks, handBack, keepLease, LostLease, noteFailure } from "./lease.ts";
 import { pollTask, succeed } from "./poll_task.ts";
-import { modelGone, spotOf } from "./spot.ts";
+import { failLost, locate } from "./spot.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedTask } from "./task.ts";
 import { cancelParts } from "./task_parts.ts";
@@ -60,8 +60,8 @@ async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSign
     case "chained":
       throw new Error(`A ${task.type} is no chain`);
     case "copying": {
-      const spot = spotOf(deps.plan(task.declaration), task);
-      if (spot === null) return await failTask(deps, task, modelGone());
+      const spot = await locate(deps, task);
+      if (spot === null) return await failLost(deps, task);
       const result = task.result as { outputs: UpstreamOutput[]; usage: MediaUsage | null };
       return await succeed(deps, task, spot, result, signal);
     }
@@ -70,12 +70,13 @@ async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSign
 
 /** Its time is over, whatever the upstream still does with it: nothing is charged. */
 async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<Next> {
+  // Before the end: the configuration of a task is stored for as long as it is not over.
+  const spot = await locate(deps, task);
   const isEnded = await finishTask(deps, task, {
     status: "expired",
     error: { code: "upstream_timeout", message: "The task was not finished in time." },
   });
   if (isEnded && task.phase === "chained") await cancelParts(deps, task.id);
-  const spot = spotOf(deps.plan(task.declaration), task);
   if (isEnded && spot !== null && task.upstream_id !== null) {
     await deps.media.cancel(spot, task.upstream_id, signal).catch(() => null);
   }

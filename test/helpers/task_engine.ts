@@ -16,6 +16,7 @@ import type { Message, Queue, Worker } from "../../src/queue/queue.ts";
 import type { Database } from "../../src/store/database.ts";
 import { acceptGeneration } from "../../src/tasks/accept_generation.ts";
 import type { TaskDeps } from "../../src/tasks/deps.ts";
+import { ConfigVersions } from "../../src/tasks/config_versions.ts";
 import { findTask } from "../../src/tasks/find_task.ts";
 import { TASK, type TaskRow } from "../../src/tasks/task.ts";
 import { TASK_RULES } from "../../src/tasks/verify_tasks.ts";
@@ -78,9 +79,11 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const admission = new Admission({ adapters: ADAPTERS, onAttempt() {} });
+  const configs = parts.use(await ConfigVersions.open({ sql, keeper, log() {} }));
   const { tasks: deps, worker } = openTasks({
     database,
     keeper,
+    configs,
     ledger,
     queue,
     files,
