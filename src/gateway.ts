@@ -178,7 +178,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   );
   const imageHosts = new PublicHosts({ resolve: options.resolve });
-  const { admission, upstreams, chat } = opened.use(
+  const { admission, upstreams, chat, http1 } = opened.use(
     openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
@@ -211,6 +211,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     outbound,
     imageHosts,
     admission,
+    http1,
+    timing: options.timing?.tasks,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,
   }, dramaStories(upstreams));

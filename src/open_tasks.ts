@@ -9,11 +9,13 @@ import type { Database } from "./store/database.ts";
 import { TaskCreation } from "./tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
 import { tasksById, taskVersions } from "./tasks/find_task.ts";
+import { SUBMISSION_TIMING, type SubmissionTiming } from "./tasks/submit_task.ts";
 import { type Story, taskWorker } from "./tasks/task_worker.ts";
 import { TaskWatch } from "./tasks/watch_task.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Admission } from "./upstream/admission.ts";
 import { openMediaCalls } from "./upstream/call_media.ts";
+import type { Http1Client } from "./upstream/http1/client.ts";
 
 interface Given {
   database: Database;
@@ -24,6 +26,8 @@ interface Given {
   outbound: Outbound;
   imageHosts: PublicHosts;
   admission: Admission;
+  http1: Http1Client | null;
+  timing: Partial<SubmissionTiming> | undefined;
   onEnd: NonNullable<TaskDeps["onEnd"]>;
   log: Log;
 }
@@ -35,8 +39,7 @@ export function openTasks(
   given: Given,
   stories: ReadonlyMap<string, Story> = new Map(),
 ): { tasks: TaskDeps; worker: Worker } {
-  const { database, keeper, ledger, queue, files, outbound, imageHosts, admission, onEnd, log } =
-    given;
+  const { database, keeper, ledger, queue, files, outbound, imageHosts, onEnd, log } = given;
   const tasks: TaskDeps = {
     database,
     queue,
@@ -44,7 +47,8 @@ export function openTasks(
     files,
     imageHosts,
     media: openMediaCalls({
-      admission,
+      admission: given.admission,
+      http1: given.http1,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),
     creation: new TaskCreation(database, queue, () => keeper.current.service),
@@ -52,6 +56,7 @@ export function openTasks(
       versions: (ids) => taskVersions(database.sql, ids),
       rows: (ids) => tasksById(database.sql, ids),
     }),
+    timing: { ...SUBMISSION_TIMING, ...given.timing },
     plan: (declaration) => keeper.ofVersion(declaration),
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
     onEnd,

@@ -1,8 +1,10 @@
 import type { ChatTiming } from "./chat/complete_chat.ts";
 import type { BodyPace } from "./limits/paced_reads.ts";
+import type { SubmissionTiming } from "./tasks/submit_task.ts";
 
 /** How long a gateway waits for what. Tests run with shorter times than the usual ones. */
 export interface GatewayTiming {
   chat?: Partial<ChatTiming>;
   body?: Partial<BodyPace>;
+  tasks?: Partial<SubmissionTiming>;
 }

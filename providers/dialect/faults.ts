@@ -81,12 +81,14 @@ export function declareFaults(
   const rules = [...declared.rules ?? [], ...COMMON].map(compile);
 
   function judge(status: number, error: Json): Fault {
-    const kind = rules.find((rule) => rule.fits(status, error))?.kind ?? kindOfStatus(status);
-    if (kind !== "rejected") return { kind };
+    const rule = rules.find((rule) => rule.fits(status, error));
+    const kind = rule?.kind ?? kindOfStatus(status);
+    const named = rule?.hasWords === true ? { isNamed: true } as const : {};
+    if (kind !== "rejected") return { kind, ...named };
     const param = paramOf(text(error.param), clientName, fields);
     // A complaint about the model's name is about our declaration.
     if (param === "model") return { kind: "failed" };
-    return param === null ? { kind } : { kind, param };
+    return param === null ? { kind, ...named } : { kind, param, ...named };
   }
 
   return {
@@ -130,6 +132,8 @@ export function withoutWords(status: number): FaultKind {
 
 interface CompiledRule {
   readonly kind: FaultKind;
+  /** It looks at more than the status. */
+  readonly hasWords: boolean;
   fits(status: number, error: Json): boolean;
 }
 
@@ -140,6 +144,7 @@ function compile(rule: ErrorRule): CompiledRule {
   const parts = rule.message === undefined ? null : [rule.message].flat().map(lower);
   return {
     kind: rule.kind,
+    hasWords: codes !== null || types !== null || parts !== null,
     fits(status, error) {
       if (statuses !== null && !statuses.has(String(status))) return false;
       if (codes !== null && !codes(String(error.code))) return false;

@@ -6,6 +6,7 @@ import type { Queue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import type { MediaCalls } from "../upstream/media_calls.ts";
 import type { TaskCreation } from "./create_task.ts";
+import type { SubmissionTiming } from "./submit_task.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./watch_task.ts";
 
@@ -18,6 +19,7 @@ export interface TaskDeps {
   /** Whether hosts of linked images are public. */
   imageHosts: Pick<PublicHosts, "check">;
   media: MediaCalls;
+  timing: SubmissionTiming;
   creation: TaskCreation;
   watch: TaskWatch;
   /**

@@ -15,6 +15,13 @@ export interface Adapter {
   readonly media?: Readonly<Partial<Record<MediaType, MediaAdapter>>>;
   /** Answers in this process instead of over the network. The simulator does. */
   readonly transport?: Transport;
+  /** Whether `transport` answers at this address; left out, at every one. */
+  isInProcess?(url: string): boolean;
+}
+
+/** What answers at this address instead of the network, if anything does. */
+export function transportTo(adapter: Adapter, url: string): Transport | undefined {
+  return adapter.isInProcess?.(url) === false ? undefined : adapter.transport;
 }
 
 /** Throws `NotSent` where no connection came to be, and anything else where one broke. */
@@ -178,4 +185,6 @@ export interface Fault {
     | "failed";
   /** The client's field, where the provider names one that exists in OpenAI's shape. */
   readonly param?: string;
+  /** The answer's body says so in words that the provider's rules know; the status alone may say anything. */
+  readonly isNamed?: true;
 }

@@ -1,10 +1,12 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan } from "../config/plan.ts";
+import { transportTo } from "./adapter.ts";
 import { type Admission, type Asker, nameOf } from "./admission.ts";
 import { tryingOrder } from "./choose.ts";
 import { type Exchange, exchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
+import type { Http1Client } from "./http1/client.ts";
 import type { MediaAdapter, MediaJob, MediaType, Seen, Submitted } from "./media_adapter.ts";
 import type { Choice, MediaCalls, Spot } from "./media_calls.ts";
 
@@ -14,13 +16,15 @@ export interface MediaCallsOptions {
   admission: Admission;
   /** Fetches from addresses that providers name. */
   fetchSafely: FetchSafely;
+  /** Carries submissions; null where everything is for `fetch`. */
+  http1: Http1Client | null;
 }
 
 /** Long enough for a look, short enough that a silent provider does not keep a worker. */
 const LOOK_MS_MAX = 30_000;
 const FULL_RETRY_MS = 1_000;
 
-export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): MediaCalls {
+export function openMediaCalls({ admission, fetchSafely, http1 }: MediaCallsOptions): MediaCalls {
   function adapterOf({ plan, model, upstream }: Spot): MediaAdapter {
     const { media } = admission.adapterOf(plan.providers.get(upstream.provider)!);
     const adapter = media?.[model.type as MediaType];
@@ -30,9 +34,11 @@ export function openMediaCalls({ admission, fetchSafely }: MediaCallsOptions): M
 
   function exchangeOf({ plan, model, upstream }: Spot, signal: AbortSignal): Exchange {
     const provider = plan.providers.get(upstream.provider)!;
+    const target = admission.targetOf(model, upstream, provider);
     return {
-      transport: admission.adapterOf(provider).transport,
-      target: admission.targetOf(model, upstream, provider),
+      transport: transportTo(admission.adapterOf(provider), target.baseUrl),
+      http1,
+      target,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };
@@ -135,9 +141,9 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
       prepared.push(await exchange(talk, adapter.fault, request));
     } catch (error) {
       // Whatever became of it, the job itself was not handed over.
-      throw error instanceof UpstreamFailure && error.sent === "maybe"
-        ? new UpstreamFailure(error.kind, error.message, { ...error.options, sent: "no" })
-        : error;
+      if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
+      const sent = error.options.status === undefined ? "no" : "refused";
+      throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent });
     }
   }
   const request = await adapter.submit(job, target, prepared);

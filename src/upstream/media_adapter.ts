@@ -41,7 +41,7 @@ export interface MediaRequest {
 export interface MediaReply {
   readonly status: number;
   readonly mimeType: string;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, "get">;
   readonly body: unknown;
 }
 

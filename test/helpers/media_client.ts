@@ -26,7 +26,13 @@ export class MediaClient {
       headers: { "x-simulate": this.orders },
     };
     const transport = this.served === null ? this.simulator.transport : undefined;
-    return { transport, target, timeoutMs: 30_000, signal: new AbortController().signal };
+    return {
+      transport,
+      http1: null,
+      target,
+      timeoutMs: 30_000,
+      signal: new AbortController().signal,
+    };
   }
 
   /** As after a restart: nothing is remembered. */
