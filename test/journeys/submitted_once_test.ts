@@ -31,7 +31,7 @@ models:
     type: chat
     capabilities: [chat]
     limits: { context_tokens: 8000, max_output_tokens: 100 }
-    upstreams: [{ provider: first, model: t }]
+    upstreams: [{ provider: first, model: chat }]
 prices:
   default:
     effective_at: 2026-01-01T00:00:00Z
