@@ -66,6 +66,8 @@ export interface Faults {
   judge(status: number, error: Json): Fault;
   /** What an answer that is not 2xx means. */
   read(status: number, body: unknown): Fault;
+  /** Whether a rule knows the answer's words, beyond its status, for those of a request that was turned away. */
+  isRefusal(status: number, body: unknown): boolean;
   /** What a chunk reports; null for one that reports no failure. */
   inChunk(chunk: Json): Fault | null;
 }
@@ -81,22 +83,29 @@ export function declareFaults(
   const rules = [...declared.rules ?? [], ...COMMON].map(compile);
 
   function judge(status: number, error: Json): Fault {
-    const rule = rules.find((rule) => rule.fits(status, error));
-    const kind = rule?.kind ?? kindOfStatus(status);
-    const named = rule?.hasWords === true ? { isNamed: true } as const : {};
-    if (kind !== "rejected") return { kind, ...named };
+    const kind = rules.find((rule) => rule.fits(status, error))?.kind ?? kindOfStatus(status);
+    if (kind !== "rejected") return { kind };
     const param = paramOf(text(error.param), clientName, fields);
     // A complaint about the model's name is about our declaration.
     if (param === "model") return { kind: "failed" };
-    return param === null ? { kind, ...named } : { kind, param, ...named };
+    return param === null ? { kind } : { kind, param };
+  }
+
+  function errorOf(body: unknown): Json | null {
+    const error = errorIn(body, at) ?? flatError(body);
+    return error === null || codeField === "code" ? error : { ...error, code: error[codeField] };
   }
 
   return {
     judge,
     read(status, body) {
-      const error = errorIn(body, at) ?? flatError(body);
-      if (error === null) return { kind: withoutWords(status) };
-      return judge(status, codeField === "code" ? error : { ...error, code: error[codeField] });
+      const error = errorOf(body);
+      return error === null ? { kind: withoutWords(status) } : judge(status, error);
+    },
+    isRefusal(status, body) {
+      const error = errorOf(body);
+      const rule = error === null ? undefined : rules.find((each) => each.fits(status, error));
+      return rule !== undefined && rule.hasWords && rule.kind !== "failed";
     },
     inChunk(chunk) {
       const error = errorIn(chunk, at);

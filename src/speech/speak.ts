@@ -199,7 +199,8 @@ async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<Arr
 /** Characters as sent; time as the provider counts it, or as the sound lasts, at most what was held. */
 function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | null): Usage {
   const { response_format, seconds_max } = speech.parameters;
-  const ms = said?.durationMs ?? soundMs(bytes, response_format);
+  const told = said?.durationMs;
+  const ms = Number.isFinite(told) ? told! : soundMs(bytes, response_format);
   const most = seconds_max * 1000;
   const billed = ms === null ? most : Math.min(most, Math.max(0, Math.round(ms)));
   return {

@@ -185,6 +185,4 @@ export interface Fault {
     | "failed";
   /** The client's field, where the provider names one that exists in OpenAI's shape. */
   readonly param?: string;
-  /** The answer's body says so in words that the provider's rules know; the status alone may say anything. */
-  readonly isNamed?: true;
 }

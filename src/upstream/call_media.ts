@@ -91,9 +91,10 @@ export function openMediaCalls({ admission, fetchSafely, http1 }: MediaCallsOpti
     look: (spot, id, signal) => glance(spot, signal, (talk, adapter) => look(adapter, talk, id)),
 
     cancel: (spot, id, signal) =>
-      glance(spot, signal, async (talk, { cancel, readCancelled, fault }) => {
+      glance(spot, signal, async (talk, adapter) => {
+        const { cancel, readCancelled } = adapter;
         if (cancel === undefined) return null;
-        const reply = await exchange(talk, fault, await cancel(id, talk.target));
+        const reply = await exchange(talk, adapter, await cancel(id, talk.target));
         return await readCancelled?.(reply) ?? null;
       }),
 
@@ -138,7 +139,7 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
   const prepared = [];
   for (const request of await adapter.prepare?.(job, target) ?? []) {
     try {
-      prepared.push(await exchange(talk, adapter.fault, request));
+      prepared.push(await exchange(talk, adapter, request));
     } catch (error) {
       // Whatever became of it, the job itself was not handed over.
       if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
@@ -147,7 +148,7 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
     }
   }
   const request = await adapter.submit(job, target, prepared);
-  const reply = await exchange(talk, adapter.fault, request);
+  const reply = await exchange(talk, adapter, request);
   return await readable(() => adapter.readSubmitted(reply, job, target));
 }
 
@@ -159,11 +160,11 @@ async function look(adapter: MediaAdapter, talk: Exchange, id: string): Promise<
   }
   let step: "poll" | "result" = "poll";
   try {
-    const reply = await exchange(talk, adapter.fault, await poll(id, target));
+    const reply = await exchange(talk, adapter, await poll(id, target));
     const seen = await readable(() => readPolled(reply, target, id));
     if (seen.state !== "result") return seen;
     step = "result";
-    const made = await exchange(talk, adapter.fault, await result!(id, target));
+    const made = await exchange(talk, adapter, await result!(id, target));
     return await readable(() => readResult!(made, target, id));
   } catch (error) {
     const end = error instanceof UpstreamFailure ? endOf(adapter, step, error) : null;
@@ -183,13 +184,14 @@ function endOf(
 }
 
 async function find(
-  { find, readFound, fault, isFinal }: MediaAdapter,
+  adapter: MediaAdapter,
   talk: Exchange,
   reference: string,
 ): Promise<string | null | "unknown"> {
+  const { find, readFound, isFinal } = adapter;
   if (find === undefined || readFound === undefined) return "unknown";
   try {
-    const reply = await exchange(talk, fault, await find(reference, talk.target));
+    const reply = await exchange(talk, adapter, await find(reference, talk.target));
     return await readable(() => readFound(reply, reference));
   } catch (error) {
     const status = error instanceof UpstreamFailure ? error.options.status : undefined;

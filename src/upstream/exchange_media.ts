@@ -1,9 +1,8 @@
-import type { Fault, Target, Transport } from "./adapter.ts";
-import { NotSent } from "./adapter.ts";
+import { NotSent, type Target, type Transport } from "./adapter.ts";
 import { Deadline } from "./deadline.ts";
 import { retryAfter, sentByStatus, UpstreamFailure } from "./failure.ts";
 import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
-import type { MediaReply, MediaRequest } from "./media_adapter.ts";
+import type { MediaAdapter, MediaReply, MediaRequest } from "./media_adapter.ts";
 import { type Reply, replyOf, replyOfHttp1 } from "./media_reply.ts";
 import { sentOnce } from "./sent_once.ts";
 
@@ -22,10 +21,13 @@ export interface Exchange {
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 
+/** What an answer that is not 2xx means. */
+type Judge = Pick<MediaAdapter, "fault" | "isRefusal">;
+
 /** Sends a request and reads the whole answer; throws `UpstreamFailure` for anything but 2xx. */
 export async function exchange(
   talk: Exchange,
-  judge: (status: number, body: unknown) => Fault,
+  judge: Judge,
   request: MediaRequest,
 ): Promise<MediaReply> {
   using deadline = new Deadline(talk.timeoutMs, talk.signal);
@@ -124,16 +126,16 @@ function bodyOf(bytes: Uint8Array<ArrayBuffer>, mimeType: string): unknown {
 function refused(
   { status, headers }: Reply,
   body: unknown,
-  judge: (status: number, body: unknown) => Fault,
+  judge: Judge,
 ): UpstreamFailure {
-  const fault = judge(status, body);
+  const fault = judge.fault(status, body);
   return new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: typeof body === "string" ? body.slice(0, 2000) : JSON.stringify(body).slice(0, 2000),
     param: fault.param,
     status,
     answer: body,
     retryAfterSeconds: retryAfter(headers),
-    sent: sentByStatus(status, fault),
+    sent: sentByStatus(status, judge.isRefusal?.(status, body) === true),
   });
 }
 

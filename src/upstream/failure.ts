@@ -23,9 +23,9 @@ const LOST_BEHIND_PROXY = new Set([502, 504, 520, 522, 524]);
  * Whether an answer that is no 2xx is certain to have refused the request. Providers answer 500 and 503 to
  * jobs that they have begun: only what the provider's own rules name as a refusal counts as one.
  */
-export function sentByStatus(status: number, { kind, isNamed }: Fault): Sent {
+export function sentByStatus(status: number, isNamedRefusal: boolean): Sent {
   if (status < 500) return status === 408 || status === 499 ? "maybe" : "refused";
-  return isNamed === true && kind !== "failed" ? "refused" : "maybe";
+  return isNamedRefusal ? "refused" : "maybe";
 }
 
 /** An upstream did not answer as it should. What it said stays in `cause` and in our log. */
@@ -102,12 +102,16 @@ export function causeOf(failure: UpstreamFailure): Cause {
 /** Statuses below 500 that need not be about the request: the key, the money behind it, time, the rate. */
 const OWN_STATUSES = new Set([401, 402, 403, 408, 425, 429, 498]);
 
-/** `Retry-After` in seconds; a date is counted from now. */
+/** Longer than this no upstream is believed to know when it will be well. */
+const RETRY_AFTER_SECONDS_MAX = 3600;
+
+/** `Retry-After` in seconds, at most an hour; a date is counted from now. */
 export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(text)
     ? Number(text)
     : (Date.parse(text) - Date.now()) / 1000;
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : undefined;
+  if (Number.isNaN(seconds) || seconds < 0) return undefined;
+  return Math.min(Math.ceil(seconds), RETRY_AFTER_SECONDS_MAX);
 }
