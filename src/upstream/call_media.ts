@@ -143,7 +143,7 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
     } catch (error) {
       // Whatever became of it, the job itself was not handed over.
       if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
-      const sent = error.options.status === undefined ? "no" : "refused";
+      const sent = error.isAnswered ? "refused" : "no";
       throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent });
     }
   }
