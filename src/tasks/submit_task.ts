@@ -7,7 +7,14 @@ import type { MediaType, Seen } from "../upstream/media_adapter.ts";
 import type { Spot } from "../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
-import { handBack, handBackUnclear, handBackUnsent, noteAccepted, noteResult, noteSubmitting } from "./lease.ts";
+import {
+  handBack,
+  handBackUnclear,
+  handBackUnsent,
+  noteAccepted,
+  noteResult,
+  noteSubmitting,
+} from "./lease.ts";
 import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
 import { modelGone, spotOf } from "./spot.ts";

@@ -123,7 +123,11 @@ media:
     poll: { path: "/jobs/{id}" }
     state: { at: =state, running: working, succeeded: done, failed: broken }
     outputs: { url: =files }
-${canFind ? `    find: { path: /jobs, query: { reference: =reference }, list: /jobs, id: "=jobs[0].id" }` : ""}
+${
+      canFind
+        ? `    find: { path: /jobs, query: { reference: =reference }, list: /jobs, id: "=jobs[0].id" }`
+        : ""
+    }
 `,
     async [Symbol.asyncDispose]() {
       for (const gate of gates.values()) gate.resolve();
