@@ -36,11 +36,9 @@ export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map(Object.entries(
         };
       },
       media: simulatorMedia,
+      transport: simulator.transport,
       // Declared with an address of its own, it runs elsewhere (`providers/simulator/serve.ts`).
-      transport: (request) =>
-        request.url.startsWith(`${simulatorUrl}/`)
-          ? simulator.transport(request)
-          : fetch(request, { redirect: "manual" }),
+      isInProcess: (url) => url.startsWith(simulatorUrl),
     },
     openai: declaredAdapter("openai/provider.yaml", openai, ["chat", "image", "video", "speech"]),
     openai_compatible: openaiCompatible,

@@ -43,7 +43,7 @@ import { StorageProbe } from "./store/storage_probe.ts";
 import { ConfigVersions } from "./tasks/config_versions.ts";
 import { countTasks } from "./tasks/operate_tasks.ts";
 import { TASK } from "./tasks/task.ts";
-import type { Log } from "./telemetry/log.ts";
+import { byLevel, type Log } from "./telemetry/log.ts";
 import { type MetricFacts, type Metrics, openMetrics } from "./telemetry/metrics.ts";
 import { openTaskMetrics } from "./telemetry/task_metrics.ts";
 import { DELIVERY } from "./webhooks/enlist.ts";
@@ -130,6 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stop = () => stopping ??= stopServing(front, server, log);
   opened.defer(stop);
 
+  const logAt = byLevel(log);
   const { dataDir } = options;
   const { patiently, ...storage } = await openStorage(options);
   const { sql } = database = opened.use(storage.database);
@@ -156,7 +157,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
       nodes: () => nodes.peers.length + 1,
-      log: (level, message, fields) => log[level](message, fields),
+      log: logAt,
     }),
   );
   const onExceeded = watchExceeded({ database, changes, metrics, log });
@@ -167,7 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
     pending: {
       folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
-      log: (level, message, fields) => log[level](message, fields),
+      log: logAt,
     },
   });
   opened.use(ledger.pending).replay();
@@ -175,7 +176,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     keepSweeping(database.sql, {
       renew: ledger.renew,
       onExceeded,
-      log: (level, message, fields) => log[level](message, fields),
+      log: logAt,
     }),
   );
   const openOwnFiles = () =>
@@ -184,11 +185,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       dataDir,
       storage: () => keeper.current.storage,
       address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
-      log: (level, message, fields) => log[level](message, fields),
+      log: logAt,
     });
   const files = opened.use(await patiently(openOwnFiles));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
-  const { admission, upstreams, chat } = opened.use(
+  const { admission, upstreams, chat, http1 } = opened.use(
     openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
@@ -215,12 +216,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ),
   );
   const configs = opened.use(
-    await ConfigVersions.open({
-      sql,
-      keeper,
-      log: (level, message, fields) => log[level](message, fields),
-      timing: options.timing?.configs,
-    }),
+    await ConfigVersions.open({ sql, keeper, log: logAt, timing: options.timing?.configs }),
   );
   const { tasks, worker: steps } = openTasks({
     database,
@@ -233,6 +229,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     imageHosts,
     admission,
     download: options.timing?.download,
+    http1,
+    timing: options.timing?.tasks,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,
   }, dramaStories(upstreams));

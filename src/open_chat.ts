@@ -29,6 +29,8 @@ export interface OpenChat extends Disposable {
   readonly admission: Admission;
   readonly upstreams: Upstreams;
   readonly chat: ChatDeps;
+  /** Carries what costs money; null where the environment asks for what only `fetch` does. */
+  readonly http1: Http1Client | null;
 }
 
 export function openChat(
@@ -54,5 +56,5 @@ export function openChat(
     onError: (message, fields) => log.error(message, fields),
     timing: timing?.chat,
   };
-  return { admission, upstreams, chat, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };
+  return { admission, upstreams, chat, http1, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };
 }

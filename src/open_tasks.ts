@@ -11,11 +11,13 @@ import { TaskCreation } from "./tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "./tasks/deps.ts";
 import { DOWNLOAD_LIMITS, type DownloadLimits, DownloadSlots } from "./tasks/downloads.ts";
 import { tasksById, taskVersions } from "./tasks/find_task.ts";
+import { SUBMISSION_TIMING, type SubmissionTiming } from "./tasks/submit_task.ts";
 import { type Story, taskWorker } from "./tasks/task_worker.ts";
 import { TaskWatch } from "./tasks/watch_task.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Admission } from "./upstream/admission.ts";
 import { openMediaCalls } from "./upstream/call_media.ts";
+import type { Http1Client } from "./upstream/http1/client.ts";
 
 interface Given {
   database: Database;
@@ -28,6 +30,8 @@ interface Given {
   imageHosts: PublicHosts;
   admission: Admission;
   download?: Partial<DownloadLimits> | undefined;
+  http1: Http1Client | null;
+  timing: Partial<SubmissionTiming> | undefined;
   onEnd: NonNullable<TaskDeps["onEnd"]>;
   log: Log;
 }
@@ -39,10 +43,9 @@ export function openTasks(
   given: Given,
   stories: ReadonlyMap<string, Story> = new Map(),
 ): { tasks: TaskDeps; worker: Worker } {
-  const { database, keeper, configs, ledger, queue, files, outbound, imageHosts, admission } =
+  const { database, keeper, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
     given;
   const limits = { ...DOWNLOAD_LIMITS, ...given.download };
-  const { onEnd, log } = given;
   const tasks: TaskDeps = {
     database,
     queue,
@@ -50,7 +53,8 @@ export function openTasks(
     files,
     imageHosts,
     media: openMediaCalls({
-      admission,
+      admission: given.admission,
+      http1: given.http1,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
       silenceMs: limits.silenceMs,
     }),
@@ -65,6 +69,7 @@ export function openTasks(
       versions: (ids) => taskVersions(database.sql, ids),
       rows: (ids) => tasksById(database.sql, ids),
     }),
+    timing: { ...SUBMISSION_TIMING, ...given.timing },
     plan: (declaration) => configs.of(declaration),
     currentPlan: () => keeper.current,
     fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),

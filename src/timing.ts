@@ -3,6 +3,7 @@ import type { TimeOptions } from "./keep_time.ts";
 import type { BodyPace } from "./limits/paced_reads.ts";
 import type { DownloadLimits } from "./tasks/downloads.ts";
 import type { ConfigVersionTiming } from "./tasks/config_versions.ts";
+import type { SubmissionTiming } from "./tasks/submit_task.ts";
 
 /** How long a gateway waits for what. Tests run with shorter times than the usual ones. */
 export interface GatewayTiming {
@@ -11,4 +12,5 @@ export interface GatewayTiming {
   download?: Partial<DownloadLimits>;
   clock?: TimeOptions;
   configs?: Partial<ConfigVersionTiming>;
+  tasks?: Partial<SubmissionTiming>;
 }

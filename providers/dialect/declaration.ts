@@ -1,5 +1,5 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { didYouMean } from "../../src/base/suggest.ts";
 import schema from "../../schemas/provider.schema.json" with { type: "json" };
 import type { ErrorsDeclaration } from "./faults.ts";
@@ -79,6 +79,15 @@ export function readProvider(file: string, source: string): ProviderDeclaration 
       document.errors.map(({ pos, message }) => fault(pos[0], [], message)),
     );
   }
+  const endless = aliasesInside(document);
+  if (endless.length > 0) {
+    throw new BadProvider(
+      file,
+      endless.map(({ offset, name }) =>
+        fault(offset, [], `the alias *${name} stands inside what it repeats`)
+      ),
+    );
+  }
   const value = valueOf(file, document, fault);
   const validate = validator();
   const found = validate(value) ? [] : withoutEchoes(validate.errors!).map((error) => {
@@ -90,6 +99,20 @@ export function readProvider(file: string, source: string): ProviderDeclaration 
   }
   if (found.length > 0) throw new BadProvider(file, found);
   return value as ProviderDeclaration;
+}
+
+/** Aliases within their own anchor: followed, they never end. */
+function aliasesInside(document: Document): { offset: number; name: string }[] {
+  const found: { offset: number; name: string }[] = [];
+  visit(document, {
+    Alias(_, alias, ancestors) {
+      const repeated = alias.resolve(document);
+      if (repeated !== undefined && ancestors.includes(repeated)) {
+        found.push({ offset: alias.range?.[0] ?? 0, name: alias.source });
+      }
+    },
+  });
+  return found;
 }
 
 function valueOf(

@@ -74,3 +74,20 @@ errors:
     [],
   );
 });
+
+Deno.test("an alias within its own anchor is a fault with a line, not a stack", () => {
+  for (
+    const [source, where] of [
+      ["&a [*a]", "x.yaml:1:5"],
+      ["name: x\nreasoning: &a [*a]", "x.yaml:2:16"],
+      ["name: x\nerrors: &e\n  rules: [{ kind: *e }]", "x.yaml:3:19"],
+    ] as const
+  ) {
+    assert.throws(() => readProvider("x.yaml", source), (error: Error) => {
+      assert.equal(error.name, "BadProvider");
+      assert.match(error.message, /stands inside what it repeats/);
+      assert.ok(error.message.includes(where), error.message);
+      return true;
+    });
+  }
+});

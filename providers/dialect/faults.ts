@@ -66,6 +66,8 @@ export interface Faults {
   judge(status: number, error: Json): Fault;
   /** What an answer that is not 2xx means. */
   read(status: number, body: unknown): Fault;
+  /** Whether a rule knows the answer's words, beyond its status, for those of a request that was turned away. */
+  isRefusal(status: number, body: unknown): boolean;
   /** What a chunk reports; null for one that reports no failure. */
   inChunk(chunk: Json): Fault | null;
 }
@@ -89,12 +91,21 @@ export function declareFaults(
     return param === null ? { kind } : { kind, param };
   }
 
+  function errorOf(body: unknown): Json | null {
+    const error = errorIn(body, at) ?? flatError(body);
+    return error === null || codeField === "code" ? error : { ...error, code: error[codeField] };
+  }
+
   return {
     judge,
     read(status, body) {
-      const error = errorIn(body, at) ?? flatError(body);
-      if (error === null) return { kind: withoutWords(status) };
-      return judge(status, codeField === "code" ? error : { ...error, code: error[codeField] });
+      const error = errorOf(body);
+      return error === null ? { kind: withoutWords(status) } : judge(status, error);
+    },
+    isRefusal(status, body) {
+      const error = errorOf(body);
+      const rule = error === null ? undefined : rules.find((each) => each.fits(status, error));
+      return rule !== undefined && rule.hasWords && rule.kind !== "failed";
     },
     inChunk(chunk) {
       const error = errorIn(chunk, at);
@@ -130,6 +141,8 @@ export function withoutWords(status: number): FaultKind {
 
 interface CompiledRule {
   readonly kind: FaultKind;
+  /** It looks at more than the status. */
+  readonly hasWords: boolean;
   fits(status: number, error: Json): boolean;
 }
 
@@ -140,6 +153,7 @@ function compile(rule: ErrorRule): CompiledRule {
   const parts = rule.message === undefined ? null : [rule.message].flat().map(lower);
   return {
     kind: rule.kind,
+    hasWords: codes !== null || types !== null || parts !== null,
     fits(status, error) {
       if (statuses !== null && !statuses.has(String(status))) return false;
       if (codes !== null && !codes(String(error.code))) return false;

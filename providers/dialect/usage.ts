@@ -1,5 +1,5 @@
 import type { TokenUsage } from "../../src/upstream/adapter.ts";
-import { countAt, pointers } from "./pointer.ts";
+import { countAt, follow, type Pointer, pointers } from "./pointer.ts";
 
 export interface UsageDeclaration {
   readonly input?: string | readonly string[];
@@ -28,10 +28,15 @@ export function usageReader(declared: UsageDeclaration = {}): UsageReader {
   const reasoning = pointers(declared.reasoning ?? OPENAI.reasoning);
   const withCached = declared.input_includes_cached ?? true;
   const withReasoning = declared.output_includes_reasoning ?? true;
+  const counts = [input, cached, output, reasoning];
 
   return function readUsage(body) {
     const [read, written] = [countAt(body, input), countAt(body, output)];
     if (read === null && written === null) return null;
+    // Beyond what can be counted, or below zero: such a report says nothing.
+    if (counts.some((paths) => countAt(body, paths) === null && holdsNumber(body, paths))) {
+      return null;
+    }
     return disjoint(
       {
         input: read ?? 0,
@@ -43,6 +48,10 @@ export function usageReader(declared: UsageDeclaration = {}): UsageReader {
       withReasoning,
     );
   };
+}
+
+function holdsNumber(body: unknown, paths: readonly Pointer[]): boolean {
+  return paths.some((path) => typeof follow(body, path) === "number");
 }
 
 /** Takes the part out of the whole, so that no token is in two buckets. */

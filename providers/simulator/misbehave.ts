@@ -22,13 +22,14 @@ export interface Part {
 
 /**
  * What happens after the last part: the end, a broken connection, silence, or these parts again for
- * ever. "refuse": no answer comes at all.
+ * ever. "refuse": nothing is taken. "no_answer": the request is taken and the connection closed.
  */
 export type Ending =
   | "close"
   | "break"
   | "silence"
   | "refuse"
+  | "no_answer"
   | { readonly again: readonly Part[] };
 
 interface PlanOptions {
@@ -65,6 +66,14 @@ export function planRefusal(orders: Orders): Plan | null {
     return plan(orders, "text/html", [partOf(PAGE)], "close", { status: orders.status ?? 200 });
   }
   return orders.status === undefined ? null : planError(errorOf(orders.status), orders);
+}
+
+/** The plan for work that is done without its caller learning so; null where it does. */
+export function planUntold(orders: Orders): Plan | null {
+  if (orders.accept_and_close) return plan(orders, JSON_TYPE, [], "no_answer");
+  return orders.accept_and_answer === undefined
+    ? null
+    : planError(errorOf(orders.accept_and_answer), orders);
 }
 
 /** An answer sent whole, after the time that making it takes. */

@@ -25,6 +25,12 @@ export interface Orders {
   readonly retry_after?: string;
   /** `refuse`: no answer at all, the connection fails. */
   readonly refuse?: true;
+  /** `accept_and_close`: does the work and closes the connection without an answer. */
+  readonly accept_and_close?: true;
+  /** `accept_and_answer=503`: does the work and answers that error. */
+  readonly accept_and_answer?: number;
+  /** `accept_after=2s`: a job is accepted so late, whether or not its sender still waits. */
+  readonly accept_after?: number;
   /** `hang`: never answers; `hang=k`: silent after k events. */
   readonly hang?: number;
   /** `cut=k`: the connection breaks after k events. */
@@ -123,6 +129,9 @@ const READERS: { readonly [name in keyof Required<Orders>]: Reader } = {
   status: count(400, 599),
   retry_after: word,
   refuse: flag,
+  accept_and_close: flag,
+  accept_and_answer: count(400, 599, 500),
+  accept_after: duration,
   // Before the first event there is the answer itself: -1 stands for not even that.
   hang: count(0, 1_000_000, -1),
   cut: count(0, 1_000_000, EVENTS_USUAL),

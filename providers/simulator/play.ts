@@ -11,6 +11,9 @@ export interface Counters {
 /** What a caller sees of a connection that fails as ordered. */
 export class BrokenConnection extends TypeError {}
 
+/** The request was taken, and its connection is to be closed without an answer. */
+export class NoAnswer extends BrokenConnection {}
+
 /** Answers as planned. `signal` is the caller's; null where nobody but the body's reader can leave. */
 export async function play(
   plan: Plan,
@@ -26,6 +29,10 @@ export async function play(
   if (ending === "refuse") {
     counters.finished++;
     throw new NotSent("The simulator refused the connection, as it was told to.");
+  }
+  if (ending === "no_answer") {
+    counters.finished++;
+    throw new NoAnswer("The simulator closed the connection, as it was told to.");
   }
   if (ending === "close" && parts.length === 1 && parts[0]!.pauseMs === 0) {
     counters.finished++;

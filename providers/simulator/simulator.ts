@@ -4,7 +4,14 @@ import { answerEvents, type Frame, usageOf, wholeAnswer } from "./chat.ts";
 import { compose } from "./compose.ts";
 import type { Fields } from "./fields.ts";
 import { openMedia } from "./media/media.ts";
-import { type Plan, planError, planRefusal, planStream, planWhole } from "./misbehave.ts";
+import {
+  type Plan,
+  planError,
+  planRefusal,
+  planStream,
+  planUntold,
+  planWhole,
+} from "./misbehave.ts";
 import { isHarmful, type Orders, parseOrders, peaceful, takeDirectives } from "./orders.ts";
 import { type Counters, play } from "./play.ts";
 import { type ChatAsk, readRequest } from "./read_request.ts";
@@ -101,11 +108,12 @@ export function openSimulator({ orders = "", now = Date.now }: SimulatorOptions 
       usage: orders.no_usage ? null : usage,
       includeUsage: ask.includeUsage,
     };
-    const plan = ask.stream
-      ? planStream(answerEvents(choices, frame), orders)
-      : planWhole(wholeAnswer(choices, frame), orders, {
-        spentMs: usage.completion_tokens * (orders.pace ?? 0),
-      });
+    const plan = planUntold(orders) ??
+      (ask.stream
+        ? planStream(answerEvents(choices, frame), orders)
+        : planWhole(wholeAnswer(choices, frame), orders, {
+          spentMs: usage.completion_tokens * (orders.pace ?? 0),
+        }));
     return { plan, isRepeatable: cached === null && orders.fail === undefined };
   }
 

@@ -87,7 +87,11 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     model: model.id,
     created: Math.floor(Date.now() / 1000),
   };
-  const meter = new Meter(request, { mayHideReasoning: mayReason(model, request) });
+  const { input_tokens = 0, output_tokens = 0 } = prepared.maxUsage;
+  const meter = new Meter(request, {
+    mayHideReasoning: mayReason(model, request),
+    tokensMax: input_tokens + output_tokens,
+  });
   if (request.stream === true) {
     return await streamed(deps, call, quoted, hold.keep(), heading, meter);
   }

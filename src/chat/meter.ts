@@ -11,6 +11,8 @@ export interface Metered {
 export interface MeterOptions {
   /** The model may think without showing it: then the time it took is all there is to go by. */
   mayHideReasoning?: boolean;
+  /** The most tokens that the request can use. A count far beyond it is taken for an error of the upstream's. */
+  tokensMax?: number;
   now?: () => number;
 }
 
@@ -18,6 +20,10 @@ export interface MeterOptions {
 const HIDDEN_TOKENS_PER_SECOND = 50;
 const USUAL_PAUSE_MS = 1_000;
 const CHARACTERS_PER_TOKEN = 4;
+/** How far an upstream's count may exceed what the request can use before ours is taken instead. */
+const ABSURD_FACTOR = 100;
+/** Providers add instructions and search results of their own to short requests. */
+const ABSURD_TOKENS_MIN = 100_000;
 
 /** Follows an answer and knows at any moment what it has used. */
 export class Meter {
@@ -48,7 +54,7 @@ export class Meter {
 
   /** Usage counts from whichever event has it, also on answers that ended early; the last one holds. */
   add(chunk: ChatChunk): void {
-    if (chunk.usage !== undefined) this.#told = chunk.usage;
+    if (chunk.usage !== undefined) this.#tell(chunk.usage);
     if (chunk.done === true) this.#isComplete = true;
     for (const { index, delta, finish_reason } of chunk.choices) {
       if (delta.reasoning_content) {
@@ -68,7 +74,7 @@ export class Meter {
   }
 
   addReply({ choices, usage }: ChatReply): void {
-    if (usage !== null) this.#told = usage;
+    if (usage !== null) this.#tell(usage);
     this.#isComplete = true;
     for (const { message } of choices) {
       for (const text of [message.content, message.reasoning_content, message.refusal]) {
@@ -81,6 +87,13 @@ export class Meter {
         this.#keep(message.function_call.name + message.function_call.arguments);
       }
     }
+  }
+
+  #tell(usage: TokenUsage): void {
+    const { input, cachedInput, output, reasoning } = usage;
+    const most = Math.max(ABSURD_TOKENS_MIN, ABSURD_FACTOR * (this.options.tokensMax ?? Infinity));
+    const total = input + cachedInput + output + reasoning;
+    this.#told = Number.isSafeInteger(total) && total <= most ? usage : null;
   }
 
   /** All of the answer has come; only its usage may still be on the way. */

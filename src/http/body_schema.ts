@@ -1,5 +1,6 @@
 import Ajv2020, { type AnySchemaObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { isStorableDate } from "../base/storable_date.ts";
 import { dropNulls } from "./absent_nulls.ts";
 import { schemaRefusal } from "./schema_refusal.ts";
 
@@ -17,8 +18,7 @@ ajv.addVocabulary(["expected"]);
 /** Also what the format lets through must be a moment: a leap second is none, nor is the year 10000. */
 function isMoment(text: string): boolean {
   const { validate } = addFormats.default.get("date-time") as { validate(text: string): boolean };
-  const year = new Date(text).getUTCFullYear();
-  return validate(text) && year >= 1 && year <= 9999;
+  return validate(text) && isStorableDate(new Date(text));
 }
 
 interface BodySchemaOptions {

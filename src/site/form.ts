@@ -27,11 +27,17 @@ async function read(c: SiteContext): Promise<Form> {
   });
   c.env.body = reservation;
   // The bytes are here already; what remains is to take them apart.
+  const type = c.req.header("content-type") ?? "";
   const whole = new Response(bytes as Uint8Array<ArrayBuffer>, {
-    headers: { "content-type": c.req.header("content-type") ?? "" },
+    headers: { "content-type": type },
   });
   const form: Form = {};
-  for (const [name, value] of await whole.formData().catch(() => [])) {
+  const fields = await whole.formData().catch(() => {
+    // Something else than a form has no fields; a form that cannot be read is the sender's mistake.
+    if (!/^\s*(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type)) return [];
+    throw new Refusal("invalid_value", "This form cannot be read: send it again.");
+  });
+  for (const [name, value] of fields) {
     if (typeof value === "string") form[name] = value;
   }
   return form;

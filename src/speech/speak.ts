@@ -7,7 +7,7 @@ import type { Usage } from "../pricing/usage.ts";
 import { nameOf } from "../upstream/admission.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import { jobRefusal } from "../upstream/job_refusal.ts";
-import type { MediaUsage, Seen } from "../upstream/media_adapter.ts";
+import type { MediaUsage, Seen, Submitted } from "../upstream/media_adapter.ts";
 import type { MediaCalls, Spot } from "../upstream/media_calls.ts";
 import type { CheckedSpeech } from "./check_speech.ts";
 import { soundMs } from "./sound_length.ts";
@@ -83,7 +83,10 @@ async function firstThatSpeaks(
       // Out of time, or nobody listens any more: neither is a fault of ours.
       if (signal.aborted) throw jobRefusal("timeout");
       if (!(error instanceof UpstreamFailure)) throw error;
-      if (error.isRejection) throw jobRefusal(error.kind, error.options.param);
+      // It may have been made, and paid for: another upstream would be paid a second time.
+      if (error.isRejection || error.sent === "maybe") {
+        throw jobRefusal(error.kind, error.options.param);
+      }
       last = error;
       tried.push(nameOf(choice.upstream));
     }
@@ -110,11 +113,30 @@ async function speakAt(
     signal,
     { account },
   );
+  try {
+    return await soundOf(media, spot, submitted, signal);
+  } catch (error) {
+    // The job was accepted: unless it says itself that it failed, it may be paid for.
+    if (!(error instanceof UpstreamFailure) || error instanceof JobFailed) throw error;
+    throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent: "maybe" });
+  }
+}
+
+/** The upstream says that the job came to nothing. */
+class JobFailed extends UpstreamFailure {}
+
+async function soundOf(
+  media: MediaCalls,
+  spot: Spot,
+  submitted: Submitted,
+  signal: AbortSignal,
+): Promise<Omit<Spoken, "upstream">> {
   const seen = submitted.id === null
     ? submitted.seen
     : await outcomeOf(media, spot, submitted.id, submitted.seen, signal);
   if (seen.state === "failed") {
-    throw new UpstreamFailure(seen.fault.kind, "the job failed", { param: seen.fault.param });
+    const { kind, param } = seen.fault;
+    throw new JobFailed(kind, "the job failed", { param, sent: "refused" });
   }
   const output = seen.state === "succeeded" ? seen.outputs[0] : undefined;
   if (seen.state !== "succeeded" || output === undefined) {
@@ -179,7 +201,8 @@ async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<Arr
 /** Characters as sent; time as the provider counts it, or as the sound lasts, at most what was held. */
 function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | null): Usage {
   const { response_format, seconds_max } = speech.parameters;
-  const ms = said?.durationMs ?? soundMs(bytes, response_format);
+  const told = said?.durationMs;
+  const ms = Number.isFinite(told) ? told! : soundMs(bytes, response_format);
   const most = seconds_max * 1000;
   const billed = ms === null ? most : Math.min(most, Math.max(0, Math.round(ms)));
   return {

@@ -7,6 +7,7 @@ import type { Database } from "../store/database.ts";
 import type { MediaCalls } from "../upstream/media_calls.ts";
 import type { TaskCreation } from "./create_task.ts";
 import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
+import type { SubmissionTiming } from "./submit_task.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./watch_task.ts";
 
@@ -22,6 +23,7 @@ export interface TaskDeps {
   downloads: { readonly limits: DownloadLimits; readonly slots: DownloadSlots };
   /** Of one step: the rest of it takes none of the worker's slots, and has one of its own. */
   leaveSlot?(): void;
+  timing: SubmissionTiming;
   creation: TaskCreation;
   watch: TaskWatch;
   /** The configuration that a task began under; the one in force where it is not stored. */

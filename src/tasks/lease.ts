@@ -74,7 +74,7 @@ export async function noteSubmitting(
 ): Promise<void> {
   const { count } = await sql`
     update task set phase = 'submitting', provider = ${upstream.provider},
-                    upstream_model = ${upstream.model}, submitted_at = now()
+                    upstream_model = ${upstream.model}, submitted_at = now(), last_failure = null
      where id = ${id} and fence = ${fence} and completed_at is null`;
   if (count === 0) throw new LostLease();
 }
@@ -148,6 +148,20 @@ export async function handBack(
                 and phase in ('submit', 'accepted') as is_asked`;
   if (row === undefined) throw new LostLease();
   return row.is_asked ? 0 : delayMs;
+}
+
+/** An upstream may have the job: it is looked for before anything else. */
+export async function handBackUnclear(
+  sql: Queries,
+  { id, fence }: ClaimedTask,
+  { lastFailure, delayMs }: { lastFailure: string; delayMs: number },
+): Promise<void> {
+  const { count } = await sql`
+    update task
+       set last_failure = ${lastFailure}, failures = 0, lease_until = null,
+           wake_at = now() + ${delayMs} * interval '1 millisecond'
+     where id = ${id} and fence = ${fence} and completed_at is null`;
+  if (count === 0) throw new LostLease();
 }
 
 /** Certainly nobody has it: it goes back to be submitted, elsewhere or later. */

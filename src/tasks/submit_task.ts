@@ -7,7 +7,14 @@ import type { MediaType, Seen } from "../upstream/media_adapter.ts";
 import type { Spot } from "../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
-import { handBack, handBackUnsent, noteAccepted, noteResult, noteSubmitting } from "./lease.ts";
+import {
+  handBack,
+  handBackUnclear,
+  handBackUnsent,
+  noteAccepted,
+  noteResult,
+  noteSubmitting,
+} from "./lease.ts";
 import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
 import { failLost, locate, modelGone, planFor } from "./spot.ts";
@@ -16,9 +23,36 @@ import type { ClaimedTask, TaskJob } from "./task.ts";
 /** Rounds through all upstreams of a model before a task fails. */
 const ROUNDS_MAX = 4;
 const ROUND_MS = 1_500;
-/** How long a lost submission may still be on its way: only after it is "nobody has it" believed. */
-const SETTLE_SECONDS = 10;
-const LOST_MS = 2_000;
+
+/** How long a submission without a clear answer is looked for before "not there" is believed. */
+export interface SubmissionTiming {
+  /** The provider has answered an error: until a job that it accepted all the same is listed. */
+  answeredSeconds: number;
+  /** Nothing was answered: so long after the upstream's own time-out, within which it may still accept. */
+  unansweredSeconds: number;
+  /** The first wait between two looks. */
+  lookMs: number;
+}
+
+export const SUBMISSION_TIMING: SubmissionTiming = {
+  answeredSeconds: 10,
+  unansweredSeconds: 15,
+  lookMs: 2_000,
+};
+/** Looks come further apart, up to this. */
+const LOOK_MS_MAX = 15_000;
+/** What is written down of a submission that the provider has answered, if not clearly. */
+const ANSWERED: ReadonlySet<string | null> = new Set<FailureKind>([
+  "failed",
+  "overloaded",
+  "rate_limited",
+  "unauthorized",
+  "rejected",
+  "too_long",
+  "unreadable",
+]);
+const UNANSWERED: FailureKind = "cut";
+
 /** How long after others a task tries, for each round that it has failed in. */
 const STAND_BACK_MS = 3_000;
 /** Another took the last place between our look and our call. */
@@ -132,7 +166,12 @@ async function afterFailure(
   const { sql } = deps.database;
   // What became of it is unknown: the next step asks.
   if (failure.sent === "maybe") {
-    return { againInMs: await handBack(sql, task, { delayMs: LOST_MS }) };
+    const delayMs = deps.timing.lookMs;
+    await handBackUnclear(sql, task, {
+      lastFailure: failure.isAnswered ? failure.kind : UNANSWERED,
+      delayMs,
+    });
+    return { againInMs: delayMs };
   }
   if (failure.isRejection) {
     return await failTask(deps, task, jobRefusal(failure.kind, failure.options.param));
@@ -169,9 +208,10 @@ async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<Next> {
 }
 
 /**
- * A submission whose answer nobody knows, because it was lost or because we died. It is looked up by our
- * reference and never repeated blindly: found, it goes on; certainly not there, it is submitted again;
- * where the upstream cannot say, the task fails and nothing is charged.
+ * A submission that may have been accepted: its answer was lost or was an error of the server, or the process
+ * that sent it died. It is looked up by our reference and never repeated blindly: found, it goes on; not
+ * there when the upstream can no longer accept it, it is submitted again; where the upstream cannot say, the
+ * task fails and nothing is charged.
  */
 export async function recoverSubmission(
   deps: TaskDeps,
@@ -186,25 +226,37 @@ export async function recoverSubmission(
     found = await deps.media.find(spot, task.id, signal);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    const delayMs = Math.min(30_000, LOST_MS * 1.5 ** task.looks);
-    return { againInMs: await handBack(sql, task, { delayMs, hasLooked: true }) };
+    return { againInMs: await handBack(sql, task, { delayMs: untilNextLook(deps, task) }) };
   }
+  const isAnswered = ANSWERED.has(task.last_failure);
   if (found === "unknown") {
     return await failTask(
       deps,
       task,
-      new Refusal("upstream_failed", "The model's answer was lost: try again."),
+      isAnswered
+        ? jobRefusal("failed")
+        : new Refusal("upstream_failed", "The model's answer was lost: try again."),
     );
   }
   if (found !== null) return await accepted(deps, task, spot, found, undefined, signal);
-  if ((task.sent_seconds ?? 0) < SETTLE_SECONDS) {
-    return { againInMs: await handBack(sql, task, { delayMs: LOST_MS }) };
+  const settleSeconds = isAnswered
+    ? deps.timing.answeredSeconds
+    : spot.upstream.timeoutSeconds + deps.timing.unansweredSeconds;
+  const leftMs = (settleSeconds - (task.sent_seconds ?? 0)) * 1000;
+  if (leftMs > 0) {
+    const delayMs = Math.min(untilNextLook(deps, task), leftMs);
+    return { againInMs: await handBack(sql, task, { delayMs }) };
   }
   await handBackUnsent(sql, task, {
     tried: [...task.tried, nameOf(spot.upstream)],
-    lastFailure: "cut",
+    lastFailure: task.last_failure ?? UNANSWERED,
     delayMs: 0,
     isNewRound: false,
   });
   return { againInMs: 0 };
+}
+
+/** The longer a submission is unclear, the less often it is looked for. */
+function untilNextLook({ timing }: TaskDeps, { sent_seconds }: ClaimedTask): number {
+  return Math.min(LOOK_MS_MAX, Math.max(timing.lookMs, (sent_seconds ?? 0) * 250));
 }

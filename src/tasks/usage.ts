@@ -47,7 +47,7 @@ export function meter(
 }
 
 function measuredMs(outputs: readonly StoredOutput[], said: MediaUsage | null): number | null {
-  if (said?.durationMs !== undefined) return said.durationMs;
+  if (Number.isFinite(said?.durationMs)) return said!.durationMs!;
   const known = outputs.map(({ duration }) => duration).filter((each) => each !== undefined);
   return known.length === 0 ? null : Math.round(known.reduce((sum, each) => sum + each, 0) * 1000);
 }

@@ -15,6 +15,13 @@ export interface Adapter {
   readonly media?: Readonly<Partial<Record<MediaType, MediaAdapter>>>;
   /** Answers in this process instead of over the network. The simulator does. */
   readonly transport?: Transport;
+  /** Whether `transport` answers at this address; left out, at every one. */
+  isInProcess?(url: string): boolean;
+}
+
+/** What answers at this address instead of the network, if anything does. */
+export function transportTo(adapter: Adapter, url: string): Transport | undefined {
+  return adapter.isInProcess?.(url) === false ? undefined : adapter.transport;
 }
 
 /** Throws `NotSent` where no connection came to be, and anything else where one broke. */

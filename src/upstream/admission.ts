@@ -171,8 +171,9 @@ export class Admission {
 }
 
 /** It answered that it failed, and asked for no rest: the job may be what it fails on. */
-function isOfJob({ kind, sent, options }: UpstreamFailure): boolean {
-  return kind === "failed" && sent === "refused" && options.retryAfterSeconds === undefined;
+function isOfJob({ kind, sent, isAnswered, options }: UpstreamFailure): boolean {
+  return kind === "failed" && (sent === "refused" || isAnswered) &&
+    options.retryAfterSeconds === undefined;
 }
 
 /** What an upstream is remembered by: its provider and what that calls the model. */

@@ -1,18 +1,19 @@
 import type { Upstream } from "../config/plan.ts";
-import type {
-  Adapter,
-  ChatChunk,
-  ChatReply,
-  ChatRequest,
-  Target,
-  UpstreamRequest,
+import {
+  type Adapter,
+  type ChatChunk,
+  type ChatReply,
+  type ChatRequest,
+  NotSent,
+  type Target,
+  type UpstreamRequest,
 } from "./adapter.ts";
 import { type CallIds, showChunkIds, showReplyIds } from "./call_ids.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
 import { clientParam } from "./client_param.ts";
 import { EventSplitter } from "./event_stream.ts";
 import { type Answer, exchange } from "./exchange_chat.ts";
-import { neverConnected, retryAfter, UpstreamFailure } from "./failure.ts";
+import { retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 import { Watch } from "./watch.ts";
 
@@ -182,7 +183,7 @@ async function send(
     if (failure.kind !== "cut") throw failure;
     throw new UpstreamFailure("unreachable", "the upstream cannot be reached", {
       cause,
-      sent: neverConnected(cause) ? "no" : "maybe",
+      sent: cause instanceof NotSent ? "no" : "maybe",
     });
   }
   watch.seen();

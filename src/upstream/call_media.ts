@@ -1,10 +1,12 @@
 import { Refusal } from "../base/refusal.ts";
 import type { Model, Plan } from "../config/plan.ts";
+import { transportTo } from "./adapter.ts";
 import { type Admission, type Asker, nameOf } from "./admission.ts";
 import { tryingOrder } from "./choose.ts";
 import { type Exchange, exchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
+import type { Http1Client } from "./http1/client.ts";
 import type { MediaAdapter, MediaJob, MediaType, Seen, Submitted } from "./media_adapter.ts";
 import type { Choice, MediaCalls, Spot } from "./media_calls.ts";
 
@@ -16,6 +18,8 @@ export interface MediaCallsOptions {
   fetchSafely: FetchSafely;
   /** After so long without a byte of a result its download has failed. */
   silenceMs: number;
+  /** Carries submissions; null where everything is for `fetch`. */
+  http1: Http1Client | null;
 }
 
 /** Long enough for a look, short enough that a silent provider does not keep a worker. */
@@ -23,7 +27,7 @@ const LOOK_MS_MAX = 30_000;
 const FULL_RETRY_MS = 1_000;
 
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
-  const { admission, fetchSafely, silenceMs } = options;
+  const { admission, fetchSafely, silenceMs, http1 } = options;
 
   function adapterOf({ plan, model, upstream }: Spot): MediaAdapter {
     const { media } = admission.adapterOf(plan.providers.get(upstream.provider)!);
@@ -34,9 +38,11 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
 
   function exchangeOf({ plan, model, upstream }: Spot, signal: AbortSignal): Exchange {
     const provider = plan.providers.get(upstream.provider)!;
+    const target = admission.targetOf(model, upstream, provider);
     return {
-      transport: admission.adapterOf(provider).transport,
-      target: admission.targetOf(model, upstream, provider),
+      transport: transportTo(admission.adapterOf(provider), target.baseUrl),
+      http1,
+      target,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };
@@ -89,9 +95,10 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
     look: (spot, id, signal) => glance(spot, signal, (talk, adapter) => look(adapter, talk, id)),
 
     cancel: (spot, id, signal) =>
-      glance(spot, signal, async (talk, { cancel, readCancelled, fault }) => {
+      glance(spot, signal, async (talk, adapter) => {
+        const { cancel, readCancelled } = adapter;
         if (cancel === undefined) return null;
-        const reply = await exchange(talk, fault, await cancel(id, talk.target));
+        const reply = await exchange(talk, adapter, await cancel(id, talk.target));
         return await readCancelled?.(reply) ?? null;
       }),
 
@@ -137,16 +144,16 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
   const prepared = [];
   for (const request of await adapter.prepare?.(job, target) ?? []) {
     try {
-      prepared.push(await exchange(talk, adapter.fault, request));
+      prepared.push(await exchange(talk, adapter, request));
     } catch (error) {
       // Whatever became of it, the job itself was not handed over.
-      throw error instanceof UpstreamFailure && error.sent === "maybe"
-        ? new UpstreamFailure(error.kind, error.message, { ...error.options, sent: "no" })
-        : error;
+      if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
+      const sent = error.isAnswered ? "refused" : "no";
+      throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent });
     }
   }
   const request = await adapter.submit(job, target, prepared);
-  const reply = await exchange(talk, adapter.fault, request);
+  const reply = await exchange(talk, adapter, request);
   return await readable(() => adapter.readSubmitted(reply, job, target));
 }
 
@@ -158,11 +165,11 @@ async function look(adapter: MediaAdapter, talk: Exchange, id: string): Promise<
   }
   let step: "poll" | "result" = "poll";
   try {
-    const reply = await exchange(talk, adapter.fault, await poll(id, target));
+    const reply = await exchange(talk, adapter, await poll(id, target));
     const seen = await readable(() => readPolled(reply, target, id));
     if (seen.state !== "result") return seen;
     step = "result";
-    const made = await exchange(talk, adapter.fault, await result!(id, target));
+    const made = await exchange(talk, adapter, await result!(id, target));
     return await readable(() => readResult!(made, target, id));
   } catch (error) {
     const end = error instanceof UpstreamFailure ? endOf(adapter, step, error) : null;
@@ -182,13 +189,14 @@ function endOf(
 }
 
 async function find(
-  { find, readFound, fault, isFinal }: MediaAdapter,
+  adapter: MediaAdapter,
   talk: Exchange,
   reference: string,
 ): Promise<string | null | "unknown"> {
+  const { find, readFound, isFinal } = adapter;
   if (find === undefined || readFound === undefined) return "unknown";
   try {
-    const reply = await exchange(talk, fault, await find(reference, talk.target));
+    const reply = await exchange(talk, adapter, await find(reference, talk.target));
     return await readable(() => readFound(reply, reference));
   } catch (error) {
     const status = error instanceof UpstreamFailure ? error.options.status : undefined;

@@ -1,7 +1,8 @@
-import { type Adapter, NotSent, type UpstreamRequest } from "./adapter.ts";
+import { type Adapter, transportTo, type UpstreamRequest } from "./adapter.ts";
 import { type BodyReader, NO_BODY, openBody } from "./body_reader.ts";
-import type { Http1Client } from "./http1/client.ts";
+import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
 import type { Fields } from "./http1/head.ts";
+import { sentOnce } from "./sent_once.ts";
 
 /** What an upstream answers, whoever carried it. */
 export interface Answer {
@@ -23,18 +24,17 @@ export async function exchange(
 ): Promise<Answer> {
   const { url, method, headers, body } = request;
   const init = { method, headers, body, redirect: "manual", signal } as const;
-  if (adapter.transport !== undefined) {
-    return answerOf(await adapter.transport(new Request(url, init)));
-  }
+  const transport = transportTo(adapter, url);
+  if (transport !== undefined) return answerOf(await transport(new Request(url, init)));
   if (http1 !== null && http1.takes(request)) {
     try {
       return await http1.send(request, signal);
     } catch (error) {
-      // Nobody has seen it, so it may be sent again; and what `fetch` says is what counts.
-      if (!(error instanceof NotSent)) throw error;
+      // Nothing was sent, and `fetch` may come to terms with this server.
+      if (!(error instanceof HandshakeFailed)) throw error;
     }
   }
-  return answerOf(await fetch(url, init));
+  return answerOf(await fetch(url, { ...init, body: sentOnce(body) }));
 }
 
 function answerOf({ status, headers, body }: Response): Answer {

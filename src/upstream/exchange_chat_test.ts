@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type RecordedReply, startFakeUpstream } from "../../test/helpers/fake_upstream.ts";
-import type { Adapter, UpstreamRequest } from "./adapter.ts";
+import { serveAndClose } from "../../test/helpers/closing_upstream.ts";
+import { type Adapter, NotSent, type UpstreamRequest } from "./adapter.ts";
 import { readText } from "./body_reader.ts";
 import { exchange } from "./exchange_chat.ts";
 import { Http1Client } from "./http1/client.ts";
@@ -44,16 +45,47 @@ test("an answer is the same whoever carries it", async () => {
   assert.deepEqual(new Set(agents), new Set(["Tollgate", "Deno"]));
 });
 
-test("what the client of our own cannot send or reach is left to fetch", async () => {
+test("what the client of our own cannot send is left to fetch; what it cannot reach was not sent", async () => {
   await using upstream = startFakeUpstream();
   upstream.answer({ status: 200, text: "ok" });
-  using http1 = new Http1Client({ connect: () => Promise.reject(new Error("no route")) });
+  using http1 = new Http1Client();
   const way = { adapter, http1, signal: new AbortController().signal };
-  for (const headers of [{}, { "x-name": "ü" }] as Record<string, string>[]) {
-    const { body } = await exchange(asking(upstream.url, headers), way);
-    assert.equal(await readText(body, 100), "ok");
+  const { body } = await exchange(asking(upstream.url, { "x-name": "ü" }), way);
+  assert.equal(await readText(body, 100), "ok");
+  await assert.rejects(exchange(asking("http://127.0.0.1:1/"), way), NotSent);
+});
+
+test("each address of a name is tried before it counts as out of reach", async () => {
+  await using upstream = startFakeUpstream();
+  upstream.answer({ status: 200, text: "ok" });
+  const url = new URL(upstream.url);
+  let tries = 0;
+  using http1 = new Http1Client({
+    connect: ({ hostname, port }) =>
+      tries++ === 0 ? Promise.reject(new Error("no route")) : Deno.connect({ hostname, port }),
+    lookup: () => Promise.resolve(["::1", "127.0.0.1"]),
+  });
+  const way = { adapter, http1, signal: new AbortController().signal };
+  const { body } = await exchange(asking(`http://twofold.example:${url.port}/`), way);
+  assert.equal(await readText(body, 100), "ok");
+  assert.equal(tries, 3);
+});
+
+test("a chat goes once to an upstream that accepts it and closes, whoever carries it", async () => {
+  using http1 = new Http1Client();
+  for (const carrier of [http1, null]) {
+    await using upstream = serveAndClose();
+    const way = { adapter, http1: carrier, signal: new AbortController().signal };
+    const ask = () => exchange(asking(`http://127.0.0.1:${upstream.port}/`), way);
+    await assert.rejects(ask());
+    assert.equal(upstream.received, 1);
+    upstream.answers = 1;
+    assert.equal(await readText((await ask()).body, 100), "ok");
+    await assert.rejects(ask());
+    // What is sent again is sent within milliseconds.
+    await new Promise((resume) => setTimeout(resume, 100));
+    assert.equal(upstream.received, 3);
   }
-  await assert.rejects(exchange(asking("http://127.0.0.1:1/"), way), TypeError);
 });
 
 test("a body larger than allowed is not read on", async () => {

@@ -1,11 +1,16 @@
-import { type Fault, type Target, type Transport } from "./adapter.ts";
+import { NotSent, type Target, type Transport } from "./adapter.ts";
 import { Deadline } from "./deadline.ts";
-import { neverConnected, retryAfter, type Sent, UpstreamFailure } from "./failure.ts";
-import type { MediaReply, MediaRequest } from "./media_adapter.ts";
+import { retryAfter, sentByStatus, UpstreamFailure } from "./failure.ts";
+import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
+import type { MediaAdapter, MediaReply, MediaRequest } from "./media_adapter.ts";
+import { type Reply, replyOf, replyOfHttp1 } from "./media_reply.ts";
+import { sentOnce } from "./sent_once.ts";
 
 /** How one exchange with an upstream is held. */
 export interface Exchange {
   transport: Transport | undefined;
+  /** Sends what may cost money; null where everything is for `fetch`. */
+  http1: Http1Client | null;
   target: Target;
   /** For the whole of it, the answer's last byte included. */
   timeoutMs: number;
@@ -15,44 +20,96 @@ export interface Exchange {
 /** Pictures may stand in the answer itself, as base64. */
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
-/** Said by something between us and the provider, which may well have got the request. */
-const LOST_BEHIND_PROXY = new Set([502, 504, 520, 524]);
+
+/** What an answer that is not 2xx means. */
+type Judge = Pick<MediaAdapter, "fault" | "isRefusal">;
 
 /** Sends a request and reads the whole answer; throws `UpstreamFailure` for anything but 2xx. */
 export async function exchange(
   talk: Exchange,
-  judge: (status: number, body: unknown) => Fault,
+  judge: Judge,
   request: MediaRequest,
 ): Promise<MediaReply> {
   using deadline = new Deadline(talk.timeoutMs, talk.signal);
-  const response = await send(talk, request, deadline.signal).catch((cause) => {
-    throw explained(cause, deadline);
+  const handover = { isBegun: false };
+  const reply = await carry(talk, request, deadline.signal, handover).catch((cause) => {
+    throw explained(cause, deadline, handover.isBegun);
   });
-  if (!response.ok) {
-    const bytes = await readCapped(response, ERROR_BYTES_MAX).catch(() => new Uint8Array());
-    throw refused(response, parsed(new TextDecoder().decode(bytes)), judge);
+  const { status, headers } = reply;
+  if (status < 200 || status > 299) {
+    const bytes = await reply.bytes(ERROR_BYTES_MAX).catch(() => new Uint8Array());
+    throw refused(reply, parsed(new TextDecoder().decode(bytes)), judge);
   }
-  const bytes = await readCapped(response, REPLY_BYTES_MAX).catch((cause) => {
+  const bytes = await reply.bytes(REPLY_BYTES_MAX).catch((cause) => {
     throw explained(cause, deadline);
   });
-  const mimeType = mimeTypeOf(response) ?? "application/octet-stream";
-  const { status, headers } = response;
+  const mimeType = mimeTypeOf(reply) ?? "application/octet-stream";
   return { status, headers, mimeType, body: bodyOf(bytes, mimeType) };
 }
 
-/** The request on its way; declared headers come last and win. */
+/** By a way that cannot send twice what may cost money. `handover` tells whether anything can have arrived. */
+async function carry(
+  talk: Exchange,
+  request: MediaRequest,
+  signal: AbortSignal,
+  handover: { isBegun: boolean },
+): Promise<Reply> {
+  const { transport, http1 } = talk;
+  if (transport === undefined && http1 !== null && request.method !== "GET") {
+    const plain = await plainRequest(talk.target, request);
+    if (http1.takes(plain)) {
+      try {
+        return replyOfHttp1(
+          await http1.send(plain, signal, {
+            onHandedOver: () => handover.isBegun = true,
+            acceptsCoded: true,
+          }),
+        );
+      } catch (error) {
+        // Nothing was sent, and `fetch` may come to terms with this server.
+        if (!(error instanceof HandshakeFailed)) throw error;
+      }
+    }
+  }
+  handover.isBegun = true;
+  try {
+    return replyOf(await send(talk, request, signal));
+  } catch (error) {
+    if (error instanceof NotSent) handover.isBegun = false;
+    throw error;
+  }
+}
+
+/** Text or bytes under plain headers; declared headers come last and win. */
+async function plainRequest(target: Target, { url, method, headers, body }: MediaRequest) {
+  const all = headersOf(target, headers);
+  if (!(body instanceof FormData)) {
+    return { url, method, headers: Object.fromEntries(all), body };
+  }
+  const form = new Response(body);
+  if (!all.has("content-type")) all.set("content-type", form.headers.get("content-type")!);
+  return { url, method, headers: Object.fromEntries(all), body: await form.bytes() };
+}
+
+/** The request on its way by `fetch`. */
 export async function send(
   { transport, target }: Pick<Exchange, "transport" | "target">,
   { url, method, headers, body }: MediaRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const all = new Headers(headers);
-  for (const name of Object.keys(target.headers)) all.set(name, target.headers[name]!);
-  const init = { method, headers: all, body, redirect: "manual", signal } as const;
-  return await (transport === undefined ? fetch(url, init) : transport(new Request(url, init)));
+  const init = { method, headers: headersOf(target, headers), redirect: "manual", signal } as const;
+  return await (transport === undefined
+    ? fetch(url, { ...init, body: sentOnce(body) })
+    : transport(new Request(url, { ...init, body })));
 }
 
-export function mimeTypeOf({ headers }: { headers: Headers }): string | null {
+function headersOf(target: Target, headers: Record<string, string>): Headers {
+  const all = new Headers(headers);
+  for (const name of Object.keys(target.headers)) all.set(name, target.headers[name]!);
+  return all;
+}
+
+export function mimeTypeOf({ headers }: { headers: Pick<Headers, "get"> }): string | null {
   const type = (headers.get("content-type") ?? "").replace(/;.*/, "").trim().toLowerCase();
   return type === "" ? null : type;
 }
@@ -67,55 +124,37 @@ function bodyOf(bytes: Uint8Array<ArrayBuffer>, mimeType: string): unknown {
 }
 
 function refused(
-  response: Response,
+  { status, headers }: Reply,
   body: unknown,
-  judge: (status: number, body: unknown) => Fault,
+  judge: Judge,
 ): UpstreamFailure {
-  const { status, headers } = response;
-  const { kind, param } = judge(status, body);
-  return new UpstreamFailure(kind, `the upstream answered ${status}`, {
+  const fault = judge.fault(status, body);
+  return new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: typeof body === "string" ? body.slice(0, 2000) : JSON.stringify(body).slice(0, 2000),
-    param,
+    param: fault.param,
     status,
     answer: body,
     retryAfterSeconds: retryAfter(headers),
-    sent: LOST_BEHIND_PROXY.has(status) ? "maybe" : "refused",
+    sent: sentByStatus(status, judge.isRefusal?.(status, body) === true),
   });
 }
 
 /** Why no answer came, and whether the request can have arrived. */
-export function explained(cause: unknown, { isLate, ms }: Deadline): UpstreamFailure {
+export function explained(
+  cause: unknown,
+  { isLate, ms }: Deadline,
+  wasHandedOver = true,
+): UpstreamFailure {
   if (cause instanceof UpstreamFailure) return cause;
-  if (isLate) {
-    return new UpstreamFailure("timeout", `no whole answer within ${ms} ms`, {
+  if (!wasHandedOver) {
+    return new UpstreamFailure("unreachable", "the upstream cannot be reached", {
       cause,
-      sent: "maybe",
+      sent: "no",
     });
   }
-  const sent: Sent = neverConnected(cause) ? "no" : "maybe";
-  return sent === "no"
-    ? new UpstreamFailure("unreachable", "the upstream cannot be reached", { cause, sent })
-    : new UpstreamFailure("cut", "the connection broke", { cause, sent });
-}
-
-async function readCapped(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of response.body ?? []) {
-    length += piece.length;
-    // Leaving the loop cancels the body.
-    if (length > bytesMax) {
-      throw new UpstreamFailure("unreadable", "the reply is too large", { sent: "maybe" });
-    }
-    pieces.push(piece);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return isLate
+    ? new UpstreamFailure("timeout", `no whole answer within ${ms} ms`, { cause, sent: "maybe" })
+    : new UpstreamFailure("cut", "the connection broke", { cause, sent: "maybe" });
 }
 
 function parsed(text: string): unknown {

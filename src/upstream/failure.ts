@@ -1,5 +1,5 @@
 import { ElsewhereError } from "../base/elsewhere_error.ts";
-import { type Fault, NotSent } from "./adapter.ts";
+import type { Fault } from "./adapter.ts";
 
 /** `unable`: this upstream cannot be asked for that; nothing was sent. */
 export type FailureKind =
@@ -15,6 +15,18 @@ export type FailureKind =
  * it answered is lost, and what it does with the request is unknown.
  */
 export type Sent = "no" | "refused" | "maybe";
+
+/** Said by something between us and the provider, behind which the request may still be on its way. */
+const LOST_BEHIND_PROXY = new Set([502, 504, 520, 522, 524]);
+
+/**
+ * Whether an answer that is no 2xx is certain to have refused the request. Providers answer 500 and 503 to
+ * jobs that they have begun: only what the provider's own rules name as a refusal counts as one.
+ */
+export function sentByStatus(status: number, isNamedRefusal: boolean): Sent {
+  if (status < 500) return status === 408 || status === 499 ? "maybe" : "refused";
+  return isNamedRefusal ? "refused" : "maybe";
+}
 
 /** An upstream did not answer as it should. What it said stays in `cause` and in our log. */
 export class UpstreamFailure extends ElsewhereError {
@@ -39,6 +51,12 @@ export class UpstreamFailure extends ElsewhereError {
 
   get sent(): Sent {
     return this.options.sent ?? "maybe";
+  }
+
+  /** The provider itself has answered: whatever it does with the request, it has got all of it. */
+  get isAnswered(): boolean {
+    const { status } = this.options;
+    return this.kind === "unreadable" || status !== undefined && !LOST_BEHIND_PROXY.has(status);
   }
 
   /** Nobody was asked: the upstream was full, or rests. An upstream that says so itself has got it. */
@@ -84,20 +102,16 @@ export function causeOf(failure: UpstreamFailure): Cause {
 /** Statuses below 500 that need not be about the request: the key, the money behind it, time, the rate. */
 const OWN_STATUSES = new Set([401, 402, 403, 408, 425, 429, 498]);
 
-/** `Retry-After` in seconds; a date is counted from now. */
+/** Longer than this no upstream is believed to know when it will be well. */
+const RETRY_AFTER_SECONDS_MAX = 3600;
+
+/** `Retry-After` in seconds, at most an hour; a date is counted from now. */
 export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(text)
     ? Number(text)
     : (Date.parse(text) - Date.now()) / 1000;
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : undefined;
-}
-
-/** The runtime says where in a request it failed only in words: those of hyper's connector. */
-export function neverConnected(cause: unknown): boolean {
-  if (cause instanceof NotSent) return true;
-  const words = cause instanceof Error ? `${cause.message} ${(cause.cause as Error)?.message}` : "";
-  return words.includes("client error (Connect)") ||
-    /Requests to port \d+ are blocked/.test(words);
+  if (Number.isNaN(seconds) || seconds < 0) return undefined;
+  return Math.min(Math.ceil(seconds), RETRY_AFTER_SECONDS_MAX);
 }

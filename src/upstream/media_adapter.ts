@@ -41,7 +41,7 @@ export interface MediaRequest {
 export interface MediaReply {
   readonly status: number;
   readonly mimeType: string;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, "get">;
   readonly body: unknown;
 }
 
@@ -126,6 +126,11 @@ export interface MediaAdapter {
   keyHeaders?(target: Target): Record<string, string>;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
   fault(status: number, body: unknown): Fault;
+  /**
+   * Whether an error of the server's (5xx) says in so many words that it did not take the request. Without
+   * that a job may have begun.
+   */
+  isRefusal?(status: number, body: unknown): boolean;
   /**
    * Reads a provider's call to us. It is only ever taken as a bell: the id it names is then polled, so a
    * forged one costs a poll and changes nothing.

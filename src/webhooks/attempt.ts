@@ -119,11 +119,15 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   return new TextDecoder().decode(bytes.subarray(0, length)).replaceAll("\0", "\uFFFD");
 }
 
+/** Nothing is put off for longer than a year, whatever a receiver says. */
+const RETRY_AFTER_SECONDS_MAX = 366 * 86_400;
+
 /** Seconds, or a date; null when there is neither. */
 export function readRetryAfter(header: string | null, now: number = Date.now()): number | null {
   if (header === null) return null;
-  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
+  if (/^\s*\d+\s*$/.test(header)) return Math.min(Number(header), RETRY_AFTER_SECONDS_MAX);
   // V8 reads dates out of almost anything.
   const date = /^\s*[A-Za-z]{3,9},/.test(header) ? Date.parse(header) : NaN;
-  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
+  if (Number.isNaN(date)) return null;
+  return Math.min(Math.max(0, Math.ceil((date - now) / 1000)), RETRY_AFTER_SECONDS_MAX);
 }

@@ -40,6 +40,7 @@ Deno.test("Retry-After is seconds or a date, only ever makes a wait longer, and 
   assert.equal(readRetryAfter("120", now), 120);
   assert.equal(readRetryAfter("Thu, 01 Jan 2026 00:02:00 GMT", now), 120);
   assert.equal(readRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now), 0);
+  assert.equal(readRetryAfter("999999999999", now), 366 * 86_400);
   for (const text of [null, "soon", "-5", ""]) assert.equal(readRetryAfter(text, now), null);
   const wait = (seconds: number) => {
     const verdict = judge(nth(1), saw(503, seconds), SCHEDULE, () => 0.5);

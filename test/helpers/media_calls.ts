@@ -6,6 +6,7 @@ import type { Plan } from "../../src/config/plan.ts";
 import { Outbound } from "../../src/outbound/safe_fetch.ts";
 import { Admission } from "../../src/upstream/admission.ts";
 import { openMediaCalls } from "../../src/upstream/call_media.ts";
+import { Http1Client } from "../../src/upstream/http1/client.ts";
 import type { MediaType } from "../../src/upstream/media_adapter.ts";
 import type { MediaCalls, Spot } from "../../src/upstream/media_calls.ts";
 
@@ -82,15 +83,20 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
     onAttempt: ({ kind }) => void attempts.push(kind),
   });
   const outbound = new Outbound();
+  const http1 = new Http1Client();
   return {
     calls: openMediaCalls({
       silenceMs: 30_000,
       admission,
+      http1,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),
     admission,
     spot: { plan, model, upstream: model.upstreams[0]! },
     attempts,
-    [Symbol.dispose]: () => outbound[Symbol.dispose](),
+    [Symbol.dispose]() {
+      outbound[Symbol.dispose]();
+      http1[Symbol.dispose]();
+    },
   };
 }

@@ -26,7 +26,13 @@ export class MediaClient {
       headers: { "x-simulate": this.orders },
     };
     const transport = this.served === null ? this.simulator.transport : undefined;
-    return { transport, target, timeoutMs: 30_000, signal: new AbortController().signal };
+    return {
+      transport,
+      http1: null,
+      target,
+      timeoutMs: 30_000,
+      signal: new AbortController().signal,
+    };
   }
 
   /** As after a restart: nothing is remembered. */
@@ -38,30 +44,30 @@ export class MediaClient {
     const whole = jobOf(job);
     const adapter = media[whole.type];
     const { target } = this.talk;
-    const reply = await exchange(this.talk, adapter.fault, await adapter.submit(whole, target, []));
+    const reply = await exchange(this.talk, adapter, await adapter.submit(whole, target, []));
     return await adapter.readSubmitted(reply, whole, target);
   }
 
   async look(id: string): Promise<Seen> {
-    const { poll, readPolled, fault } = media.video;
+    const { poll, readPolled } = media.video;
     const { target } = this.talk;
     return await readPolled!(
-      await exchange(this.talk, fault, await poll!(id, target)),
+      await exchange(this.talk, media.video, await poll!(id, target)),
       target,
       id,
     ) as Seen;
   }
 
   async cancel(id: string): Promise<Seen | null> {
-    const { cancel, readCancelled, fault } = media.video;
+    const { cancel, readCancelled } = media.video;
     return await readCancelled!(
-      await exchange(this.talk, fault, await cancel!(id, this.talk.target)),
+      await exchange(this.talk, media.video, await cancel!(id, this.talk.target)),
     );
   }
 
   async find(reference: string): Promise<string | null> {
-    const { find, readFound, fault } = media.video;
-    const reply = await exchange(this.talk, fault, await find!(reference, this.talk.target));
+    const { find, readFound } = media.video;
+    const reply = await exchange(this.talk, media.video, await find!(reference, this.talk.target));
     return await readFound!(reply, reference);
   }
 

@@ -78,7 +78,8 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       onDeploy: false,
       log,
       environment: options.environment ?? {},
-      timing: options.timing,
+      // A job that an upstream answered with an error is not looked for as long as usual.
+      timing: { tasks: { answeredSeconds: 0.5, lookMs: 250 }, ...options.timing },
       resolve: options.resolve ?? (() => Promise.resolve(["93.184.215.14"])),
       taskWaits: options.taskWaits,
     }),

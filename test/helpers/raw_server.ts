@@ -8,7 +8,7 @@ export interface RawServer extends AsyncDisposable {
 const TLS = new URL("./tls/", import.meta.url);
 export const HOST = "hooks.example.com";
 export const CERTIFICATE = Deno.readTextFileSync(new URL("cert.pem", TLS));
-const KEY = Deno.readTextFileSync(new URL("key.pem", TLS));
+export const KEY = Deno.readTextFileSync(new URL("key.pem", TLS));
 
 /** `answer` gets each connection after its request's head was read, and the head. */
 export function serveRaw(

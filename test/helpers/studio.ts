@@ -1,14 +1,14 @@
 import { png } from "./media.ts";
 
 /**
- * Where a job can be made to wait: before its answer, though the studio has done its part. A letter after
- * the name tells one group from another: `poll`, `pollb`.
+ * Where a job can be made to wait: before its answer, though the studio has done its part; at `accept`, before
+ * the studio knows of it. A letter after the name tells one group from another: `poll`, `pollb`.
  */
-export type Point = `${"submit" | "poll" | "output"}${"" | "b"}`;
+export type Point = `${"accept" | "submit" | "poll" | "output"}${"" | "b"}`;
 
 /**
  * A service that makes pictures, over real HTTP, as an operator would describe it in YAML. What a prompt
- * says is what happens: `hold-submit`, `hold-poll`, `hold-output` wait at that point until let go.
+ * says is what happens: `hold-accept`, `hold-submit`, `hold-poll`, `hold-output` wait at that point until let go.
  */
 export interface Studio extends AsyncDisposable {
   readonly address: string;
@@ -37,7 +37,7 @@ export function openStudio(): Studio {
   const fetches = new Map<string, number>();
   const gates = new Map<Point, PromiseWithResolvers<void> & { waiting: number }>();
   const stopping = new AbortController();
-  for (const point of ["submit", "poll", "pollb", "output"] as const) {
+  for (const point of ["accept", "submit", "poll", "pollb", "output"] as const) {
     gates.set(point, { ...Promise.withResolvers<void>(), waiting: 0 });
   }
   const pass = async (point: string, { prompt }: Job) => {
@@ -65,6 +65,7 @@ export function openStudio(): Studio {
         const { reference, prompt, n } = await request.json();
         count(submissions, reference);
         const job = { id: `j${jobs.size}`, reference, prompt, n };
+        await pass("accept", job);
         jobs.set(job.id, job);
         await pass("submit", job);
         return Response.json({ id: job.id });
@@ -122,7 +123,11 @@ media:
     poll: { path: "/jobs/{id}" }
     state: { at: =state, running: working, succeeded: done, failed: broken }
     outputs: { url: =files }
-${canFind ? `    find: { path: /jobs, query: { reference: =reference }, id: "=jobs[0].id" }` : ""}
+${
+      canFind
+        ? `    find: { path: /jobs, query: { reference: =reference }, list: /jobs, id: "=jobs[0].id" }`
+        : ""
+    }
 `,
     async [Symbol.asyncDispose]() {
       for (const gate of gates.values()) gate.resolve();

@@ -90,6 +90,8 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     outbound,
     imageHosts: new PublicHosts(),
     admission,
+    http1: null,
+    timing: { answeredSeconds: 0.2 },
     onEnd() {},
     log,
   });

@@ -95,10 +95,17 @@ Deno.test("an id that nobody gave out is unknown", STRICT, async () => {
 });
 
 Deno.test("errors at the door accept nothing", STRICT, async () => {
-  const kinds = { 400: "rejected", 401: "unauthorized", 429: "rate_limited", 500: "failed" };
-  for (const [status, kind] of Object.entries(kinds)) {
+  const kinds = {
+    400: ["rejected", "refused"],
+    401: ["unauthorized", "refused"],
+    429: ["rate_limited", "refused"],
+    // These may be said of a job that was begun all the same.
+    500: ["failed", "maybe"],
+    503: ["overloaded", "maybe"],
+  };
+  for (const [status, [kind, sent]] of Object.entries(kinds)) {
     const client = new MediaClient(`status=${status}`);
-    await assert.rejects(client.submit({}), failsWith({ kind, sent: "refused" } as never));
+    await assert.rejects(client.submit({}), failsWith({ kind, sent } as never));
     assert.equal(client.simulator.submissions.size, 0);
   }
   const refused = new MediaClient("refuse");
@@ -116,7 +123,9 @@ Deno.test("errors at the door accept nothing", STRICT, async () => {
 });
 
 Deno.test("a reply that is lost leaves a job behind that can be found", STRICT, async () => {
-  for (const order of ["cut", "garbage", "truncate"]) {
+  for (
+    const order of ["cut", "garbage", "truncate", "accept_and_close", "accept_and_answer=503"]
+  ) {
     const client = new MediaClient(order);
     await assert.rejects(client.submit({ reference: "task_a" }), failsWith({ sent: "maybe" }));
     const id = await client.find("task_a");

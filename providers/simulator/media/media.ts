@@ -1,4 +1,4 @@
-import { type Plan, planError, planRefusal, planWhole } from "../misbehave.ts";
+import { type Plan, planError, planRefusal, planUntold, planWhole } from "../misbehave.ts";
 import { type Orders, parseOrders } from "../orders.ts";
 import { errorOf, WireError } from "../wire_error.ts";
 import { idOf, type Job, jobOf, outputCount, stateAt } from "./job.ts";
@@ -47,11 +47,24 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
     if (refusal !== null) return refusal;
     const job = await readJob(body, prompt, orders, now());
     for (const { role, bytes } of body.inputs) if (role === "audio") sounds.keep(bytes);
-    const known = ids.get(job.reference);
-    const id = known ?? idOf(job);
-    ids.set(job.reference, id);
-    submissions.set(job.reference, (submissions.get(job.reference) ?? 0) + 1);
+    const late = orders.accept_after === undefined
+      ? null
+      : new Promise((resume) => setTimeout(resume, orders.accept_after));
+    // Who closes at once has not accepted yet.
+    if (late !== null && orders.accept_and_close) void late.then(() => accept(job));
+    else {
+      await late;
+      accept(job);
+    }
+    const untold = planUntold(orders);
+    if (untold !== null) return untold;
+    const id = ids.get(job.reference)!;
     return planWhole(await view(id, jobOf(id)!, request.url), orders);
+  }
+
+  function accept(job: Job): void {
+    ids.set(job.reference, ids.get(job.reference) ?? idOf(job));
+    submissions.set(job.reference, (submissions.get(job.reference) ?? 0) + 1);
   }
 
   async function look(id: string, url: string): Promise<Plan> {

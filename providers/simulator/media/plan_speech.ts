@@ -1,5 +1,5 @@
 import { readNumber, readString, wrongValue } from "../fields.ts";
-import { type Plan, planRefusal, planWhole } from "../misbehave.ts";
+import { type Plan, planRefusal, planUntold, planWhole } from "../misbehave.ts";
 import { type Orders, parseOrders, takeDirectives } from "../orders.ts";
 import { murmurMp3 } from "./mp3.ts";
 import { readBody } from "./read_job.ts";
@@ -29,6 +29,8 @@ export async function planSpeech(
   if (format === undefined) throw wrongValue("response_format", named, FORMATS);
   const speed = readNumber(fields, "speed", { kind: "decimal", min: 0.25, max: 4 }) ?? 1;
   const voice = readString(fields, "voice") ?? "alma";
+  const untold = planUntold(orders);
+  if (untold !== null) return untold;
   const samples = speechLength(text, speed);
   const bytes = await encoded(format, samples, (count) => speak(text, { voice, speed, count }));
   return planWhole(bytes, orders, {

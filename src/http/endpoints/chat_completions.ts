@@ -48,7 +48,8 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
       model,
       prepared,
       signal: c.req.raw.signal,
-      onTokens: (tokens) => correctTokens(c, limiter, tokens - reserved),
+      // An upstream's count may be absurd: it costs a key at most what was reserved once more.
+      onTokens: (tokens) => correctTokens(c, limiter, Math.min(tokens, 2 * reserved) - reserved),
       onOver: () => c.env.body?.release(),
     }).catch((error) => {
       correctTokens(c, limiter, -reserved);

@@ -1,4 +1,5 @@
 import { Refusal } from "../../base/refusal.ts";
+import { isStorableDate } from "../../base/storable_date.ts";
 import { exportCsv } from "../../ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../ledger/statement.ts";
 import type { Database } from "../../store/database.ts";
@@ -52,7 +53,7 @@ function moment(c: HttpContext, name: string): Date | undefined {
   const text = c.req.query(name);
   if (text === undefined) return undefined;
   const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text);
-  if (Number.isNaN(date.getTime()) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text)) {
+  if (!isStorableDate(date) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text)) {
     const message = `${name} must be a date such as 2026-01-31T00:00:00Z, or Unix seconds.`;
     throw new Refusal("invalid_value", message, { param: name });
   }

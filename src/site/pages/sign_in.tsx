@@ -18,6 +18,7 @@ import { signInNew, welcome } from "../welcome.ts";
 
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 
+const MISSING = "Enter your e-mail address and your password.";
 const WRONG = "This e-mail address and password do not go together.";
 
 interface Attempt {
@@ -54,8 +55,10 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const returnTo = readReturnTo(form.return_to);
   const email = readEmail(form.email ?? "");
   const attempt = { returnTo, email: form.email?.slice(0, 320) ?? "" };
+  const { password = "" } = form;
+  if (password === "") return signInPage(c, { ...attempt, fault: MISSING, status: 400 });
   try {
-    const response = await tryPassword(c, deps, email, form.password ?? "", returnTo);
+    const response = await tryPassword(c, deps, email, password, returnTo);
     return response ?? signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 429) throw error;

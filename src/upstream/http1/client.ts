@@ -1,7 +1,17 @@
-import { NotSent, type UpstreamRequest } from "../adapter.ts";
 import type { BodyReader } from "../body_reader.ts";
-import { Connection } from "./connection.ts";
+import { type ConnectOptions, openConnection } from "./connect.ts";
+import type { Connection } from "./connection.ts";
 import { BrokenAnswer, type Fields } from "./head.ts";
+import { type Http1Request, writeRequest } from "./write_request.ts";
+
+export { HandshakeFailed } from "./connect.ts";
+
+export interface SendOptions {
+  /** Called once, before the first byte of the request goes to a connection. Until then nothing can have arrived. */
+  onHandedOver?: () => void;
+  /** The caller undoes a content coding that was not asked for. Without it such an answer is broken. */
+  acceptsCoded?: boolean;
+}
 
 export interface Http1Answer {
   readonly status: number;
@@ -9,16 +19,9 @@ export interface Http1Answer {
   readonly body: BodyReader;
 }
 
-export type Connect = (
-  where: { hostname: string; port: number; signal: AbortSignal },
-) => Promise<Deno.TcpConn>;
-
-export interface Http1Options {
-  /** Certificates to trust beside the system's. */
-  caCerts?: string[];
+export interface Http1Options extends ConnectOptions {
   /** How long a connection waits for its next request. */
   idleMs?: number;
-  connect?: Connect;
 }
 
 /** Where a request goes: one pool of connections each. */
@@ -33,6 +36,8 @@ interface Origin {
 interface Idle {
   readonly connection: Connection;
   readonly since: number;
+  /** When the server said that it will close it, with a margin for what is on its way. */
+  readonly untilMs: number;
 }
 
 interface Route {
@@ -41,8 +46,21 @@ interface Route {
   readonly head: string;
 }
 
+/** One request on one connection. */
+interface Talk {
+  readonly origin: Origin;
+  readonly head: Uint8Array;
+  readonly content: Uint8Array | null;
+  readonly signal: AbortSignal;
+  readonly options: SendOptions;
+}
+
 const IDLE_MS = 55_000;
 const IDLE_MAX = 512;
+/** Idle for longer than this, a connection is looked at before it is used again. */
+const UNCHECKED_MS = 1_000;
+/** How long before the announced end a connection is no longer used. */
+const CLOSING_MARGIN_MS = 1_000;
 const ROUTES_MAX = 1_000;
 const NAME = /^[!#$%&'*+.^`|~\w-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
@@ -58,7 +76,6 @@ const OURS = new Set([
   "te",
   "trailer",
 ]);
-const encoder = new TextEncoder();
 
 /** Whether the environment asks for what only `fetch` does: going through a proxy, and tracing. */
 export function needsFetch(environment: Readonly<Record<string, string | undefined>>): boolean {
@@ -93,7 +110,7 @@ export class Http1Client implements Disposable {
   }
 
   /** Whether it can send this request as it stands. What it cannot is for `fetch`. */
-  takes(request: UpstreamRequest): boolean {
+  takes(request: Http1Request): boolean {
     const route = this.#routeTo(request.url);
     if (this.#isClosed || route === null || route.origin.isForFetch) return false;
     for (const name in request.headers) {
@@ -103,46 +120,65 @@ export class Http1Client implements Disposable {
     return true;
   }
 
-  /** Sends a request it takes. Throws `NotSent` where no connection came to be. */
-  async send(request: UpstreamRequest, signal: AbortSignal): Promise<Http1Answer> {
+  /**
+   * Sends a request it takes. Throws `NotSent` where no byte of it was handed to a connection. Only a GET is
+   * sent a second time: a server that closes without an answer may have begun the work, and been paid for it.
+   */
+  async send(
+    request: Http1Request,
+    signal: AbortSignal,
+    options: SendOptions = {},
+  ): Promise<Http1Answer> {
     const route = this.#routeTo(request.url)!;
-    const bytes = write(request, route);
-    const kept = route.origin.idle.pop();
-    if (kept !== undefined) {
-      const { connection } = kept;
+    const { head, content } = writeRequest(request, route.head);
+    const talk = { origin: route.origin, head, content, signal, options };
+    const kept = route.origin.idle.length === 0 ? null : await this.#takeKept(route.origin);
+    if (kept !== null) {
       try {
-        return await this.#ask(connection, route.origin, bytes, signal);
+        return await this.#ask(kept, talk);
       } catch (error) {
-        // Closed just as it was used again, and nothing answered: that is no word about the upstream.
-        if (signal.aborted || connection.isHeard) throw error;
+        if (signal.aborted || kept.isHeard || request.method !== "GET") throw error;
       }
     }
     signal.throwIfAborted();
-    const connection = await open(route.origin, signal, this.options);
+    const connection = await openConnection(route.origin, signal, this.options);
     this.#open.add(connection);
-    return await this.#ask(connection, route.origin, bytes, signal);
+    return await this.#ask(connection, talk);
   }
 
-  async #ask(
-    connection: Connection,
-    origin: Origin,
-    bytes: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<Http1Answer> {
+  /** A kept connection that is still open as far as can be known; null where a new one is needed. */
+  async #takeKept({ idle }: Origin): Promise<Connection | null> {
+    for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
+      const { connection, since, untilMs } = kept;
+      const now = performance.now();
+      if (now < untilMs) {
+        // The other side's close may have arrived without having been read yet: lets the runtime read it.
+        if (now - since > UNCHECKED_MS) await new Promise((resume) => setTimeout(resume, 0));
+        if (!connection.isClosed) return connection;
+      }
+      this.#close(connection);
+    }
+    return null;
+  }
+
+  async #ask(connection: Connection, talk: Talk): Promise<Http1Answer> {
+    const { origin, signal, options } = talk;
     const stop = () => connection.close();
     signal.addEventListener("abort", stop);
     try {
       signal.throwIfAborted();
-      const head = await connection.ask(bytes);
+      options.onHandedOver?.();
+      const head = await connection.ask(talk.head, talk.content);
       const coding = head.fields.get("content-encoding") ?? "identity";
-      if (coding !== "identity") {
+      if (coding !== "identity" && options.acceptsCoded !== true) {
         // Not what was asked for, and `fetch` knows how to read it: the next one is for it.
         origin.isForFetch = true;
         throw new BrokenAnswer(`the answer is coded with ${coding}`);
       }
+      const keepMs = keepMsOf(head.fields);
       const body = connection.body(head, (isReusable) => {
         signal.removeEventListener("abort", stop);
-        if (isReusable) this.#keep(origin, connection);
+        if (isReusable) this.#keep(origin, connection, keepMs);
         else this.#open.delete(connection);
       });
       return { status: head.status, fields: head.fields, body };
@@ -153,9 +189,12 @@ export class Http1Client implements Disposable {
     }
   }
 
-  #keep(origin: Origin, connection: Connection): void {
-    if (this.#isClosed || origin.idle.length >= IDLE_MAX) return this.#close(connection);
-    const idle = { connection, since: performance.now() };
+  #keep(origin: Origin, connection: Connection, keepMs: number): void {
+    if (this.#isClosed || origin.idle.length >= IDLE_MAX || keepMs <= 0) {
+      return this.#close(connection);
+    }
+    const since = performance.now();
+    const idle = { connection, since, untilMs: since + keepMs };
     origin.idle.push(idle);
     connection.rest(() => {
       const at = origin.idle.indexOf(idle);
@@ -219,60 +258,8 @@ export class Http1Client implements Disposable {
   }
 }
 
-function write({ method, headers, body }: UpstreamRequest, route: Route): Uint8Array {
-  let head = method + route.head;
-  let isNamed = false;
-  for (const name in headers) {
-    head += `${name}: ${headers[name]}\r\n`;
-    isNamed ||= name.toLowerCase() === "user-agent";
-  }
-  // Some servers turn away who does not say what they are.
-  if (!isNamed) head += "user-agent: Tollgate\r\n";
-  head += "accept-encoding: identity\r\n";
-  const content = body === null ? null : encoder.encode(body);
-  if (content !== null) head += `content-length: ${content.length}\r\n`;
-  head += "\r\n";
-  const bytes = new Uint8Array(head.length + (content?.length ?? 0));
-  encoder.encodeInto(head, bytes);
-  if (content !== null) bytes.set(content, head.length);
-  return bytes;
-}
-
-async function open(
-  { hostname, port, isTls }: Origin,
-  signal: AbortSignal,
-  { caCerts, connect = Deno.connect }: Http1Options,
-): Promise<Connection> {
-  let socket: Deno.TcpConn;
-  try {
-    socket = await connect({ hostname, port, signal });
-    socket.setNoDelay();
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new NotSent("no connection came to be", { cause });
-  }
-  return isTls ? await secure(socket, hostname, signal, caCerts) : new Connection(socket);
-}
-
-async function secure(
-  socket: Deno.TcpConn,
-  hostname: string,
-  signal: AbortSignal,
-  caCerts: string[] | undefined,
-): Promise<Connection> {
-  const tls = await Deno.startTls(socket, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
-  const connection = new Connection(tls);
-  const stop = () => connection.close();
-  signal.addEventListener("abort", stop);
-  try {
-    signal.throwIfAborted();
-    await tls.handshake();
-    return connection;
-  } catch (cause) {
-    connection.close();
-    signal.throwIfAborted();
-    throw new NotSent("the other side could not be trusted", { cause });
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+/** How long the server says that it keeps an idle connection, less a margin. */
+function keepMsOf(fields: Fields): number {
+  const [, seconds] = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(fields.get("keep-alive") ?? "") ?? [];
+  return seconds === undefined ? Infinity : Number(seconds) * 1000 - CLOSING_MARGIN_MS;
 }

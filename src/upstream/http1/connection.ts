@@ -27,13 +27,17 @@ export class Connection {
     return this.#isHeard;
   }
 
-  /** Sends a request and reads the answer's head. */
-  async ask(request: Uint8Array): Promise<Head> {
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Sends a request, whose body may stand apart, and reads the answer's head. */
+  async ask(request: Uint8Array, content: Uint8Array | null = null): Promise<Head> {
     this.#isResting = false;
     this.#isHeard = false;
     this.#isWritten = false;
     // Not waited for: a server that refuses a long request answers before it has read it.
-    this.#write(request).then(() => this.#isWritten = true, () => undefined);
+    this.#write(request, content).then(() => this.#isWritten = true, () => undefined);
     while (true) {
       const head = await this.#head();
       if (head.status === 101) throw new BrokenAnswer("the answer changes the protocol");
@@ -117,8 +121,9 @@ export class Connection {
     }
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
+  async #write(bytes: Uint8Array, content: Uint8Array | null): Promise<void> {
     for (let at = 0; at < bytes.length;) at += await this.socket.write(bytes.subarray(at));
+    if (content !== null) await this.#write(content, null);
   }
 }
 

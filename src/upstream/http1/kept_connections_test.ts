@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { ask, asking, never, OK, sayInTurn, test, until } from "../../../test/helpers/http1.ts";
-import { say, serveRaw, untilLeft } from "../../../test/helpers/raw_server.ts";
+import { CERTIFICATE, HOST, say, serveRaw, untilLeft } from "../../../test/helpers/raw_server.ts";
+import { serveAndClose } from "../../../test/helpers/closing_upstream.ts";
 import { Http1Client } from "./client.ts";
 
-test("a kept connection that closes unanswered is replaced once; a new one is not", async () => {
+test("a GET on a kept connection that closes unanswered is sent once more; on a new one it is not", async () => {
   let answers = 2;
   await using server = serveRaw(async (connection) => {
     if (answers-- <= 0) return;
@@ -12,11 +13,59 @@ test("a kept connection that closes unanswered is replaced once; a new one is no
     await connection.read(new Uint8Array(1000));
   });
   using client = new Http1Client();
+  const get = { method: "GET", body: null } as const;
+  assert.equal(await ask(client, asking(server.port, get)), "200 ok");
+  assert.equal(await ask(client, asking(server.port, get)), "200 ok");
+  assert.equal(server.taken, 2);
+  assert.equal(await ask(client, asking(server.port, get)), "BrokenAnswer");
+  assert.equal(server.taken, 3);
+});
+
+for (const tls of [false, true]) {
+  test(`a POST goes once to a server that accepts it and closes, ${tls ? "https" : "http"}`, async () => {
+    await using server = serveAndClose({ tls });
+    const connect = () => Deno.connect({ hostname: "127.0.0.1", port: server.port });
+    using client = new Http1Client({ caCerts: [CERTIFICATE], connect });
+    const url = `${tls ? "https" : "http"}://${HOST}:${server.port}/v1/x`;
+    for (const body of ["{}", "x".repeat(2_000_000)]) {
+      const before = server.received;
+      assert.equal(await ask(client, asking(0, { url, body })), "BrokenAnswer");
+      assert.equal(server.received, before + 1, "on a new connection");
+    }
+    server.answers = 1;
+    assert.equal(await ask(client, asking(0, { url })), "200 ok");
+    assert.equal(client.resting, 1);
+    const before = server.received;
+    assert.equal(await ask(client, asking(0, { url })), "BrokenAnswer");
+    assert.equal(server.received, before + 1, "on a kept connection");
+  });
+}
+
+test("a kept connection is not used again when the server is about to close it", async () => {
+  await using server = serveRaw(async (connection) => {
+    await say(connection, OK.replace("\r\n\r\n", "\r\nkeep-alive: timeout=1, max=9\r\n\r\n"));
+    await untilLeft(connection);
+  });
+  using client = new Http1Client();
   assert.equal(await ask(client, asking(server.port)), "200 ok");
   assert.equal(await ask(client, asking(server.port)), "200 ok");
   assert.equal(server.taken, 2);
-  assert.equal(await ask(client, asking(server.port)), "BrokenAnswer");
-  assert.equal(server.taken, 3);
+});
+
+test("a close that arrived while the process was busy is seen before the connection is used", async () => {
+  const worker = new Worker(new URL("../../../test/helpers/closing_server.ts", import.meta.url), {
+    type: "module",
+  });
+  const port = await new Promise<number>((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data);
+  });
+  using client = new Http1Client();
+  assert.equal(await ask(client, asking(port)), "200 ok");
+  // The server closes after 200 ms; this thread learns nothing of it before it asks again.
+  const until = performance.now() + 1_300;
+  while (performance.now() < until);
+  assert.equal(await ask(client, asking(port)), "200 ok");
+  worker.terminate();
 });
 
 test("a kept connection that broke in the middle of its answer is not asked again", async () => {

@@ -1,0 +1,92 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { NotSent } from "../adapter.ts";
+import { Connection } from "./connection.ts";
+
+export type Connect = (
+  where: { hostname: string; port: number; signal: AbortSignal },
+) => Promise<Deno.TcpConn>;
+
+interface Where {
+  readonly isTls: boolean;
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** All addresses of a host. */
+export type Lookup = (hostname: string) => Promise<readonly string[]>;
+
+export interface ConnectOptions {
+  /** Certificates to trust beside the system's. */
+  caCerts?: string[];
+  connect?: Connect;
+  lookup?: Lookup;
+}
+
+/** Connected, and not agreed on TLS: `fetch` may do better, which also speaks HTTP/2. Nothing was sent. */
+export class HandshakeFailed extends NotSent {}
+
+/** Opens a connection. Throws `NotSent` where none of the host's addresses takes it. */
+export async function openConnection(
+  { hostname, port, isTls }: Where,
+  signal: AbortSignal,
+  options: ConnectOptions,
+): Promise<Connection> {
+  let socket: Deno.TcpConn;
+  try {
+    socket = await connectAny({ hostname, port, signal }, options);
+    socket.setNoDelay();
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new NotSent("no connection came to be", { cause });
+  }
+  return isTls ? await secure(socket, hostname, signal, options.caCerts) : new Connection(socket);
+}
+
+/** The runtime tries one address of a name: where that one does not answer, the others get their turn. */
+async function connectAny(
+  where: Parameters<Connect>[0],
+  { connect = Deno.connect, lookup = addressesOf }: ConnectOptions,
+): Promise<Deno.TcpConn> {
+  const { hostname, signal } = where;
+  try {
+    return await connect(where);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (isIP(hostname) !== 0) throw cause;
+    const addresses = await lookup(hostname).catch(() => []);
+    for (const address of addresses.length < 2 ? [] : addresses) {
+      const socket = await connect({ ...where, hostname: address }).catch(() => null);
+      if (socket !== null) return socket;
+      signal.throwIfAborted();
+    }
+    throw cause;
+  }
+}
+
+async function addressesOf(hostname: string): Promise<string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+}
+
+async function secure(
+  socket: Deno.TcpConn,
+  hostname: string,
+  signal: AbortSignal,
+  caCerts: string[] | undefined,
+): Promise<Connection> {
+  const tls = await Deno.startTls(socket, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
+  const connection = new Connection(tls);
+  const stop = () => connection.close();
+  signal.addEventListener("abort", stop);
+  try {
+    signal.throwIfAborted();
+    await tls.handshake();
+    return connection;
+  } catch (cause) {
+    connection.close();
+    signal.throwIfAborted();
+    throw new HandshakeFailed("the other side could not be trusted", { cause });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,36 @@
+export interface Http1Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+}
+
+const TOGETHER_BYTES_MAX = 1024 * 1024;
+const encoder = new TextEncoder();
+
+/** The bytes of a request; `firstLines` are its first two without the method. A short body travels with its head; a long one is not copied for that. */
+export function writeRequest(
+  { method, headers, body }: Http1Request,
+  firstLines: string,
+): { head: Uint8Array; content: Uint8Array | null } {
+  let head = method + firstLines;
+  let isNamed = false;
+  for (const name in headers) {
+    head += `${name}: ${headers[name]}\r\n`;
+    isNamed ||= name.toLowerCase() === "user-agent";
+  }
+  // Some servers turn away who does not say what they are.
+  if (!isNamed) head += "user-agent: Tollgate\r\n";
+  head += "accept-encoding: identity\r\n";
+  const content = typeof body === "string" ? encoder.encode(body) : body;
+  if (content !== null) head += `content-length: ${content.length}\r\n`;
+  else if (method !== "GET") head += "content-length: 0\r\n";
+  head += "\r\n";
+  if (content !== null && content.length > TOGETHER_BYTES_MAX) {
+    return { head: encoder.encode(head), content };
+  }
+  const bytes = new Uint8Array(head.length + (content?.length ?? 0));
+  encoder.encodeInto(head, bytes);
+  if (content !== null) bytes.set(content, head.length);
+  return { head: bytes, content: null };
+}
