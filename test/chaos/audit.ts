@@ -1,8 +1,8 @@
 import { auditOutputs, auditStrayOutputs, auditUpload } from "./audit_files.ts";
-import { auditRequest } from "./audit_requests.ts";
+import { auditRequest, priceOf } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
 import type { Account, Entry } from "./books.ts";
-import { amount, written } from "./exact.ts";
+import { amount, isSumOfCharges, written } from "./exact.ts";
 import { Findings } from "./findings.ts";
 import { readRecords, type Records, type Task } from "./records.ts";
 import type { World } from "./world.ts";
@@ -56,7 +56,17 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
 function auditMoney(account: Account, { receipts, balance }: Records, findings: Findings): void {
   const name = `account ${account.index} (${account.id})`;
   let left = account.credits.reduce((sum, text) => sum + amount(text), 0n);
-  for (const { settled } of [...receipts.values()].flat()) left -= amount(settled);
+  let [charged, exact] = [0n, 0n];
+  for (const receipt of [...receipts.values()].flat()) {
+    left -= amount(receipt.settled);
+    charged += amount(receipt.settled) + amount(receipt.shortfall);
+    exact += priceOf(receipt);
+  }
+  findings.expect(
+    "exact_charge",
+    isSumOfCharges(charged, exact),
+    () => `${name}: ${written(charged)} charged in all, ${written(exact)} expected`,
+  );
   const has = amount(balance.available_balance) + amount(balance.frozen_balance);
   findings.expect(
     "balance",

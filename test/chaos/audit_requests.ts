@@ -1,5 +1,13 @@
 import type { Entry } from "./books.ts";
-import { amount, speechCharge, tokenCharge, written } from "./exact.ts";
+import {
+  amount,
+  imagePrice,
+  isCharge,
+  speechPrice,
+  tokenPrice,
+  videoPrice,
+  written,
+} from "./exact.ts";
 import type { Findings } from "./findings.ts";
 import type { Receipt } from "./records.ts";
 
@@ -19,10 +27,10 @@ export function auditRequest(
   if (entry.end === "refused") findings.expect("errors_are_free", settled === 0n, name);
   for (const receipt of receipts) {
     findings.expect("hold_resolved", receipt.status !== "open", name);
-    const expected = priceOf(entry, receipt);
+    const expected = priceOf(receipt);
     findings.expect(
       "exact_charge",
-      amount(receipt.settled) + amount(receipt.shortfall) === expected,
+      isCharge(amount(receipt.settled) + amount(receipt.shortfall), expected),
       () => `${name()}: ${receipt.settled} taken, ${written(expected)} expected`,
     );
   }
@@ -31,17 +39,19 @@ export function auditRequest(
     const shortfall = receipts.reduce((sum, { shortfall }) => sum + amount(shortfall), 0n);
     findings.expect(
       "billed_in_full",
-      settled + shortfall === told,
+      isCharge(settled + shortfall, told),
       () => `${name()}: ${written(settled)} taken, the answer was worth ${written(told)}`,
     );
   }
 }
 
 /** By what its receipt says was used. */
-function priceOf(entry: Entry, { usage }: Receipt): bigint {
+export function priceOf({ usage, model }: Receipt): bigint {
   if (usage === null) return 0n;
-  if (entry.kind === "speech") return speechCharge(usage.characters ?? 0);
-  return tokenCharge({
+  if (model.endsWith("image")) return imagePrice(usage.images ?? 0);
+  if (model.endsWith("video")) return videoPrice(usage.seconds ?? 0);
+  if (model.endsWith("voice")) return speechPrice(usage.characters ?? 0);
+  return tokenPrice({
     input: usage.input_tokens ?? 0,
     cached: usage.cached_input_tokens ?? 0,
     output: (usage.output_tokens ?? 0) + (usage.reasoning_tokens ?? 0),
@@ -51,8 +61,8 @@ function priceOf(entry: Entry, { usage }: Receipt): bigint {
 /** By what the client itself received; null where it did not receive all. */
 function toldPrice({ kind, end, tokens, characters }: Entry): bigint | null {
   if (end !== "complete") return null;
-  if (kind === "speech") return speechCharge(characters);
-  return tokens === null ? null : tokenCharge(tokens);
+  if (kind === "speech") return speechPrice(characters);
+  return tokens === null ? null : tokenPrice(tokens);
 }
 
 function describe(entry: Entry, receipts: readonly Receipt[]): string {

@@ -1,6 +1,6 @@
 import type { Account, Entry } from "./books.ts";
 import { RETRY_SECONDS } from "./declaration.ts";
-import { amount, imageCharge, videoCharge, written } from "./exact.ts";
+import { amount, imagePrice, isCharge, videoPrice, written } from "./exact.ts";
 import type { Findings } from "./findings.ts";
 import type { Receipts } from "./receivers.ts";
 import type { Delivery, Task } from "./records.ts";
@@ -37,11 +37,11 @@ export function auditTask(task: Task, entry: Entry | undefined, findings: Findin
   const expected = status !== "succeeded"
     ? 0n
     : task.type === "image"
-    ? imageCharge(output.length)
-    : videoCharge(charge.usage?.seconds ?? 0);
+    ? imagePrice(output.length)
+    : videoPrice(charge.usage?.seconds ?? 0);
   findings.expect(
     "task_charge",
-    amount(charge.settled) === expected && (status !== "succeeded" || output.length > 0),
+    isCharge(amount(charge.settled), expected) && (status !== "succeeded" || output.length > 0),
     () => `${name()}: ${charge.settled} taken, ${written(expected)} expected`,
   );
 }

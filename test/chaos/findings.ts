@@ -4,7 +4,8 @@ export const CHECKS = {
   no_second_receipt: "no request has two receipts",
   known_receipt: "every receipt belongs to a request that was sent",
   billed_in_full: "what was delivered whole is billed by the usage it told",
-  exact_charge: "every charge is usage × price to the last digit",
+  exact_charge:
+    "every charge is usage × price, and so is their sum for each account to the last digit",
   errors_are_free: "a request that was answered with an error is not charged",
   no_500: "no request is answered with 500",
   stream_ends: "a stream ends with [DONE] or with an error event",

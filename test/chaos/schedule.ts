@@ -12,7 +12,7 @@ export interface ScheduledFault {
 
 /** How often each kind comes, and how long it lasts at least and at most. */
 const TIMED: Partial<Record<FaultKind, { weight: number; ms: [least: number, most: number] }>> = {
-  kill: { weight: 5, ms: [0, 2_000] },
+  kill: { weight: 7, ms: [0, 2_000] },
   stop: { weight: 1, ms: [0, 1_000] },
   pause: { weight: 2, ms: [1_000, 8_000] },
   cut: { weight: 4, ms: [0, 0] },
@@ -23,7 +23,7 @@ const TIMED: Partial<Record<FaultKind, { weight: number; ms: [least: number, mos
 };
 const FIRST_MS = 2_000;
 const QUIET_END_MS = 3_000;
-const GAP_MS = 6_000;
+const GAP_MS = 5_000;
 /** One long pause in this time: what follows it must be seen too. */
 const LONG_PAUSE_EVERY_MS = 180_000;
 
