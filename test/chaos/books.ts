@@ -59,11 +59,9 @@ export class Books {
   cancels = 0;
   reads = 0;
   endpoints = 0;
-  #count = 0;
 
-  open(fields: Pick<Entry, "kind" | "account" | "model" | "order">): Entry {
+  open(fields: Pick<Entry, "id" | "kind" | "account" | "model" | "order">): Entry {
     const entry: Entry = {
-      id: `${fields.kind}-${++this.#count}`,
       ...fields,
       attempts: 0,
       uncertain: 0,

@@ -27,16 +27,20 @@ const ACTIONS = MIX.flatMap(([action, weight]) => Array.from({ length: weight },
 /** One client: draws what to do from its own seed, so that its order of requests repeats with the seed. */
 export class LoadClient {
   readonly #random: Random;
+  /** Apart from the other, so that what happens to nodes does not change what is asked for. */
+  readonly #routing: Random;
+  #count = 0;
   readonly #tasks: { account: number; id: string }[] = [];
 
   constructor(
     private readonly world: World,
-    number: number,
+    private readonly number: number,
     private readonly over: AbortSignal,
     /** Ends what is still under way when the run could not wait for it any longer. */
     private readonly giveUp: AbortSignal,
   ) {
     this.#random = new Random(world.options.seed * 31 + number + 100);
+    this.#routing = new Random(world.options.seed * 37 + number + 200);
   }
 
   async run(): Promise<void> {
@@ -73,7 +77,12 @@ export class LoadClient {
   #address(): string {
     const { nodes } = this.world;
     const up = nodes.filter(({ state }) => state === "up");
-    return this.#random.pick(up.length === 0 || this.#random.oneIn(20) ? nodes : up).address;
+    return this.#routing.pick(up.length === 0 || this.#routing.oneIn(20) ? nodes : up).address;
+  }
+
+  #open(kind: Kind, model: string, order: string, account = this.#account()): Entry {
+    const id = `c${this.number}-${++this.#count}-${kind}`;
+    return this.world.books.open({ id, kind, account, model, order });
   }
 
   #sent(entry: Entry, path: string, body: unknown, more: Partial<Sent> = {}): Sent {
@@ -90,7 +99,7 @@ export class LoadClient {
   async #chat(kind: "chat" | "stream"): Promise<void> {
     const order = this.#order("chat");
     const model = order === "" ? "talk" : "rough-talk";
-    const entry = this.world.books.open({ kind, account: this.#account(), model, order });
+    const entry = this.#open(kind, model, order);
     const tokens = 5 + this.#random.below(this.#random.oneIn(4) ? 150 : 40);
     const pace = this.#random.pick([0, 0, 5, 30]);
     const orders = `tokens=${tokens} pace=${pace}ms cached=${this.#random.below(6)} ${order}`;
@@ -112,7 +121,7 @@ export class LoadClient {
   async #speak(): Promise<void> {
     const order = this.#order("speech");
     const model = order === "" ? "voice" : "rough-voice";
-    const entry = this.world.books.open({ kind: "speech", account: this.#account(), model, order });
+    const entry = this.#open("speech", model, order);
     const input = `Read ${entry.id} aloud. ${"la ".repeat(this.#random.below(20))}` +
       `[[simulate: ${order}]]`;
     entry.characters = [...input].length;
@@ -125,7 +134,7 @@ export class LoadClient {
     const order = this.#order("job");
     const model = order === "" ? kind : `rough-${kind}`;
     const { world } = this;
-    const entry = world.books.open({ kind, account: this.#account(), model, order });
+    const entry = this.#open(kind, model, order);
     const { hasEndpoint } = world.books.accounts[entry.account]!;
     const { url, deadUrl } = world.receivers;
     const callback = this.#random.oneIn(10) ? `${deadUrl}/${entry.id}` : `${url}/${entry.id}`;
@@ -143,14 +152,13 @@ export class LoadClient {
       await send(entry, this.#sent(entry, path, body, more), this.giveUp);
       const isCertain = entry.status !== null && entry.status < 500 && entry.end !== "broken";
       if (isCertain || this.giveUp.aborted) break;
-      await wait(300 + this.#random.below(700));
+      await wait(300 + this.#routing.below(700));
     }
     for (const id of entry.tasks) this.#tasks.push({ account: entry.account, id });
   }
 
   async #upload(): Promise<void> {
-    const account = this.#random.below(2);
-    const entry = this.world.books.open({ kind: "upload", account, model: "", order: "" });
+    const entry = this.#open("upload", "", "", this.#random.below(2));
     // The bytes differ in what a reader of images ignores.
     const bytes = new Uint8Array([...png(), ...new TextEncoder().encode(entry.id)]);
     const digest = await crypto.subtle.digest("SHA-256", bytes);

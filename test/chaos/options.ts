@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { type CheckName, CHECKS } from "./findings.ts";
 
 /** What can go wrong during a run. Each kind is switched off by `--without kind,kind`. */
 export const FAULT_KINDS = {
@@ -37,7 +38,7 @@ export interface ChaosOptions {
   clients: number;
   faults: ReadonlySet<FaultKind>;
   /** Checks whose violations are reported and do not fail the run. */
-  tolerated: ReadonlySet<string>;
+  tolerated: ReadonlySet<CheckName>;
 }
 
 /** Reads the command line; throws a sentence for whatever it does not understand. */
@@ -78,8 +79,17 @@ export function readOptions(args: string[]): ChaosOptions {
       (database === "postgres" || !NEEDS_SERVER.includes(kind)) &&
       (kind !== "long_pause" || minutes >= LONG_PAUSE_MINUTES_MIN)
     )),
-    tolerated: new Set(listed(values.tolerate)),
+    tolerated: new Set(checks(values.tolerate)),
   };
+}
+
+function checks(text: string): CheckName[] {
+  const words = listed(text);
+  const unknown = words.find((word) => !Object.hasOwn(CHECKS, word));
+  if (unknown === undefined) return words as CheckName[];
+  throw new Error(
+    `--tolerate: there is no check ${unknown}. Checks: ${Object.keys(CHECKS).join(", ")}`,
+  );
 }
 
 const listed = (text: string) => text.split(",").map((word) => word.trim()).filter(Boolean);

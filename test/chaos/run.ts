@@ -14,6 +14,7 @@ const LAST_ANSWERS_MS = 100_000;
 export async function runChaos(options: ChaosOptions): Promise<boolean> {
   console.log(announce(options));
   await using world = await openWorld(options);
+  endOnSignal(world);
   const [over, giveUp] = [new AbortController(), new AbortController()];
   world.receivers.misbehaves = options.faults.has("receiver");
   const clients = Array.from(
@@ -30,6 +31,7 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   await load;
   clearTimeout(timer);
   console.log("load and faults are over, waiting until nothing is open");
+  await world.finishCredits();
   const { open, seconds } = await untilCalm(world);
   console.log("auditing");
   const findings = await audit(world, open);
@@ -39,7 +41,17 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   return isKept;
 }
 
-/** What the gateways said, for whoever looks for the cause. */
+/** Asked to end early, it leaves no process behind. */
+function endOnSignal(world: AsyncDisposable): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, async () => {
+      await world[Symbol.asyncDispose]();
+      Deno.exit(130);
+    });
+  }
+}
+
+/** What the gateways said, to find the cause in. */
 async function keepLogs(nodes: readonly { name: string; logs: string[] }[]): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "tollgate-chaos-logs-" });
   for (const { name, logs } of nodes) {

@@ -27,7 +27,9 @@ export interface World extends AsyncDisposable {
   /** Asks any node that is up until one answers below 500. */
   call(path: string, key: string, options?: CallOptions): Promise<Answer>;
   admin(path: string, options?: CallOptions): Promise<Answer>;
+  /** Books money in, once; what stays unanswered is asked for again by `finishCredits`. */
   credit(account: number, cash: string): Promise<void>;
+  finishCredits(): Promise<void>;
 }
 
 export interface CallOptions {
@@ -109,12 +111,19 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
   const admin: World["admin"] = (path, more) => call(`/admin/v1${path}`, ADMIN_TOKEN, more);
   const books = new Books();
   let references = 0;
+  const unanswered = new Map<string, { index: number; cash: string }>();
+  /** The same reference books once, however often it is repeated. */
+  const book = async (reference: string, index: number, cash: string) => {
+    const { id, credits } = books.accounts[index]!;
+    const body = { kind: "cash", amount: cash, reference };
+    const { status } = await admin(`/accounts/${id}/credits`, { method: "POST", body });
+    unanswered.delete(reference);
+    if (status < 300) credits.push(cash);
+  };
   const credit: World["credit"] = async (index, cash) => {
-    const account = books.accounts[index]!;
-    const body = { kind: "cash", amount: cash, reference: `credit-${++references}` };
-    // The same reference books once, however often it is repeated.
-    const { status } = await admin(`/accounts/${account.id}/credits`, { method: "POST", body });
-    if (status < 300) account.credits.push(cash);
+    const reference = `credit-${++references}`;
+    unanswered.set(reference, { index, cash });
+    await book(reference, index, cash);
   };
   for (const [index, { cash, hasEndpoint }] of ACCOUNTS.entries()) {
     const post = { method: "POST" };
@@ -144,6 +153,9 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
     call,
     admin,
     credit,
+    async finishCredits() {
+      for (const [reference, { index, cash }] of unanswered) await book(reference, index, cash);
+    },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
