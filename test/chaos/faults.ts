@@ -40,8 +40,13 @@ export async function runFaults(
   }
 
   async function onNode({ node, kind, durationMs }: ScheduledFault): Promise<boolean> {
-    const target = world.nodes[node]!;
-    if (target.state !== "up") return false;
+    const { nodes } = world;
+    // The planned one, or the next that is up; among several nodes one always stays in service.
+    const up = [...nodes.slice(node), ...nodes.slice(0, node)].filter(({ state }) =>
+      state === "up"
+    );
+    const target = up[0];
+    if (target === undefined || nodes.length > 1 && up.length === 1) return false;
     if (kind === "kill") await target.kill(durationMs);
     else if (kind === "stop") {
       await target.stop();

@@ -1,8 +1,11 @@
+import { stripVTControlCharacters } from "node:util";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 const START_TRIES_MAX = 40;
 const STOP_MS_MAX = 60_000;
+/** Beyond every outage of a run, and what a busy machine needs. */
+const READY_MS_MAX = 180_000;
 
 /** A gateway that is started again whenever it ends, as a service manager would. */
 export class GatewayNode implements AsyncDisposable {
@@ -19,20 +22,20 @@ export class GatewayNode implements AsyncDisposable {
 
   constructor(readonly name: string, private readonly env: Record<string, string>) {}
 
-  /** Starts it, again and again if need be, until it answers. */
+  /** Starts it, again and again if need be, until it is ready. */
   async start(): Promise<void> {
     this.state = "starting";
     for (let tries = 0; tries < START_TRIES_MAX && !this.#isClosed; tries++) {
       const process = startProcess({ ...this.env, PORT: String(this.port) });
       this.#process = process;
-      if (await this.#answers(process)) {
+      if (await this.#becomesReady(process)) {
         this.state = "up";
         void this.#watch(process);
         return;
       }
       await this.#end(process);
       if (this.#isClosed) return;
-      this.failedStarts.push(lastLines(process.stderr()));
+      this.failedStarts.push(lastWords(process.stderr()));
       await wait(500);
     }
     if (!this.#isClosed) {
@@ -40,11 +43,12 @@ export class GatewayNode implements AsyncDisposable {
     }
   }
 
-  async #answers(process: GatewayProcess): Promise<boolean> {
+  async #becomesReady(process: GatewayProcess): Promise<boolean> {
     let isOver = false;
     void process.ended.then(() => isOver = true);
-    while (!isOver && !this.#isClosed) {
-      const res = await fetch(`${this.address}/healthz`, { signal: AbortSignal.timeout(2_000) })
+    const until = Date.now() + READY_MS_MAX;
+    while (!isOver && !this.#isClosed && Date.now() < until) {
+      const res = await fetch(`${this.address}/readyz`, { signal: AbortSignal.timeout(5_000) })
         .catch(() => null);
       await res?.body?.cancel();
       if (res?.status === 200) return true;
@@ -57,7 +61,7 @@ export class GatewayNode implements AsyncDisposable {
   async #watch(process: GatewayProcess): Promise<void> {
     const { code, signal } = await process.ended;
     if (this.#process !== process || this.#isClosed) return;
-    this.exits.push(`exit ${code} ${signal ?? ""} ${lastLines(process.stderr())}`);
+    this.exits.push(`exit ${code} ${signal ?? ""} ${lastWords(process.stderr())}`);
     await this.#end(process);
     await this.start().catch(() => {});
   }
@@ -111,6 +115,8 @@ export class GatewayNode implements AsyncDisposable {
   }
 }
 
-function lastLines(text: string): string {
-  return text.trim().split("\n").slice(-3).join(" | ").slice(-400);
+/** What a process that ended said about it: the first error, or else its last line. */
+function lastWords(text: string): string {
+  const lines = stripVTControlCharacters(text).trim().split("\n");
+  return (lines.find((line) => /Uncaught|^error/.test(line)) ?? lines.at(-1)!).slice(0, 300);
 }

@@ -16,7 +16,7 @@ const TIMED: Partial<Record<FaultKind, { weight: number; ms: [least: number, mos
   stop: { weight: 1, ms: [0, 1_000] },
   pause: { weight: 2, ms: [1_000, 8_000] },
   cut: { weight: 4, ms: [0, 0] },
-  freeze: { weight: 2, ms: [500, 14_000] },
+  freeze: { weight: 1, ms: [500, 14_000] },
   delay: { weight: 1, ms: [2_000, 6_000] },
   postgres: { weight: 2, ms: [100, 6_000] },
   upstream_close: { weight: 3, ms: [0, 0] },
@@ -44,7 +44,7 @@ export function planFaults({ seed, minutes, nodes, faults }: ChaosOptions): Sche
     }
   }
   if (faults.has("long_pause")) {
-    for (let atMs = 20_000; atMs + LONG_PAUSE_MS < endMs; atMs += LONG_PAUSE_EVERY_MS) {
+    for (let atMs = 8_000; atMs + LONG_PAUSE_MS < endMs; atMs += LONG_PAUSE_EVERY_MS) {
       const node = random.below(nodes);
       planned.push({ atMs, kind: "long_pause", node, durationMs: LONG_PAUSE_MS });
     }

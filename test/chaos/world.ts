@@ -10,7 +10,6 @@ import { TcpProxy } from "./tcp_proxy.ts";
 
 const ADMIN_TOKEN = "chaos-admin-token-0123456789";
 const CALL_TRIES = 60;
-const READY_MS_MAX = 300_000;
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
 /** Everything of a run that is not load: processes, proxies, receivers, accounts. */
@@ -84,7 +83,6 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
       }),
     ));
   await Promise.all(nodes.map((node) => node.start()));
-  await Promise.all(nodes.map(untilReady));
 
   let turn = 0;
   const call: World["call"] = async (path, key, { method = "GET", body } = {}) => {
@@ -160,17 +158,6 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
-}
-
-/** The first start makes the database, which takes its time on a busy machine. */
-async function untilReady({ name, address }: GatewayNode): Promise<void> {
-  for (const until = Date.now() + READY_MS_MAX; Date.now() < until;) {
-    const res = await fetch(`${address}/readyz`).catch(() => null);
-    await res?.body?.cancel();
-    if (res?.status === 200) return;
-    await wait(200);
-  }
-  throw new Error(`${name} is not ready`);
 }
 
 /** The upstream, as a process of its own. */
