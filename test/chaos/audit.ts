@@ -1,4 +1,4 @@
-import { auditOutputs, auditStrayOutputs, auditUpload } from "./audit_files.ts";
+import { auditOutputs, auditUpload, strayOutputs } from "./audit_files.ts";
 import { auditRequest, priceOf } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
 import type { Account, Entry } from "./books.ts";
@@ -32,6 +32,14 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
         if (end === "complete") await auditUpload(address, account.key, file!, findings);
       }
     }
+    const strays = new Set(strayOutputs(records));
+    for (const { id } of records.outputFiles) {
+      findings.expect(
+        "no_stray_output",
+        !strays.has(id),
+        () => `${id} of account ${account.index}`,
+      );
+    }
     const byTask = Map.groupBy(records.deliveries, ({ event }) => event.task_id);
     for (const task of records.tasks) {
       tasks.set(task.id, { task, entry: books.entries.get(task.client_request_id) });
@@ -49,7 +57,6 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
     findings.expect("ledger", ok, () => `${name}: ${detail}`);
   }
   await auditProcesses(world, findings);
-  await auditStrayOutputs(world, findings);
   return findings;
 }
 

@@ -1,6 +1,10 @@
+import { strayOutputs } from "./audit_files.ts";
+import { readOutputs } from "./records.ts";
 import type { World } from "./world.ts";
 
 const CALM_MS_MAX = 300_000;
+/** Sweepers of files come once a minute. */
+const SWEEP_MS_MAX = 200_000;
 const LOOK_MS = 1_000;
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
@@ -28,8 +32,20 @@ export async function untilCalm(world: World): Promise<{ open: string[]; seconds
     const open = await openWork(world);
     const elapsedMs = performance.now() - startedAt;
     if (open.length === 0 || elapsedMs > CALM_MS_MAX) {
-      return { open, seconds: Math.round(elapsedMs / 1000) };
+      await untilSwept(world);
+      return { open, seconds: Math.round((performance.now() - startedAt) / 1000) };
     }
     await wait(LOOK_MS);
+  }
+}
+
+/** What killed processes left behind may wait for a sweeper; what then still is there the audit finds. */
+async function untilSwept(world: World): Promise<void> {
+  if (world.options.tolerated.has("no_stray_output")) return;
+  for (const until = Date.now() + SWEEP_MS_MAX; Date.now() < until; await wait(5 * LOOK_MS)) {
+    const strays = await Promise.all(
+      world.books.accounts.map(async ({ key }) => strayOutputs(await readOutputs(world, key))),
+    );
+    if (strays.flat().length === 0) return;
   }
 }

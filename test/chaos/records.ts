@@ -46,26 +46,44 @@ export interface Records {
   receipts: Map<string | null, Receipt[]>;
   tasks: Task[];
   deliveries: Delivery[];
+  outputFiles: { id: string }[];
   balance: { available_balance: string; frozen_balance: string };
 }
 
+/** All pages of a list. */
+async function listed<T extends { id: string }>(
+  { call }: World,
+  key: string,
+  path: string,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let after = "";;) {
+    const { json } = await call(`${path}limit=100&order=asc${after}`, key);
+    if (!Array.isArray(json.data)) throw new Error(`${path}: ${JSON.stringify(json)}`);
+    all.push(...json.data);
+    if (!json.has_more) return all;
+    after = `&after=${json.last_id}`;
+  }
+}
+
 /** Everything that the API tells of one account. */
-export async function readRecords({ call }: World, key: string): Promise<Records> {
-  const listed = async <T extends { id: string }>(path: string): Promise<T[]> => {
-    const all: T[] = [];
-    for (let after = "";;) {
-      const { json } = await call(`${path}?limit=100&order=asc${after}`, key);
-      if (!Array.isArray(json.data)) throw new Error(`${path}: ${JSON.stringify(json)}`);
-      all.push(...json.data);
-      if (!json.has_more) return all;
-      after = `&after=${json.last_id}`;
-    }
-  };
-  const receipts = await listed<Receipt>("/v1/usage");
+export async function readRecords(world: World, key: string): Promise<Records> {
+  const receipts = await listed<Receipt>(world, key, "/v1/usage?");
   return {
     receipts: Map.groupBy(receipts, (receipt) => receipt.client_request_id),
-    tasks: await listed<Task>("/v1/tasks"),
-    deliveries: await listed<Delivery>("/v1/webhook_deliveries"),
-    balance: (await call("/v1/balance", key)).json,
+    deliveries: await listed<Delivery>(world, key, "/v1/webhook_deliveries?"),
+    balance: (await world.call("/v1/balance", key)).json,
+    ...await readOutputs(world, key),
+  };
+}
+
+/** Tasks, and the files that came of them. */
+export async function readOutputs(
+  world: World,
+  key: string,
+): Promise<Pick<Records, "tasks" | "outputFiles">> {
+  return {
+    tasks: await listed<Task>(world, key, "/v1/tasks?"),
+    outputFiles: await listed<{ id: string }>(world, key, "/v1/files?purpose=output&"),
   };
 }
