@@ -28,6 +28,7 @@ async function openWork({ books, call }: World): Promise<string[]> {
 /** Waits until nothing is open, for a bounded time; the result is what then still was. */
 export async function untilCalm(world: World): Promise<{ open: string[]; seconds: number }> {
   const startedAt = performance.now();
+  let looks = 0;
   while (true) {
     const open = await openWork(world);
     const elapsedMs = performance.now() - startedAt;
@@ -35,6 +36,7 @@ export async function untilCalm(world: World): Promise<{ open: string[]; seconds
       await untilSwept(world);
       return { open, seconds: Math.round((performance.now() - startedAt) / 1000) };
     }
+    if (looks++ % 30 === 29) console.log(`still open: ${open.join("; ")}`);
     await wait(LOOK_MS);
   }
 }
