@@ -23,16 +23,21 @@ export function chaosDeclaration(
   const storage = database === "postgres"
     ? "storage: { queue: postgres, sessions: postgres, files: local }"
     : "";
-  const model = (id: string, type: string, capabilities: string, limits: string, more = "") => `
+  const model = (id: string, type: string, capabilities: string, limits: string, more = "") => {
+    const manner = id.startsWith("rough") ? "rough" : "steady";
+    const provider = type === "chat" ? `${manner}-chat` : manner;
+    return `
   - id: ${id}
     name: ${id}
     type: ${type}
     capabilities: [${capabilities}]
     limits: { ${limits} }
     ${more}
-    upstreams: [{ provider: ${
-    id.startsWith("rough") ? "rough" : "steady"
-  }, model: ${type}, timeout_seconds: 4 }]`;
+    upstreams: [{ provider: ${provider}, model: ${type}, timeout_seconds: 4 }]`;
+  };
+  // Chats take the way to real providers; media needs the simulator's own API.
+  const provider = (name: string, adapter: string) =>
+    `  ${name}: { adapter: ${adapter}, base_url: "${upstream}", headers: { x-simulate: "seconds=0.5" } }`;
   const tokens = (id: string) =>
     `      - { model: ${id}, billing_type: token, input_price: "${talk.input}", cached_input_price: "${talk.cached}", output_price: "${talk.output}", unit: 1K tokens }`;
   const both = (text: (prefix: string) => string) => text("") + text("rough-");
@@ -45,8 +50,10 @@ outbound: { allow_private: true }
 webhooks: { retry_seconds: [${RETRY_SECONDS.join(", ")}], timeout_seconds: 2 }
 ${storage}
 providers:
-  steady: { adapter: simulator, base_url: "${upstream}", headers: { x-simulate: "seconds=0.5" } }
-  rough: { adapter: simulator, base_url: "${upstream}", headers: { x-simulate: "seconds=0.5" } }
+${provider("steady", "simulator")}
+${provider("rough", "simulator")}
+${provider("steady-chat", "openai_compatible")}
+${provider("rough-chat", "openai_compatible")}
 models:${
     both((prefix) =>
       model(
