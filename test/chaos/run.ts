@@ -9,12 +9,14 @@ import { openWorld } from "./world.ts";
 
 /** Answers that are under way when the load ends may take this long: a stream behind a paused node. */
 const LAST_ANSWERS_MS = 100_000;
+/** For start, calm and audit, on the slowest machine. */
+const SPARE_MS = 20 * 60_000;
 
 /** A whole run; true when every promise was kept. */
 export async function runChaos(options: ChaosOptions): Promise<boolean> {
   console.log(announce(options));
   await using world = await openWorld(options);
-  endOnSignal(world);
+  endEarly(world, options.minutes);
   const [over, giveUp] = [new AbortController(), new AbortController()];
   world.receivers.misbehaves = options.faults.has("receiver");
   const clients = Array.from(
@@ -41,14 +43,20 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   return isKept;
 }
 
-/** Asked to end early, it leaves no process behind. */
-function endOnSignal(world: AsyncDisposable): void {
+/** Asked to end, or stuck, it leaves no process behind. */
+function endEarly(world: AsyncDisposable, minutes: number): void {
+  const end = async (code: number) => {
+    await world[Symbol.asyncDispose]();
+    Deno.exit(code);
+  };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, async () => {
-      await world[Symbol.asyncDispose]();
-      Deno.exit(130);
-    });
+    Deno.addSignalListener(signal, () => void end(130));
   }
+  const timer = setTimeout(() => {
+    console.error("The run did not come to its end: given up.");
+    void end(3);
+  }, minutes * 60_000 + SPARE_MS);
+  Deno.unrefTimer(timer);
 }
 
 /** What the gateways said, to find the cause in. */
