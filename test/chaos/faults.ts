@@ -4,6 +4,9 @@ import type { World } from "./world.ts";
 
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
+/** On a slow machine a start takes long: a node that is killed at once again would never serve. */
+const IN_SERVICE_MS = 6_000;
+
 /** What was done, for the report. */
 export interface FaultCounts {
   readonly done: Map<FaultKind, number>;
@@ -45,7 +48,7 @@ export async function runFaults(
     const up = [...nodes.slice(node), ...nodes.slice(0, node)].filter(({ state }) =>
       state === "up"
     );
-    const target = up[0];
+    const target = up.find(({ upSince }) => performance.now() - upSince > IN_SERVICE_MS);
     if (target === undefined || nodes.length > 1 && up.length === 1) return false;
     if (kind === "kill") await target.kill(durationMs);
     else if (kind === "stop") {

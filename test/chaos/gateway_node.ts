@@ -13,6 +13,8 @@ export class GatewayNode implements AsyncDisposable {
   readonly address = `http://127.0.0.1:${this.port}`;
   /** Clients choose nodes that are up; so does a load balancer. */
   state: "up" | "starting" | "down" | "paused" = "down";
+  /** When it was last seen to come into service. */
+  upSince = 0;
   /** Processes that ended though nothing ended them, with the last thing they said. */
   readonly exits: string[] = [];
   readonly failedStarts: string[] = [];
@@ -30,6 +32,7 @@ export class GatewayNode implements AsyncDisposable {
       this.#process = process;
       if (await this.#becomesReady(process)) {
         this.state = "up";
+        this.upSince = performance.now();
         void this.#watch(process);
         return;
       }
@@ -94,6 +97,7 @@ export class GatewayNode implements AsyncDisposable {
     for (const until = Date.now() + ms; Date.now() < until && !over.aborted;) await wait(100);
     process.signal("SIGCONT");
     this.state = "up";
+    this.upSince = performance.now();
   }
 
   /** From here on its end is intended. */

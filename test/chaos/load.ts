@@ -45,6 +45,11 @@ export class LoadClient {
 
   async run(): Promise<void> {
     while (!this.over.aborted) {
+      const isServed = this.world.nodes.some(({ state }) => state === "up");
+      if (!isServed && !this.#routing.oneIn(20)) {
+        await wait(THINK_MS);
+        continue;
+      }
       await this.#act(this.#random.pick(ACTIONS));
       await wait(this.#random.below(THINK_MS));
     }
