@@ -14,7 +14,7 @@ const JOB: Partial<Record<FaultKind, readonly string[]>> = {
   upstream_hang: ["stuck=50"],
   upstream_slow: ["seconds=5", "latency=2s", "seconds=3 state=waiting"],
   no_usage: ["no_usage"],
-  lost_reply: ["cut", "truncate", "garbage"],
+  lost_reply: ["cut", "truncate", "garbage", "latency=6s"],
   output: ["output=cut", "output=missing", "output=garbage", "output=empty", "outputs=1"],
 };
 const SPEECH: Partial<Record<FaultKind, readonly string[]>> = {
