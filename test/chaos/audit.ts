@@ -92,7 +92,10 @@ async function auditProcesses({ nodes }: World, findings: Findings): Promise<voi
     for (const text of node.failedStarts) {
       findings.expect("starts", false, () => `${node.name}: ${text}`);
     }
-    findings.expect("stays_up", true, () => "");
+    for (let start = 0; start < node.starts; start++) {
+      findings.expect("starts", true, () => node.name);
+      findings.expect("stays_up", true, () => node.name);
+    }
     const code = await node.stop();
     findings.expect("clean_stop", code === 0, () => `${node.name}: exit code ${code}`);
   }

@@ -6,6 +6,7 @@ const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
 /** On a slow machine a start takes long: a node that is killed at once again would never serve. */
 const IN_SERVICE_MS = 6_000;
+const LONG_PAUSE_WAIT_MS = 60_000;
 
 /** What was done, for the report. */
 export interface FaultCounts {
@@ -87,6 +88,15 @@ export async function runFaults(
           await wait(durationMs);
           await postgres!.restart();
         });
+      case "long_pause": {
+        // There are few of these: it waits for its turn instead of being skipped.
+        const until = Date.now() + LONG_PAUSE_WAIT_MS;
+        while (!await onNode(fault)) {
+          if (over.aborted || Date.now() > until) return false;
+          await wait(500);
+        }
+        return true;
+      }
       default:
         return await onNode(fault);
     }

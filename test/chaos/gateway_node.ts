@@ -18,6 +18,7 @@ export class GatewayNode implements AsyncDisposable {
   /** Processes that ended though nothing ended them, with the last thing they said. */
   readonly exits: string[] = [];
   readonly failedStarts: string[] = [];
+  starts = 0;
   readonly logs: string[] = [];
   #process: GatewayProcess | null = null;
   #isClosed = false;
@@ -33,6 +34,7 @@ export class GatewayNode implements AsyncDisposable {
       if (await this.#becomesReady(process)) {
         this.state = "up";
         this.upSince = performance.now();
+        this.starts++;
         void this.#watch(process);
         return;
       }
@@ -122,5 +124,5 @@ export class GatewayNode implements AsyncDisposable {
 /** What a process that ended said about it: the first error, or else its last line. */
 function lastWords(text: string): string {
   const lines = stripVTControlCharacters(text).trim().split("\n");
-  return (lines.find((line) => /Uncaught|^error/.test(line)) ?? lines.at(-1)!).slice(0, 300);
+  return (lines.find((line) => /Error: |^error/.test(line)) ?? lines.at(-1)!).slice(0, 300);
 }

@@ -34,7 +34,9 @@ export function report(
     }; ` +
     `connections cut: ${counts.connections.database} database, ${counts.connections.upstream} upstream`,
     `upstreams told to misbehave: ${entries.filter(({ order }) => order !== "").length} times`,
-    `starts that failed: ${sum(nodes.map((node) => node.failedStarts.length))}, ` +
+    `starts: ${sum(nodes.map((node) => node.starts))}, that failed: ${
+      sum(nodes.map((node) => node.failedStarts.length))
+    }, ` +
     `exits: ${sum(nodes.map((node) => node.exits.length))}`,
     `webhooks: ${receivers.events.size} events in ${receivers.requests} requests`,
     `calm after ${calmSeconds} s`,
