@@ -189,7 +189,7 @@ export class LoadClient {
     switch (action) {
       case "top_up":
         // Only those with little: they live on the edge of their balance.
-        return await world.credit(2 + this.#random.below(2), "0.35");
+        return await world.credit(2 + this.#random.below(2), "0.06");
       case "read":
         books.reads++;
         await (await ask(this.#random.pick(["/v1/balance", "/v1/usage", "/v1/tasks"]))).text();

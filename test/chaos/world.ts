@@ -49,8 +49,8 @@ export interface Answer {
 const ACCOUNTS = [
   { cash: "5000", hasEndpoint: false },
   { cash: "5000", hasEndpoint: true },
-  { cash: "0.6", hasEndpoint: false },
-  { cash: "0.6", hasEndpoint: true },
+  { cash: "0.3", hasEndpoint: false },
+  { cash: "0.3", hasEndpoint: true },
 ];
 
 export async function openWorld(options: ChaosOptions): Promise<World> {
