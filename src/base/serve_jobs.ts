@@ -24,7 +24,8 @@ export async function serveJobs<Input, Output>(
   // What a parser prints about bytes from outside belongs neither into a log nor among the messages.
   for (const level of ["debug", "log", "info", "warn", "error"] as const) console[level] = () => {};
   const writer = Deno.stdout.writable.getWriter();
-  const tell = (message: FromWorker) => void writer.write(frameOf(message)).catch(() => Deno.exit());
+  const tell = (message: FromWorker) =>
+    void writer.write(frameOf(message)).catch(() => Deno.exit());
   let asked = 0;
   const questions = new Map<number, PromiseWithResolvers<unknown>>();
   const ask: Ask = (value) => {

@@ -139,17 +139,24 @@ Deno.test("a pool that is disposed fails what runs, waits and comes", STRICT, as
   await fails(pool.run({ do: "echo" }), /closed/);
 });
 
-const WITHOUT_PROCESSES = { ...STRICT, permissions: { read: true, env: true, run: false } } as const;
+const WITHOUT_PROCESSES = {
+  ...STRICT,
+  permissions: { read: true, env: true, run: false },
+} as const;
 
-Deno.test("where no worker can start, jobs fail at once and say so", WITHOUT_PROCESSES, async () => {
-  await using pool = openPool();
-  for (const _ of [1, 2]) {
-    await assert.rejects(
-      pool.run({ do: "echo" }),
-      (error) => error instanceof WorkerPoolError && error.reason === "unavailable",
-    );
-  }
-});
+Deno.test(
+  "where no worker can start, jobs fail at once and say so",
+  WITHOUT_PROCESSES,
+  async () => {
+    await using pool = openPool();
+    for (const _ of [1, 2]) {
+      await assert.rejects(
+        pool.run({ do: "echo" }),
+        (error) => error instanceof WorkerPoolError && error.reason === "unavailable",
+      );
+    }
+  },
+);
 
 Deno.test("an idle worker ends, and a process does not stay for one", STRICT, async () => {
   await using pool = openPool({ idleMs: 50 });

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { startProcess } from "../helpers/gateway_process.ts";
 
 /** What `npm start` may do, so that the watchdog is seen to need no more. */
-const MAY = ["--allow-net", "--allow-env", "--allow-read", "--allow-write", "--allow-sys", "--allow-run"];
+const MAY = [
+  "--allow-net",
+  "--allow-env",
+  "--allow-read",
+  "--allow-write",
+  "--allow-sys",
+  "--allow-run",
+];
 const script = (name: string, ...args: string[]) =>
   startProcess({}, ["run", "--no-check", ...MAY, `test/helpers/${name}`, ...args]);
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));

@@ -1,0 +1,102 @@
+import { auditOutputs, auditUpload, strayOutputs } from "./audit_files.ts";
+import { auditRequest, priceOf } from "./audit_requests.ts";
+import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
+import type { Account, Entry } from "./books.ts";
+import { amount, isSumOfCharges, written } from "./exact.ts";
+import { Findings } from "./findings.ts";
+import { readRecords, type Records, type Task } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** Holds the clients' books against what the gateway, its upstream and its receivers say. */
+export async function audit(world: World, open: readonly string[]): Promise<Findings> {
+  const findings = new Findings();
+  const { books, receivers } = world;
+  findings.expect("hold_resolved", open.length === 0, () => open.join("; "));
+  const tasks = new Map<string, { task: Task; entry: Entry | undefined }>();
+  for (const account of books.accounts) {
+    const records = await readRecords(world, account.key);
+    auditMoney(account, records, findings);
+    for (const id of records.receipts.keys()) {
+      findings.expect("known_receipt", books.entries.has(id ?? ""), () => `receipt of ${id}`);
+    }
+    const byRequest = Map.groupBy(records.tasks, (task) => task.client_request_id);
+    for (const entry of books.entries.values()) {
+      if (entry.account !== account.index) continue;
+      if (entry.kind === "image" || entry.kind === "video") {
+        auditTaskRequest(entry, byRequest.get(entry.id) ?? [], findings);
+      } else if (entry.kind !== "upload") {
+        auditRequest(entry, records.receipts.get(entry.id) ?? [], findings);
+      } else {
+        const { file, end } = entry;
+        const { address } = world.nodes[0]!;
+        if (end === "complete") await auditUpload(address, account.key, file!, findings);
+      }
+    }
+    const strays = new Set(strayOutputs(records));
+    for (const { id } of records.outputFiles) {
+      findings.expect(
+        "no_stray_output",
+        !strays.has(id),
+        () => `${id} of account ${account.index}`,
+      );
+    }
+    const byTask = Map.groupBy(records.deliveries, ({ event }) => event.task_id);
+    for (const task of records.tasks) {
+      tasks.set(task.id, { task, entry: books.entries.get(task.client_request_id) });
+      auditTask(task, books.entries.get(task.client_request_id), findings);
+      if (task.status === "succeeded") await auditOutputs(world, account.key, task, findings);
+      auditEvent(task, account, byTask.get(task.id) ?? [], receivers.events, findings);
+    }
+  }
+  for (const [id, { bodies }] of receivers.events) {
+    findings.expect("event_content", bodies.size === 1, () => `${id} came with different bodies`);
+  }
+  auditSubmissions(await world.submissions(), tasks, findings);
+  const { json: verified } = await world.admin("/ledger/verify");
+  for (const { name, ok, detail } of verified.checks) {
+    findings.expect("ledger", ok, () => `${name}: ${detail}`);
+  }
+  await auditProcesses(world, findings);
+  return findings;
+}
+
+function auditMoney(account: Account, { receipts, balance }: Records, findings: Findings): void {
+  const name = `account ${account.index} (${account.id})`;
+  let left = account.credits.reduce((sum, text) => sum + amount(text), 0n);
+  let [charged, exact] = [0n, 0n];
+  for (const receipt of [...receipts.values()].flat()) {
+    left -= amount(receipt.settled);
+    charged += amount(receipt.settled) + amount(receipt.shortfall);
+    exact += priceOf(receipt);
+  }
+  findings.expect(
+    "exact_charge",
+    isSumOfCharges(charged, exact),
+    () => `${name}: ${written(charged)} charged in all, ${written(exact)} expected`,
+  );
+  const has = amount(balance.available_balance) + amount(balance.frozen_balance);
+  findings.expect(
+    "balance",
+    has === left,
+    () => `${name} has ${written(has)}, credits − receipts = ${written(left)}`,
+  );
+  findings.expect("hold_resolved", amount(balance.frozen_balance) === 0n, () => name);
+}
+
+/** Ends every node the orderly way. After this nothing serves. */
+async function auditProcesses({ nodes }: World, findings: Findings): Promise<void> {
+  for (const node of nodes) {
+    for (const text of node.exits) {
+      findings.expect("stays_up", false, () => `${node.name}: ${text}`);
+    }
+    for (const text of node.failedStarts) {
+      findings.expect("starts", false, () => `${node.name}: ${text}`);
+    }
+    for (let start = 0; start < node.starts; start++) {
+      findings.expect("starts", true, () => node.name);
+      findings.expect("stays_up", true, () => node.name);
+    }
+    const code = await node.stop();
+    findings.expect("clean_stop", code === 0, () => `${node.name}: exit code ${code}`);
+  }
+}

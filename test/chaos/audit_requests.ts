@@ -1,0 +1,75 @@
+import type { Entry } from "./books.ts";
+import {
+  amount,
+  imagePrice,
+  isCharge,
+  speechPrice,
+  tokenPrice,
+  videoPrice,
+  written,
+} from "./exact.ts";
+import type { Findings } from "./findings.ts";
+import type { Receipt } from "./records.ts";
+
+/** Chats, streams and speech: each against its receipts. */
+export function auditRequest(
+  entry: Entry,
+  receipts: readonly Receipt[],
+  findings: Findings,
+): void {
+  const name = () => describe(entry, receipts);
+  const isAnswered = entry.status !== null && entry.status < 400;
+  findings.expect("no_500", entry.status !== 500, name);
+  if (entry.kind === "stream") findings.expect("stream_ends", entry.end !== "silent", name);
+  findings.expect("no_second_receipt", receipts.length <= 1, name);
+  if (isAnswered) findings.expect("one_receipt", receipts.length >= 1, name);
+  const settled = receipts.reduce((sum, { settled }) => sum + amount(settled), 0n);
+  if (entry.end === "refused") findings.expect("errors_are_free", settled === 0n, name);
+  for (const receipt of receipts) {
+    findings.expect("hold_resolved", receipt.status !== "open", name);
+    const expected = priceOf(receipt);
+    findings.expect(
+      "exact_charge",
+      isCharge(amount(receipt.settled) + amount(receipt.shortfall), expected),
+      () => `${name()}: ${receipt.settled} taken, ${written(expected)} expected`,
+    );
+  }
+  const told = toldPrice(entry);
+  if (told !== null) {
+    const shortfall = receipts.reduce((sum, { shortfall }) => sum + amount(shortfall), 0n);
+    findings.expect(
+      "billed_in_full",
+      isCharge(settled + shortfall, told),
+      () => `${name()}: ${written(settled)} taken, the answer was worth ${written(told)}`,
+    );
+  }
+}
+
+/** By what its receipt says was used. */
+export function priceOf({ usage, model }: Receipt): bigint {
+  if (usage === null) return 0n;
+  if (model.endsWith("image")) return imagePrice(usage.images ?? 0);
+  if (model.endsWith("video")) return videoPrice(usage.seconds ?? 0);
+  if (model.endsWith("voice")) return speechPrice(usage.characters ?? 0);
+  return tokenPrice({
+    input: usage.input_tokens ?? 0,
+    cached: usage.cached_input_tokens ?? 0,
+    output: (usage.output_tokens ?? 0) + (usage.reasoning_tokens ?? 0),
+  });
+}
+
+/** By what the client itself received; null where it did not receive all. */
+function toldPrice({ kind, end, tokens, characters }: Entry): bigint | null {
+  if (end !== "complete") return null;
+  if (kind === "speech") return speechPrice(characters);
+  return tokens === null ? null : tokenPrice(tokens);
+}
+
+function describe(entry: Entry, receipts: readonly Receipt[]): string {
+  const { id, status, code, end, order, requestId, tokens, pieces } = entry;
+  const shown = receipts.map(({ status, settled, usage }) =>
+    `${status} ${settled} ${JSON.stringify(usage)}`
+  );
+  return `${id} ${requestId ?? "no request id"} ${status} ${code ?? ""} ${end} [${order}] ` +
+    `told ${JSON.stringify(tokens)} in ${pieces} pieces, receipts: ${shown.join("; ") || "none"}`;
+}
