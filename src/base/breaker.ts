@@ -9,12 +9,13 @@ export interface Health {
 
 /**
  * What a failure tells. `outage`: the other side is down, whoever asks. `request`: the request itself may
- * be what it fails on, so it tells of the account that sent it and of no other.
+ * be what it fails on, so it tells of the account that sent it and of no other. `overload`: the other side
+ * says that it has too much to do; of one account it tells as little as `request`, of two it is an outage.
  */
 export interface FailureNote {
   /** What the other side itself asked for; then it rests at once. */
   restSeconds?: number | undefined;
-  cause?: "outage" | "request";
+  cause?: "outage" | "overload" | "request";
   /** Whose request it was, where requests are kept apart by account. */
   account?: string | undefined;
 }
@@ -26,6 +27,8 @@ interface Watched extends Health {
   isOutage: boolean;
   /** Accounts whose own requests failed since the last probe, and the account that has it. */
   failing: Set<string>;
+  /** When each of the last two accounts met an overload. */
+  overloads: Map<string, number>;
   /** Requests of other accounts that were let in while it is open, and are under way. */
   trials: number;
 }
@@ -37,6 +40,9 @@ const REST_MS_MAX = 60_000;
 /** How long an account's success shows that the other side works. */
 const SERVED_MS = 60_000;
 const SERVED_MAX = 100;
+/** How long an overload counts that an account met, and how many accounts make it one of the other side. */
+const OVERLOAD_MS = 60_000;
+const OVERLOADED_MIN = 2;
 /** Requests at once by which other accounts find out whether it works, where no success shows it. */
 const TRIALS_MAX = 10;
 
@@ -47,7 +53,8 @@ const TRIALS_MAX = 10;
  * One account must not open it for others by requests that are made to fail. So while every failure may be
  * the requests' own fault, only accounts that failed are kept out: others are let in, all of them while one
  * of them was served in the last minute, else a few at a time. Their success closes the breaker, their
- * failure keeps them out too: in a real outage each account finds it open after one request.
+ * failure keeps them out too: in a real outage each account finds it open after one request. An overload
+ * that two accounts met within a minute keeps out all, unless another account was served in that time.
  */
 export class Breaker {
   readonly #records = new Map<string, Watched>();
@@ -83,9 +90,10 @@ export class Breaker {
   mayKnock(name: string, account?: string): boolean {
     const record = this.#records.get(name);
     if (record === undefined || record.state === "closed" || record.isOutage) return false;
-    if (account === undefined) return true;
+    if (account === undefined) return !this.#isOverloaded(record);
     if (record.failing.has(account)) return false;
-    return record.trials < TRIALS_MAX || this.#servesOthers(name, record.failing);
+    return this.#servesOthers(name, record.failing) ||
+      (record.trials < TRIALS_MAX && !this.#isOverloaded(record));
   }
 
   /** Counts a request that `mayKnock` let in; what is returned ends it. */
@@ -114,7 +122,8 @@ export class Breaker {
     const record = this.#records.get(name) ?? fresh();
     this.#records.set(name, record);
     record.failures++;
-    record.isOutage ||= cause === "outage";
+    if (cause === "overload" && account !== undefined) this.#noteOverload(record, account);
+    else record.isOutage ||= cause !== "request";
     if (account !== undefined) record.failing.add(account);
     const wasProbe = record.isProbing;
     record.isProbing = false;
@@ -153,6 +162,19 @@ export class Breaker {
     return Math.max(1, Math.ceil((soonest - this.now()) / 1000));
   }
 
+  #noteOverload({ overloads }: Watched, account: string): void {
+    overloads.delete(account);
+    overloads.set(account, this.now());
+    if (overloads.size > OVERLOADED_MIN) overloads.delete(overloads.keys().next().value!);
+  }
+
+  #isOverloaded({ overloads }: Watched): boolean {
+    const since = this.now() - OVERLOAD_MS;
+    let accounts = 0;
+    for (const at of overloads.values()) if (at >= since) accounts++;
+    return accounts >= OVERLOADED_MIN;
+  }
+
   /** Whether an account that has not failed since was served lately. */
   #servesOthers(name: string, failing: ReadonlySet<string>): boolean {
     const since = this.now() - SERVED_MS;
@@ -172,6 +194,7 @@ function fresh(): Watched {
     isProbing: false,
     isOutage: false,
     failing: new Set(),
+    overloads: new Map(),
     trials: 0,
   };
 }

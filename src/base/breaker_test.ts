@@ -124,3 +124,47 @@ Deno.test("one outage among failures of requests keeps everybody out", () => {
   assert.equal(breaker.mayKnock("a", "carol"), false);
   assert.equal(breaker.mayTry("a", "carol"), false);
 });
+
+const overload = (account: string, restSeconds?: number) =>
+  ({ cause: "overload", account, restSeconds }) as const;
+
+Deno.test("an overload that one account met keeps out that account alone, two accounts' keeps out all", () => {
+  let now = 0;
+  const breaker = new Breaker(() => now);
+  breaker.failed("a", overload("mallory", 60));
+  assert.equal(breaker.healthOf("a").state, "open");
+  assert.equal(breaker.mayTry("a", "mallory"), false);
+  assert.equal(breaker.mayKnock("a", "mallory"), false);
+  assert.equal(breaker.mayKnock("a", "bob"), true);
+  now = 59_000;
+  breaker.failed("a", overload("bob", 60));
+  assert.equal(breaker.mayKnock("a", "carol"), false, "two accounts met it");
+  assert.equal(breaker.mayKnock("a"), false);
+  now = 61_000;
+  assert.equal(breaker.mayKnock("a", "carol"), true, "two within a minute, not ever");
+  assert.equal(breaker.mayKnock("a", "bob"), false);
+});
+
+Deno.test("accounts may try an overloaded upstream while another account is served", () => {
+  let now = 0;
+  const breaker = new Breaker(() => now);
+  breaker.served("a", "carol");
+  breaker.failed("a", overload("mallory", 60));
+  breaker.failed("a", overload("mallory2", 60));
+  assert.equal(breaker.mayKnock("a", "carol"), true);
+  assert.equal(breaker.mayKnock("a", "bob"), true);
+  assert.equal(breaker.mayKnock("a", "mallory"), false);
+  breaker.failed("a", overload("carol", 60));
+  assert.equal(breaker.mayKnock("a", "bob"), false, "carol's success is out of date");
+  now = 60_000;
+  assert.equal(breaker.mayTry("a", "bob"), true, "the probe");
+});
+
+Deno.test("five overloads without a pause named open the circuit breaker for their account", () => {
+  const breaker = new Breaker(() => 0);
+  for (let n = 0; n < 5; n++) breaker.failed("a", overload("mallory"));
+  assert.equal(breaker.mayTry("a", "mallory"), false);
+  assert.equal(breaker.mayKnock("a", "bob"), true);
+  breaker.failed("a", { account: "bob" });
+  assert.equal(breaker.mayKnock("a", "carol"), false, "an outage keeps out all");
+});

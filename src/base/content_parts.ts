@@ -67,6 +67,35 @@ export function headOf({ url, start }: InlineImage, bytesMax: number): Uint8Arra
   return Buffer.from(url.slice(start, start + characters), "base64").subarray(0, bytesMax);
 }
 
+/** Decoded into over and over, so that a check of many megabytes takes no memory. */
+const DECODED = new Uint8Array(48 * 1024);
+const DECODED_CHARACTERS = DECODED.length / 3 * 4;
+
+/**
+ * Whether an inline image is base64 to its end, padded or not. Other characters would be text that is
+ * counted as bytes of the image.
+ */
+export function isBase64({ url, start }: InlineImage): boolean {
+  const padding = paddingOf(url);
+  const end = url.length - padding;
+  if (padding > 0 ? (url.length - start) % 4 !== 0 : (end - start) % 4 === 1) return false;
+  for (let at = start; at < end; at += DECODED_CHARACTERS) {
+    const text = url.slice(at, Math.min(end, at + DECODED_CHARACTERS));
+    try {
+      // The decoder passes over white space, and then there are fewer bytes.
+      if (DECODED.setFromBase64(text).written !== Math.floor(text.length * 3 / 4)) return false;
+    } catch (error) {
+      if (error instanceof SyntaxError) return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+function paddingOf(url: string): number {
+  return url.endsWith("==") ? 2 : url.endsWith("=") ? 1 : 0;
+}
+
 /** The type that an image's first 12 bytes show; null for anything but what chat models take. */
 export function sniffImage(head: Uint8Array): string | null {
   const latin = String.fromCharCode(...head.subarray(0, 12));
@@ -93,7 +122,6 @@ function imageOf(value: unknown): ImageSource | null {
   const head = DATA_URL.exec(url.slice(0, DATA_HEAD_MAX));
   if (head === null) return { kind: "data", url, mimeType: "", start: url.length, byteLength: 0 };
   const start = head[0].length;
-  const padding = url.endsWith("==") ? 2 : url.endsWith("=") ? 1 : 0;
-  const byteLength = Math.max(0, Math.floor((url.length - start - padding) * 3 / 4));
+  const byteLength = Math.max(0, Math.floor((url.length - start - paddingOf(url)) * 3 / 4));
   return { kind: "data", url, mimeType: head[1]!.toLowerCase(), start, byteLength };
 }

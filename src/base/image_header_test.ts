@@ -37,3 +37,54 @@ Deno.test("bytes that are no image, or only the beginning of one, have no size a
     ),
   );
 });
+
+/** A screen of 1 × 1 with a colour table, an extension block and these frames. */
+const gif = (...frames: string[]) =>
+  bytes(`474946383961 0100 0100 800000 000000ffffff 21f904 00000000 00 ${frames.join("")} 3b`);
+const frame = (size: string, place = "0000 0000") =>
+  `2c ${place} ${size} 80 ff00ff00ff00 02 024c01 00`;
+
+Deno.test("the largest size counts that an image names", () => {
+  assert.deepEqual(imageSizeOf(gif(frame("0100 0100"))), { width: 1, height: 1 });
+  assert.deepEqual(imageSizeOf(gif(frame("a00f d007"))), { width: 4000, height: 2000 });
+  assert.deepEqual(imageSizeOf(gif(frame("0100 0100"), frame("a00f d007"))), {
+    width: 4000,
+    height: 2000,
+  });
+  assert.deepEqual(imageSizeOf(gif(frame("0100 0100", "9f0f cf07"))), {
+    width: 4000,
+    height: 2000,
+  });
+  const startOfFrame = (size: string) => `ffc0 0011 08 ${size} 03 012200 021101 031101`;
+  const scan = "ffda 000c 03 01000211031100 3f00 1234ff00ffd05678";
+  const large = { width: 4000, height: 2000 };
+  for (
+    const segments of [
+      startOfFrame("0001 0001") + startOfFrame("07d0 0fa0"),
+      startOfFrame("07d0 0fa0") + startOfFrame("0001 0001"),
+      startOfFrame("0001 0001") + scan + startOfFrame("07d0 0fa0"),
+      startOfFrame("0001 0001") + "123456" + startOfFrame("07d0 0fa0"),
+    ]
+  ) {
+    assert.deepEqual(imageSizeOf(bytes(`ffd8 ${segments} ${scan} ffd9`)), large, segments);
+  }
+});
+
+Deno.test("a GIF whose first frame lies behind the bytes given has no size", () => {
+  const comment = `21fe ${`ff${"20".repeat(255)}`.repeat(1_000)} 00`;
+  const whole = gif(comment, frame("a00f d007"));
+  assert.deepEqual(imageSizeOf(whole), { width: 4000, height: 2000 });
+  assert.equal(imageSizeOf(whole.subarray(0, 192 * 1024)), null);
+});
+
+Deno.test("images made of nothing but markers are read once", () => {
+  for (
+    const [head, filling] of [["ffd8", "ff00"], ["ffd8", "12"], [
+      "474946383961 0100 0100 000000",
+      "2100",
+    ]]
+  ) {
+    const filled = filling!.repeat(Math.ceil(300_000 / (filling!.length / 2)));
+    assert.equal(imageSizeOf(bytes(head! + filled)), null);
+  }
+});

@@ -2,6 +2,7 @@ import {
   type ContentPart,
   headOf,
   type ImageSource,
+  isBase64,
   pathOf,
   sniffImage,
 } from "../base/content_parts.ts";
@@ -101,7 +102,8 @@ function checkSource(image: ImageSource, param: string, policy: OutboundPolicy):
     );
   }
   // Both: some upstreams believe the name and some the bytes, and a document is priced unlike an image.
-  if (IMAGE_TYPES.has(image.mimeType) && sniffImage(headOf(image, 12)) !== null) return;
+  const isImage = IMAGE_TYPES.has(image.mimeType) && sniffImage(headOf(image, 12)) !== null;
+  if (isImage && isBase64(image)) return;
   throw invalid(
     param,
     "must hold a PNG, JPEG, GIF or WebP image in base64, such as data:image/png;base64,iVBORw0KGgo",

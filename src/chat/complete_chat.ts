@@ -15,6 +15,7 @@ import { Meter, type Metered, usageOf } from "./meter.ts";
 import type { PreparedChat } from "./prepare_chat.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
+import { suggestCheaper } from "./suggest_cheaper.ts";
 
 export interface ChatDeps {
   ledger: Ledger;
@@ -80,7 +81,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     ttlSeconds: HOLD_SECONDS,
     isRenewed: true,
     beyondHold: true,
-    cheaper: quoted.price.billingType === "token" ? "A smaller max_tokens costs less." : undefined,
+    cheaper: suggestCheaper(quoted, prepared),
   });
   const heading: Heading = {
     id: `chatcmpl-${call.requestId.slice(4)}`,

@@ -59,6 +59,7 @@ Deno.test("a client that leaves in the moment of the first byte pays nothing, an
     prepared: {
       request: { model: "talk", stream: true, messages: [{ role: "user", content: "hello" }] },
       linkedImages: null,
+      images: null,
       maxUsage: { input_tokens: 1, output_tokens: 1 },
     },
     signal: client.signal,

@@ -8,7 +8,14 @@ import type { LinkedImage } from "../outbound/public_hosts.ts";
 import { checkRequest } from "./check_request.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";
-import { inputBound, limitBeside, outputBound, outputLimit } from "./token_bound.ts";
+import {
+  type ImageBound,
+  imageBound,
+  inputBound,
+  limitBeside,
+  outputBound,
+  outputLimit,
+} from "./token_bound.ts";
 
 /** An image whose rule is not known, where a likely count is wanted and not the greatest. */
 const IMAGE_TOKENS_USUAL = 1600;
@@ -20,6 +27,8 @@ export interface PreparedChat {
   readonly linkedImages: readonly LinkedImage[] | null;
   /** The most that it can use: what is held. */
   readonly maxUsage: Usage;
+  /** What images make up of it; null where there are none. */
+  readonly images: ImageBound | null;
   /** What is sent to an upstream; throws the API error of one that cannot take the request. */
   requestFor(upstream: Upstream): WrittenChat;
   /** A likely count of the request's images at an upstream, for answers without usage. */
@@ -57,6 +66,7 @@ export function prepareChat(
       output_tokens: outputBound(request.max_completion_tokens as number, request),
       calls: 1,
     },
+    images: written.images,
     requestFor(upstream) {
       const found = requests.get(upstream)!;
       if (found instanceof Refusal) throw found;
@@ -83,6 +93,8 @@ function passedOn(model: Model, request: ChatRequest, limit: number): ChatReques
 interface Written {
   readonly requests: ReadonlyMap<Upstream, WrittenChat | Refusal>;
   readonly inputTokensMax: number;
+  /** Of the upstream that takes most. */
+  readonly images: ImageBound | null;
 }
 
 /** Throws where no upstream can take the request. */
@@ -95,18 +107,23 @@ function writeAll(
 ): Written {
   const requests = new Map<Upstream, WrittenChat | Refusal>();
   let inputTokensMax = 0;
+  let imagesMax: ImageBound | null = null;
   let refused: Refusal | null = null;
   for (const upstream of model.upstreams) {
     try {
       const written = upstreams.write(plan, model, upstream, request);
-      const bound = inputBound({
+      const sent = {
         model,
         request,
         body: written.sent.body ?? "",
         images,
-        countImage: (image) => upstreams.imageTokens(plan, upstream, image),
-      });
-      inputTokensMax = Math.max(inputTokensMax, bound);
+        countImage: (image: ChatImage) => upstreams.imageTokens(plan, upstream, image),
+      };
+      const bound = inputBound(sent);
+      if (bound > inputTokensMax) {
+        inputTokensMax = bound;
+        imagesMax = imageBound(sent);
+      }
       requests.set(upstream, written);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -117,5 +134,5 @@ function writeAll(
   if (refused !== null && [...requests.values()].every((one) => one instanceof Refusal)) {
     throw refused;
   }
-  return { requests, inputTokensMax };
+  return { requests, inputTokensMax, images: imagesMax };
 }

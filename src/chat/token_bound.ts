@@ -46,6 +46,34 @@ export function inputBound({ model, request, body, images, countImage }: SentReq
   return context === undefined ? tokens : Math.min(tokens, context);
 }
 
+/** What images add to the bound of a request. */
+export interface ImageBound {
+  readonly tokensMax: number;
+  /** Whether the upstream's rule is known for all of them. */
+  readonly isKnown: boolean;
+  /** How an image without a rule is counted, in words. */
+  readonly countedAs: string;
+}
+
+/** The part of `inputBound` that images make up; null where there are none, or a search counts more. */
+export function imageBound(
+  { model, request, images, countImage }: Omit<SentRequest, "body">,
+): ImageBound | null {
+  if (images.length === 0 || isSaid(request.web_search_options)) return null;
+  const context = contextOf(model);
+  const counts = images.map(countImage);
+  return {
+    tokensMax: counts.reduce<number>(
+      (sum, count) => sum + (count ?? context ?? IMAGE_TOKENS_UNKNOWN),
+      0,
+    ),
+    isKnown: !counts.includes(null),
+    countedAs: context === undefined
+      ? `${IMAGE_TOKENS_UNKNOWN} tokens`
+      : "the model's whole context",
+  };
+}
+
 /** The limit of the answer that the client asked for, within the model's. */
 export function outputLimit(model: Model, request: ChatRequest): number {
   const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_UNDECLARED;

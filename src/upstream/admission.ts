@@ -84,13 +84,16 @@ export class Admission {
     account: string | undefined,
     isKnock: boolean,
   ): void {
-    switch (failure === null ? "none" : causeOf(failure)) {
+    const cause = failure === null ? "none" : causeOf(failure);
+    switch (cause) {
       case "none":
         this.#breaker.served(name, account);
         return this.#breaker.succeeded(name);
       case "outage":
+      case "overload":
         return this.#breaker.failed(name, {
           restSeconds: failure!.options.retryAfterSeconds,
+          cause,
           account,
         });
       case "request":

@@ -113,7 +113,7 @@ Deno.test("what blames the request is never counted, in whatever words", () => {
   }
 });
 
-Deno.test("what a request can provoke keeps out its account alone; an outage everybody", () => {
+Deno.test("what a request can provoke keeps out its account alone; an outage everybody, an overload once two met it", () => {
   const provoked = [
     failed(500),
     failed(403, "unauthorized"),
@@ -123,25 +123,36 @@ Deno.test("what a request can provoke keeps out its account alone; an outage eve
     new UpstreamFailure("unreadable", "the reply cannot be read"),
     new UpstreamFailure("unreachable", "the connection broke", { sent: "maybe" }),
   ];
+  const overloads = [
+    failed(429, "rate_limited"),
+    failed(498, "overloaded"),
+    failed(503, "overloaded"),
+    failed(429, "rate_limited", 60),
+    failed(500, "failed", 5),
+  ];
   const outages = [
     failed(401, "unauthorized"),
-    failed(429, "rate_limited"),
-    failed(503, "overloaded"),
-    failed(500, "failed", 5),
+    failed(401, "unauthorized", 5),
     new UpstreamFailure("unreachable", "connection refused", { sent: "no" }),
   ];
-  for (const failure of [...provoked, ...outages]) {
+  for (const failure of [...provoked, ...overloads, ...outages]) {
     const admission = new Admission({ adapters: new Map(), onAttempt() {} });
     const enter = (account: string) => admission.enter(upstream!, provider, chat(account));
     const hasRoom = (account: string) => admission.hasRoom(upstream!, plan, chat(account));
+    const checkRoom = (account: string, isLetIn: boolean) => {
+      assert.equal(hasRoom(account), isLetIn, `${account}: ${failure.message}`);
+      const place = enter(account);
+      assert.equal(place !== null, isLetIn, `${account}: ${failure.message}`);
+      place?.abandon();
+    };
     for (let n = 0; n < 5; n++) enter("mallory")?.end(failure);
     assert.equal(admission.healthOf(upstream!).state, "open", failure.message);
     assert.equal(enter("mallory"), null, failure.message);
-    const isLetIn = provoked.includes(failure);
-    assert.equal(hasRoom("bob"), isLetIn, failure.message);
-    const place = enter("bob");
-    assert.equal(place !== null, isLetIn, failure.message);
-    place?.abandon();
+    checkRoom("bob", !outages.includes(failure));
+    // An overload that a second account meets is the upstream's own.
+    enter("bob")?.end(failure);
+    checkRoom("bob", false);
+    checkRoom("carol", provoked.includes(failure));
     assert.equal(admission.healthOf(upstream!).in_flight, 0);
   }
 });

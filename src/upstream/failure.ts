@@ -71,12 +71,13 @@ export class UpstreamFailure extends ElsewhereError {
 }
 
 /**
- * Whose failure it is, for the circuit breaker. `outage`: the upstream's, whoever asks: it cannot be
- * reached, refuses our key, or says that it has too much to do. `request`: perhaps the request's: errors of
- * the server, silence and broken answers can be provoked by what is asked. `client`: an error status that
+ * Whose failure it is, for the circuit breaker. `outage`: the upstream's, for every account: it cannot be
+ * reached, or refuses our key. `overload`: it says that it has too much to do, or asks for a pause; a single
+ * request that exceeds the tokens per minute gets the same answer. `request`: perhaps the request's: errors
+ * of the server, silence and broken answers can be provoked by what is asked. `client`: an error status that
  * blames the request, in whatever words; it says nothing of the upstream. `none`: it works.
  */
-export type Cause = "none" | "outage" | "request" | "client";
+export type Cause = "none" | "outage" | "overload" | "request" | "client";
 
 export function causeOf(failure: UpstreamFailure): Cause {
   const { kind, sent, isRejection, options: { status, retryAfterSeconds } } = failure;
@@ -84,19 +85,12 @@ export function causeOf(failure: UpstreamFailure): Cause {
   if (status !== undefined && status >= 400 && status < 500 && !OWN_STATUSES.has(status)) {
     return "client";
   }
-  if (retryAfterSeconds !== undefined) return "outage";
-  switch (kind) {
-    case "rate_limited":
-    case "overloaded":
-      return "outage";
-    case "unauthorized":
-      // Firewalls and moderation answer 403 to a text, and 402 may be about a request that is too dear.
-      return status === 402 || status === 403 ? "request" : "outage";
-    case "unreachable":
-      return sent === "no" ? "outage" : "request";
-    default:
-      return "request";
-  }
+  if (kind === "unreachable" && sent === "no") return "outage";
+  // Firewalls and moderation answer 403 to a text, and 402 may be about a request that is too dear.
+  if (kind === "unauthorized" && status !== 402 && status !== 403) return "outage";
+  const isOverload = kind === "rate_limited" || kind === "overloaded" ||
+    retryAfterSeconds !== undefined;
+  return isOverload ? "overload" : "request";
 }
 
 /** Statuses below 500 that need not be about the request: the key, the money behind it, time, the rate. */

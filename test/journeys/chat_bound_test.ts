@@ -123,6 +123,22 @@ for (const [what, body] of Object.entries(UNCOUNTED)) {
   });
 }
 
+Deno.test("a GIF is held for its largest frame, whatever its screen says", async () => {
+  await using bench = await openBench("openai");
+  // A screen of 1 × 1, a colour table, and a frame of 4000 × 2000.
+  const gif = Uint8Array.fromHex(
+    "47494638396101000100800000000000ffffff2c00000000a00fd0070002024c01003b",
+  ).toBase64();
+  const heldFor = async (url: string) => {
+    const content = [{ type: "image_url", image_url: { url } }];
+    return (await costOf(bench, { messages: [{ role: "user", content }], max_tokens: 10 })).held;
+  };
+  const large = await heldFor(`data:image/png;base64,${pngHead(4000, 2000)}`);
+  assert.ok(large > await heldFor(`data:image/png;base64,${pngHead(1, 1)}`));
+  assert.equal(await heldFor(`data:image/gif;base64,${gif}`), large);
+  await bench.gateway.verify();
+});
+
 Deno.test("an upstream is always told one limit of the answer, the model's own where the client has none", async () => {
   await using bench = await openBench("openai");
   const limits = async (body: Json) => {

@@ -203,6 +203,38 @@ Deno.test("400 for an inline image that is none, by its name or by its bytes", S
   assert.deepEqual((await gateway.balance()).frozen, "0.00");
 });
 
+Deno.test("400 for an inline image with anything but base64 in it", STRICT, async () => {
+  await using upstream = answering();
+  await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+  for (
+    const url of [
+      `${PNG}${"Tell me of the sea. ".repeat(3_000)}`,
+      `${PNG.slice(0, -2)} Tell me of the sea.`,
+      `${PNG.slice(0, -2)}é`,
+      `${PNG.slice(0, -2)}%3D%3D`,
+      `${PNG}AAAA`,
+      `${PNG}==`,
+      `${PNG}\n`,
+      PNG.slice(0, -1),
+      PNG.slice(0, -3),
+      PNG.slice(0, -3) + "===",
+      `${PNG.slice(0, -2)}A=${"A".repeat(65_536)}`,
+      `${PNG.slice(0, -2)}-_`,
+    ]
+  ) {
+    const res = await gateway.chat("sees", "", user(text, image({ url })));
+    assert.equal(res.status, 400, url.slice(0, 80));
+    const { code, param } = await errorOf(res);
+    assert.deepEqual([code, param], ["invalid_value", "messages.0.content.1.image_url.url"]);
+  }
+  assert.equal(upstream.seen.length, 0);
+  for (const url of [PNG, PNG.slice(0, -2), `${PNG.slice(0, -2)}A=`, `${PNG.slice(0, -2)}+/`]) {
+    const res = await gateway.chat("sees", "", user(text, image({ url })));
+    assert.equal(res.status, 200, await res.text());
+  }
+  assert.deepEqual((await gateway.balance()).frozen, "0.00");
+});
+
 Deno.test("only OpenAI's fields of messages and tools reach an upstream", STRICT, async () => {
   await using upstream = answering();
   await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
+import { pngHead } from "../helpers/counting_upstream.ts";
 import { png, wav } from "../helpers/media.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
@@ -185,6 +186,54 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     (await errorOf(short)).message,
     "The balance does not cover this request, which may cost up to 0.08 EUR: recharge or change plan.",
   );
+});
+
+/** By how each model's upstream counts images: not at all, with and without a context, and by a rule. */
+const VISION = `
+providers:
+  plain: { adapter: openai_compatible, base_url: "http://127.0.0.1:9/v1" }
+  ruled: { adapter: openai, base_url: "http://127.0.0.1:9/v1", api_key: "\${KEY:-k}" }
+models:
+  - { id: unknown, name: M, type: chat, capabilities: [chat, vision], limits: { context_tokens: 128000, max_output_tokens: 150000 }, upstreams: [{ provider: plain, model: m }] }
+  - { id: boundless, name: M, type: chat, capabilities: [chat, vision], limits: { max_output_tokens: 150000 }, upstreams: [{ provider: plain, model: n }] }
+  - { id: known, name: M, type: chat, capabilities: [chat, vision], limits: { context_tokens: 128000, max_output_tokens: 150000 }, upstreams: [{ provider: ruled, model: gpt-4o-mini }] }
+prices:
+  default:
+    effective_at: 2026-01-01T00:00:00Z
+    entries:
+      - { model: unknown, billing_type: token, input_price: "1", output_price: "1", unit: 1K tokens }
+      - { model: boundless, billing_type: token, input_price: "1", output_price: "1", unit: 1K tokens }
+      - { model: known, billing_type: token, input_price: "1", output_price: "1", unit: 1K tokens }
+`;
+
+Deno.test("402 names the image where it is most of what a chat may cost", STRICT, async () => {
+  await using gateway = await openChatGateway({ cash: "0.01", declaration: VISION });
+  const url = `data:image/png;base64,${pngHead(1, 1)}`;
+  const content = [{ type: "text", text: "Hi" }, { type: "image_url", image_url: { url } }];
+  const hint = async (model: string, max_tokens: number) => {
+    const messages = [{ role: "user", content }];
+    const res = await gateway.chat(model, "", { messages, max_tokens });
+    assert.equal(res.status, 402, await res.clone().text());
+    return (await errorOf(res)).message.split(" change plan. ")[1];
+  };
+  const other = "use a model with a lower price, or leave the image out.";
+  assert.equal(
+    await hint("unknown", 50),
+    "An image is counted as the model's whole context, since its size in tokens is not known: " +
+      other,
+  );
+  assert.equal(
+    await hint("boundless", 50),
+    `An image is counted as 65536 tokens, since its size in tokens is not known: ${other}`,
+  );
+  assert.equal(
+    await hint("known", 50),
+    "Most of it is for images: fewer or smaller images cost less.",
+  );
+  for (const model of ["unknown", "boundless", "known"]) {
+    assert.equal(await hint(model, 150_000), "A smaller max_tokens costs less.");
+  }
+  assert.deepEqual((await gateway.balance()).frozen, "0.00");
 });
 
 Deno.test(
