@@ -37,6 +37,8 @@ export function requestWriter(declared: WriteDeclaration): RequestWriter {
   const path = declared.path ?? "/chat/completions";
   const fixed = lowerCase(declared.headers ?? {});
   const rename = Object.entries(parameters.rename ?? {});
+  const knowsOlderLimit = speaksOf(parameters, "max_tokens") &&
+    !speaksOf(parameters, "max_completion_tokens");
   const keep = Object.entries(parameters.keep ?? {});
   const rewrite = messageRewriter(messages.roles ?? {}, messages.drop ?? []);
   const askUsage = declared.stream?.ask_usage ?? true;
@@ -46,6 +48,8 @@ export function requestWriter(declared: WriteDeclaration): RequestWriter {
     const streamed = request.stream === true;
     const body: Record<string, unknown> = { ...parameters.defaults, ...request };
     body.model = target.model;
+    // The gateway knows one name of the answer's limit; a file may be written for the older one.
+    if (knowsOlderLimit) moveField(body, "max_completion_tokens", "max_tokens");
     for (const name of parameters.drop ?? []) delete body[name];
     for (const [name, bounds] of keep) holdWithin(body, name, bounds);
     for (const [from, to] of rename) moveField(body, from, to);
@@ -113,6 +117,13 @@ function holdWithin(body: Record<string, unknown>, name: string, bounds: Bounds)
     );
   }
   body[name] = held;
+}
+
+function speaksOf(
+  { rename = {}, keep = {}, drop = [], refuse = [] }: NonNullable<WriteDeclaration["parameters"]>,
+  name: string,
+): boolean {
+  return name in rename || name in keep || drop.includes(name) || refuse.includes(name);
 }
 
 function isSaid(value: unknown): boolean {
