@@ -13,7 +13,7 @@ const AS_STARTED = [
   "run",
   "--no-check",
   "--v8-flags=--no-memory-reducer",
-  ...["net", "env", "read", "write", "sys"].map((name) => `--allow-${name}`),
+  ...["net", "env", "read", "write", "sys", "run"].map((name) => `--allow-${name}`),
   "src/main.ts",
 ];
 
