@@ -9,10 +9,14 @@ const read = (path: string) => Deno.readTextFile(join(ROOT, path));
 
 /** What a program says; null where it is not installed. */
 async function run(name: string, args: string[]): Promise<{ ok: boolean; said: string } | null> {
-  const output = await new Deno.Command(name, { args, stdin: "null" }).output().catch(() => null);
-  if (output === null) return null;
-  const text = new TextDecoder();
-  return { ok: output.success, said: text.decode(output.stdout) + text.decode(output.stderr) };
+  try {
+    const output = await new Deno.Command(name, { args, stdin: "null" }).output();
+    const text = new TextDecoder();
+    return { ok: output.success, said: text.decode(output.stdout) + text.decode(output.stderr) };
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return null;
+  }
 }
 
 async function folder() {
