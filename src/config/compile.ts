@@ -79,7 +79,7 @@ function versionOf(written: unknown, own: OwnAdapters): string {
 }
 
 /** Shown in a description only where a declaration differs from them. */
-export const BODY_LIMITS = { total: 256 * 1024 ** 2, account: 64 * 1024 ** 2, values: 100_000 };
+export const BODY_LIMITS = { total: 256 * 1024 ** 2, account: 32 * 1024 ** 2, values: 100_000 };
 
 function assemble(file: declared.Declaration, version: string, own: OwnAdapters): Plan {
   const rates = ratesOf(file.limits?.default, {

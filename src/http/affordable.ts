@@ -11,17 +11,41 @@ const LARGE_BYTES = 256 * 1024;
 /** Refuses large bodies of accounts that have nothing at all, before they are read. */
 export function affordable({ database }: { database: Database }, endpoint: Endpoint): Endpoint {
   return function affordableEndpoint(c) {
-    const length = c.req.raw.headers.get("content-length");
-    if (length !== null && Number(length) <= LARGE_BYTES) return endpoint(c);
-    if (c.req.raw.body === null || hasFreePrice(c.env.plan)) return endpoint(c);
-    return mustHaveSomething(c, database).then(() => endpoint(c));
+    if (!mayBeLarge(c) || hasFreePrice(c.env.plan)) return endpoint(c);
+    return hasSomething(c, database).then((isFunded) => {
+      if (!isFunded) throw nothingLeft();
+      return endpoint(c);
+    });
   };
 }
 
-async function mustHaveSomething(c: HttpContext, { sql }: Database): Promise<void> {
+/** The same for what costs nothing: a small body is read without money too, however it is sent. */
+export function affordableIfLarge(deps: { database: Database }, endpoint: Endpoint): Endpoint {
+  return function affordableIfLargeEndpoint(c) {
+    if (!mayBeLarge(c) || hasFreePrice(c.env.plan)) return endpoint(c);
+    return hasSomething(c, deps.database).then((isFunded) => {
+      if (!isFunded && isAnnounced(c)) throw nothingLeft();
+      if (!isFunded) c.env.bodyBytesMax = LARGE_BYTES;
+      return endpoint(c);
+    });
+  };
+}
+
+const isAnnounced = (c: HttpContext) => c.req.raw.headers.has("content-length");
+
+function mayBeLarge(c: HttpContext): boolean {
+  const length = c.req.raw.headers.get("content-length");
+  if (length !== null && Number(length) <= LARGE_BYTES) return false;
+  return c.req.raw.body !== null;
+}
+
+async function hasSomething(c: HttpContext, { sql }: Database): Promise<boolean> {
   const { available_balance, quotas } = await balance(sql, accountOf(c).id, "");
-  if (decimal(available_balance) > 0n || Object.values(quotas).some((left) => left > 0)) return;
-  throw new Refusal(
+  return decimal(available_balance) > 0n || Object.values(quotas).some((left) => left > 0);
+}
+
+function nothingLeft(): Refusal {
+  return new Refusal(
     "insufficient_balance",
     "The balance is used up: recharge or change plan.",
   );

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Caller } from "../accounts/key_ring.ts";
 import type { AccountPlan, Plan } from "../config/plan.ts";
-import type { BodyReservation } from "../limits/body_budget.ts";
+import type { BodyReservation } from "../limits/body_reservation.ts";
 import type { Allowance } from "../limits/limiter.ts";
 import type { RequestBodies } from "../limits/request_bodies.ts";
 
@@ -27,6 +27,8 @@ export interface Exchange {
   accountPlan: AccountPlan | null;
   rate: Allowance | null;
   readonly bodies: RequestBodies;
+  /** A smaller limit for its body than the declared one. */
+  bodyBytesMax?: number;
   /** Room for its body, if that is large; given back when it is answered. */
   body: BodyReservation | null;
   /** The code it was refused with. */

@@ -5,6 +5,7 @@ import { Refusal } from "../base/refusal.ts";
 import type { PlanKeeper } from "../config/keeper.ts";
 import type { Plan } from "../config/plan.ts";
 import type { RequestBodies } from "../limits/request_bodies.ts";
+import { closeAfter, isUnfinished } from "../limits/unfinished_bodies.ts";
 import { describeError, type Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
@@ -105,7 +106,7 @@ export class Front {
         return response.then(
           (done) => this.#finish(request, exchange, done),
           (error) => this.#finish(request, exchange, this.#refuse(error, request, exchange)),
-        );
+        ).then((done) => isUnfinished(request) ? closeAfter(done) : done);
       }
       return this.#finish(request, exchange, response);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import { readDisposition, readParameters } from "./form_disposition.ts";
+import { pauseBetweenPieces, PieceCounter } from "../limits/body_pieces.ts";
 import { type BodyPace, isTooSlow, PACE, tooSlow } from "../limits/paced_reads.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
@@ -11,12 +12,20 @@ export interface FormPart {
   content: AsyncIterable<Uint8Array>;
 }
 
+export interface FormOptions {
+  pace?: BodyPace | undefined;
+  /** Called when the end of the body was reached, which may be after the end of the form. */
+  onEnd?: () => void;
+}
+
 /**
  * Read at a time. The server takes as much memory for each read as was asked for and gives it back late:
  * with 16 KiB a process stays as it is, with 64 it grows by a quarter of what passes through.
  */
 const READ_BYTES = 16 * 1024;
 const WINDOW_BYTES = 2 * READ_BYTES;
+/** Small pieces are gathered up to this before they are looked at and stored. */
+const GATHERED_BYTES = 4 * 1024;
 const HEAD_BYTES_MAX = 8 * 1024;
 const BOUNDARY_CHARACTERS_MAX = 70;
 const CR = 13;
@@ -30,11 +39,14 @@ const DASH = 45;
 export async function* readForm(
   source: ReadableStream<Uint8Array>,
   contentType: string,
-  pace: BodyPace = PACE,
+  { pace = PACE, onEnd = () => {} }: FormOptions = {},
 ): AsyncGenerator<FormPart, void> {
   const boundary = boundaryOf(contentType);
   if (boundary === null) throw broken("no boundary");
-  const window = new Window(source, new TextEncoder().encode(`\r\n--${boundary}`), pace);
+  const window = new Window(source, new TextEncoder().encode(`\r\n--${boundary}`), {
+    pace,
+    onEnd,
+  });
   try {
     for await (const _ of window.untilBoundary()) {
       // What stands before the first part means nothing.
@@ -62,11 +74,13 @@ class Window {
   /** How long was waited for the client, without the time that storing took. */
   #waitedMs = 0;
   #received = 0;
+  #isAtEnd = false;
+  readonly #counter = new PieceCounter();
 
   constructor(
     source: ReadableStream<Uint8Array>,
     private readonly boundary: Uint8Array,
-    private readonly pace: BodyPace,
+    private readonly options: Required<FormOptions>,
   ) {
     this.#source = sourceOf(source);
     this.#bytes.set([CR, LF]);
@@ -134,19 +148,28 @@ class Window {
     this.#bytes.copyWithin(0, this.#start, this.#end);
     this.#end -= this.#start;
     this.#start = 0;
-    const read = await this.#patiently(this.#source.read(this.#bytes, this.#end));
-    if (read === null) return false;
-    this.#received += read.length;
-    if (isTooSlow(this.pace, this.#waitedMs, 0, this.#received)) throw tooSlow();
-    this.#bytes = read.bytes;
-    this.#end += read.length;
-    return true;
+    const before = this.#end;
+    while (!this.#isAtEnd && this.#end - before < GATHERED_BYTES) await this.#readOnce();
+    return this.#end > before;
+  }
+
+  async #readOnce(): Promise<void> {
+    const { bytes, length } = await this.#patiently(this.#source.read(this.#bytes, this.#end));
+    this.#bytes = bytes;
+    this.#end += length;
+    this.#isAtEnd = length === 0;
+    if (this.#isAtEnd) return this.options.onEnd();
+    this.#received += length;
+    this.#counter.add(length);
+    if (isTooSlow(this.options.pace, this.#waitedMs, 0, this.#received)) throw tooSlow();
+    const pause = pauseBetweenPieces();
+    if (pause !== null) await pause;
   }
 
   async #patiently<T>(reading: Promise<T>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(tooSlow()), this.pace.graceMs);
+      timer = setTimeout(() => reject(tooSlow()), this.options.pace.graceMs);
     });
     const since = performance.now();
     try {
@@ -167,12 +190,12 @@ class Window {
 interface Source {
   /**
    * Reads into `bytes` from `at` on and answers the same memory, which may have moved to another object,
-   * and how much was read; null at the end.
+   * and how much was read; 0 at the end.
    */
   read(
     bytes: Uint8Array<ArrayBuffer>,
     at: number,
-  ): Promise<{ bytes: Uint8Array<ArrayBuffer>; length: number } | null>;
+  ): Promise<{ bytes: Uint8Array<ArrayBuffer>; length: number }>;
   cancel(): Promise<void>;
 }
 
@@ -189,9 +212,9 @@ function sourceOf(stream: ReadableStream<Uint8Array>): Source {
 function lending(reader: ReadableStreamBYOBReader): Source {
   return {
     async read({ buffer }, at) {
-      const { done, value } = await reader.read(new Uint8Array(buffer, at, READ_BYTES));
+      const { value } = await reader.read(new Uint8Array(buffer, at, READ_BYTES));
       if (value === undefined) throw broken("it was cut off");
-      return done ? null : { bytes: new Uint8Array(value.buffer), length: value.length };
+      return { bytes: new Uint8Array(value.buffer), length: value.length };
     },
     cancel: () => reader.cancel(),
   };
@@ -203,7 +226,7 @@ function copying(reader: ReadableStreamDefaultReader<Uint8Array>): Source {
     async read(bytes, at) {
       while (left.length === 0) {
         const { done, value } = await reader.read();
-        if (done) return null;
+        if (done) return { bytes, length: 0 };
         left = new Uint8Array(value);
       }
       const piece = left.subarray(0, READ_BYTES);

@@ -20,7 +20,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   }
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
     owner: c.env.caller?.account ?? "operator",
-    bytesMax: bodyBytesMax,
+    bytesMax: c.env.bodyBytesMax ?? bodyBytesMax,
     limits: c.env.plan.requests,
   });
   // Released by the front when the request is answered.

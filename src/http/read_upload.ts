@@ -1,5 +1,6 @@
 import { Refusal } from "../base/refusal.ts";
 import type { BodyPace } from "../limits/paced_reads.ts";
+import { beginBody, finishBody } from "../limits/unfinished_bodies.ts";
 import { type FormPart, readForm } from "./multipart.ts";
 
 /** A form with one file in it, on its way in. */
@@ -39,7 +40,8 @@ export async function readUpload<T>(
     const message = `The form is too large: no file may have more than ${bytesMax} bytes.`;
     throw new Refusal("payload_too_large", message, { param: "file" });
   }
-  await using parts = readForm(request.body, type, pace);
+  beginBody(request);
+  await using parts = readForm(request.body, type, { pace, onEnd: () => finishBody(request) });
   const fields = new Fields();
   const file = await nextFile(parts, fields);
   if (file === null) throw missing("file");

@@ -1,4 +1,5 @@
 import { Refusal } from "../base/refusal.ts";
+import { pauseBetweenPieces, PieceCounter } from "./body_pieces.ts";
 
 /** How slowly a body may come. */
 export interface BodyPace {
@@ -8,13 +9,28 @@ export interface BodyPace {
   bytesPerSecond: number;
 }
 
+/** What is larger must come faster, in proportion, ... */
+const USUAL_BYTES = 1024 * 1024;
+/** ... up to so many times as fast. */
+const FASTER_MAX = 16;
+
 export const PACE: BodyPace = { graceMs: 30_000, bytesPerSecond: 16 * 1024 };
 
 interface Read {
   readonly startedAt: number;
+  readonly announced: number;
   lastAt: number;
   bytes: number;
   giveUp(): void;
+}
+
+export interface PieceReader {
+  /** How long the body is to be; 0 where the client does not say it. */
+  announced: number;
+  /** What it throws ends the body. */
+  take(piece: Uint8Array): void;
+  /** Told how to end the body before its time. */
+  onBegin(stop: (error: Error) => void): void;
 }
 
 /** Reads bodies of requests and gives up those that come too slowly: a client may not hold a place for ever. */
@@ -42,39 +58,45 @@ export class PacedReads implements Disposable {
     });
   }
 
-  /** A body piece by piece. What `take` throws ends it. */
+  /** A body piece by piece, which is in memory meanwhile: the larger it is, the faster it must come. */
   async pieces(
     body: ReadableStream<Uint8Array>,
-    take: (piece: Uint8Array) => void,
+    { announced, take, onBegin }: PieceReader,
   ): Promise<void> {
     const reader = body.getReader();
-    let isSlow = false;
-    const read = this.#begin(() => {
-      isSlow = true;
+    const counter = new PieceCounter();
+    let failure: Error | null = null;
+    const stop = (error: Error) => {
+      failure ??= error;
       reader.cancel().catch(() => {});
-    });
+    };
+    const read = this.#begin(() => stop(tooSlow()), announced);
+    onBegin(stop);
     try {
       while (true) {
         const { done, value } = await reader.read().catch((cause) => {
           throw cutShort(cause);
         });
-        if (isSlow) throw tooSlow();
+        if (failure !== null) throw failure;
         if (done) return;
         read.lastAt = performance.now();
         read.bytes += value.length;
+        counter.add(value.length);
         take(value);
+        const pause = pauseBetweenPieces();
+        if (pause !== null) await pause;
       }
     } catch (error) {
       reader.cancel().catch(() => {});
-      throw isSlow ? tooSlow() : error;
+      throw failure ?? error;
     } finally {
       this.#reads.delete(read);
     }
   }
 
-  #begin(giveUp: () => void): Read {
+  #begin(giveUp: () => void, announced = 0): Read {
     const now = performance.now();
-    const read = { startedAt: now, lastAt: now, bytes: 0, giveUp };
+    const read = { announced, startedAt: now, lastAt: now, bytes: 0, giveUp };
     this.#reads.add(read);
     this.#timer ??= setInterval(() => this.#look(), Math.min(1_000, this.pace.graceMs / 4));
     return read;
@@ -83,7 +105,8 @@ export class PacedReads implements Disposable {
   #look(): void {
     const now = performance.now();
     for (const read of this.#reads) {
-      if (!isTooSlow(this.pace, now - read.startedAt, now - read.lastAt, read.bytes)) continue;
+      const pace = paceOf(this.pace, Math.max(read.announced, read.bytes));
+      if (!isTooSlow(pace, now - read.startedAt, now - read.lastAt, read.bytes)) continue;
       this.#reads.delete(read);
       read.giveUp();
     }
@@ -96,6 +119,12 @@ export class PacedReads implements Disposable {
     clearInterval(this.#timer);
     this.#reads.clear();
   }
+}
+
+/** The pace for a body of this size: bodies up to 16 MiB have the time that 1 MiB has. */
+function paceOf({ graceMs, bytesPerSecond }: BodyPace, bytes: number): BodyPace {
+  const faster = Math.min(Math.max(bytes / USUAL_BYTES, 1), FASTER_MAX);
+  return { graceMs, bytesPerSecond: bytesPerSecond * faster };
 }
 
 /** Whether a body comes so slowly that it is given up. */

@@ -1,6 +1,9 @@
 import { Refusal } from "../base/refusal.ts";
-import { BodyBudget, type BodyLimits, type BodyReservation } from "./body_budget.ts";
+import { BodyBudget, type BodyLimits } from "./body_budget.ts";
+import type { BodyReservation } from "./body_reservation.ts";
+import { GrowingBuffer } from "./growing_buffer.ts";
 import { type BodyPace, PacedReads } from "./paced_reads.ts";
+import { beginBody, finishBody } from "./unfinished_bodies.ts";
 
 export interface BodyOptions {
   /** For whom: an account, or what stands for one. */
@@ -44,9 +47,10 @@ export class RequestBodies implements Disposable {
     if (request.body === null) return { bytes: new Uint8Array(), reservation: null };
     const reservation = this.#budget.take(owner, length ?? 0, limits);
     try {
-      const bytes = length === null
-        ? await this.#readUnannounced(request.body, bytesMax, reservation)
-        : await this.#readAnnounced(request.body, length);
+      beginBody(request);
+      const bytes = await this.#readPieces(request.body, { length, bytesMax, reservation });
+      finishBody(request);
+      reservation.finishReading();
       return { bytes, reservation };
     } catch (error) {
       reservation.release();
@@ -54,36 +58,25 @@ export class RequestBodies implements Disposable {
     }
   }
 
-  async #readAnnounced(body: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
-    const whole = new Uint8Array(length);
-    let at = 0;
-    await this.#reads.pieces(body, (piece) => {
-      whole.set(piece, at);
-      at += piece.length;
-    });
-    return at === length ? whole : whole.subarray(0, at);
-  }
-
-  async #readUnannounced(
+  async #readPieces(
     body: ReadableStream<Uint8Array>,
-    bytesMax: number,
-    reservation: BodyReservation,
+    { length, bytesMax, reservation }: {
+      length: number | null;
+      bytesMax: number;
+      reservation: BodyReservation;
+    },
   ): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
-    let size = 0;
-    await this.#reads.pieces(body, (piece) => {
-      size += piece.length;
-      if (size > bytesMax) throw tooLarge(bytesMax);
-      reservation.grow(piece.length);
-      pieces.push(piece);
+    const whole = new GrowingBuffer(length ?? bytesMax);
+    await this.#reads.pieces(body, {
+      announced: length ?? 0,
+      take: (piece) => {
+        if (whole.length + piece.length > bytesMax) throw tooLarge(bytesMax);
+        reservation.arrive(piece.length);
+        whole.add(piece);
+      },
+      onBegin: (stop) => reservation.onCancel = stop,
     });
-    const whole = new Uint8Array(size);
-    let at = 0;
-    for (const piece of pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
+    return whole.bytes();
   }
 
   [Symbol.dispose](): void {

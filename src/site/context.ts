@@ -8,7 +8,7 @@ import type { Throttle } from "../accounts/throttle.ts";
 import type { Refusal } from "../base/refusal.ts";
 import type { PlanKeeper } from "../config/keeper.ts";
 import type { Plan } from "../config/plan.ts";
-import type { BodyReservation } from "../limits/body_budget.ts";
+import type { BodyReservation } from "../limits/body_reservation.ts";
 import type { RequestBodies } from "../limits/request_bodies.ts";
 import type { Changes } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";

@@ -2,7 +2,7 @@ import type { Route } from "../../config/plan.ts";
 import type { Database } from "../../store/database.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
-import { affordable } from "../affordable.ts";
+import { affordable, affordableIfLarge } from "../affordable.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
 import { chatCompletions, type ChatEndpointDeps } from "./chat_completions.ts";
@@ -71,7 +71,11 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "DELETE", path: "/:file_id", endpoint: deleteFile(deps) },
     { method: "GET", path: "/:file_id/content", endpoint: retrieveContent(deps) },
   ]],
-  ["webhook_endpoints", webhookEndpoints],
+  ["webhook_endpoints", (deps) =>
+    webhookEndpoints(deps).map(({ endpoint, ...mount }) => ({
+      ...mount,
+      endpoint: affordableIfLarge(deps, endpoint),
+    }))],
   ["webhook_deliveries", webhookDeliveries],
   ["speech", (deps, route) => one("POST", affordable(deps, createSpeech(deps, route)))],
   [
@@ -88,5 +92,5 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "POST", path: "/:task_id/cancel", endpoint: cancelTaskEndpoint(deps) },
     { method: "GET", path: "/:task_id/events", endpoint: followTaskEndpoint(deps) },
   ]],
-  ["quotes", (deps) => one("POST", createQuote(deps))],
+  ["quotes", (deps) => one("POST", affordableIfLarge(deps, createQuote(deps)))],
 ]);
