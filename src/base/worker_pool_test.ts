@@ -95,7 +95,10 @@ Deno.test(
 
 Deno.test("one owner has one worker, and others need not wait for its queue", STRICT, async () => {
   await using pool = openPool({ deadlineMs: 60_000 });
-  await pool.run({ do: "echo" });
+  // Both workers are there.
+  await Promise.all(
+    ["x", "y"].map((owner) => pool.run({ do: "wait", value: 100 }, { owner })),
+  );
   const order: string[] = [];
   const note = (name: string) => () => order.push(name);
   await Promise.all([
