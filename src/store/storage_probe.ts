@@ -30,9 +30,12 @@ export class StorageProbe {
     if (this.#answer === null || now >= this.#answer.until) {
       this.#answer = { reason: this.#try(), until: now + (this.options.freshMs ?? 1_000) };
     }
-    const reason = await this.#answer.reason;
-    if (reason !== null || this.#trouble === null || now >= this.#trouble.until) return reason;
-    return this.#trouble.reason;
+    const reason = await this.#answer.reason ?? this.#troubleNow();
+    if (reason === null && !this.#wasReady) {
+      this.#wasReady = true;
+      this.options.log("info", "database ready again");
+    }
+    return reason;
   }
 
   /**
@@ -43,10 +46,23 @@ export class StorageProbe {
     const reason = troubleOf(error);
     if (reason === null) return;
     this.#trouble = { reason, until: performance.now() + (this.options.memoryMs ?? 5_000) };
+    this.#tellOnce(error);
+  }
+
+  #troubleNow(): string | null {
+    return this.#trouble !== null && performance.now() < this.#trouble.until
+      ? this.#trouble.reason
+      : null;
+  }
+
+  /** The page is public, so the details are in the log; once, not with every probe. */
+  #tellOnce(error: unknown): void {
+    if (this.#wasReady) this.options.log("warn", "database not ready", { error });
+    this.#wasReady = false;
   }
 
   async #try(): Promise<string | null> {
-    const { row, log, patienceMs = 2_000 } = this.options;
+    const { row, patienceMs = 2_000 } = this.options;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -55,13 +71,9 @@ export class StorageProbe {
     });
     try {
       await Promise.race([this.#writeRow(row), late]);
-      if (!this.#wasReady) log("info", "database ready again");
-      this.#wasReady = true;
       return null;
     } catch (error) {
-      // The page is public, so the details are in the log; once, not with every probe.
-      if (this.#wasReady) log("warn", "database not ready", { error });
-      this.#wasReady = false;
+      this.#tellOnce(error);
       return troubleOf(error) ?? "the database does not answer";
     } finally {
       clearTimeout(timer);
