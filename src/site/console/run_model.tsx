@@ -98,10 +98,12 @@ async function call(
   route: string,
   body: Body,
 ): Promise<Response> {
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
   const request = new Request(new URL(`/v1${route}`, c.req.url), {
     method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
+    // Said here, where no server does: a body of unknown length may be a large one.
+    headers: { "content-type": "application/json", "content-length": String(bytes.length) },
+    body: bytes,
     signal: c.req.raw.signal,
   });
   return privately(await callAs(deps, c, request));
