@@ -70,7 +70,7 @@ export function prepareChat(
     requestFor(upstream) {
       const found = requests.get(upstream)!;
       if (found instanceof Refusal) throw found;
-      return found;
+      return { ...found, asked };
     },
     imageTokensAt: (upstream) =>
       images.reduce(

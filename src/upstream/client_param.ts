@@ -5,6 +5,7 @@ const INDEX = /\.?\[(\d+)\]/g;
 /** Deeper than any request of ours is; a bound on the work that an upstream's text can cause. */
 const DEPTH_MAX = 16;
 const CHARACTERS_MAX = 200;
+const LIMITS = ["max_completion_tokens", "max_tokens"];
 /** The names that our own request schema publishes. */
 const PUBLISHED = namesIn(chatRequest);
 
@@ -16,6 +17,8 @@ const PUBLISHED = namesIn(chatRequest);
 export function clientParam(named: string | undefined, request: unknown): string | undefined {
   if (named === undefined || named.length > CHARACTERS_MAX) return undefined;
   const path = named.replaceAll(INDEX, ".$1");
+  // One limit of the answer is sent, whichever name the client gave it.
+  if (LIMITS.includes(path)) return LIMITS.find((name) => Object.hasOwn(request as object, name));
   const steps = path.split(".");
   if (steps.length > DEPTH_MAX) return undefined;
   let value = request;
