@@ -57,9 +57,15 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const stores = new Stores(options.dataDir, storage);
   const signer = new UrlSigner(sql);
   await signer.refresh();
-  const probe = new MediaProbe((account_id, error) =>
-    log("warn", "media probe gave up, size and length stay unknown", { account_id, error })
-  );
+  let isToldOfNone = false;
+  const probe = new MediaProbe((account_id, error) => {
+    if (error.reason !== "unavailable") {
+      return log("warn", "media probe gave up, size and length stay unknown", { account_id, error });
+    }
+    // Of the platform, or of how the gateway was started: worth one line, not one for each file.
+    if (!isToldOfNone) log("warn", "child processes are not allowed, media files are not measured");
+    isToldOfNone = true;
+  });
   const parts = { sql, stores, probe };
   const outputs = new UnlistedOutputs(sql);
   const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });

@@ -4,7 +4,7 @@
  * linear: lines hold what others wrote.
  */
 const SUSPECT = /[-_@=]|AIza|AKIA|eyJ|earer |:[0-9a-f]{16}/i;
-const SHAPES = [
+export const SHAPES = [
   // Providers' keys and our own, by the prefix that names whose they are.
   String
     .raw`(?<![A-Za-z0-9])(sk-|gsk_|xai-|pplx-|r8_|hf_|AIza|AKIA|whsec_|gh[pousr]_|github_pat_|xox[a-z]-)[A-Za-z0-9+/=_-]{8,}`,

@@ -7,7 +7,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
 
 Deno.test(
-  "the sweeper gives back what nobody came back to, and marks it expired",
+  "the sweeper gives back what is past its time, and a late settlement corrects the receipt",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
@@ -20,7 +20,8 @@ Deno.test(
     assert.equal((await findReceipt(ledger.sql, ledger.account, id, "USD"))!.status, "expired");
     assert.equal((await money(ledger)).available, "10.00");
     const late = await ledger.settle(id, costing("1"));
-    assert.deepEqual([late.state, late.isFirst, late.taken], ["expired", false, "0.00"]);
+    assert.deepEqual([late.state, late.isFirst, late.taken], ["settled", true, "1.00"]);
+    assert.equal((await money(ledger)).available, "9.00");
     await ledger.mustBeSound();
   },
 );

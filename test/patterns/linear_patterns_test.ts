@@ -1,3 +1,4 @@
+import { SHAPES } from "../../src/telemetry/scrub.ts";
 import assert from "node:assert/strict";
 import { whyNotLinear, withSmallCounts } from "./check_pattern.ts";
 import { type BuiltPattern, filesOf, type Pattern, patternsInCode } from "./find_patterns.ts";
@@ -25,6 +26,7 @@ const EXCEPTIONS: readonly { begins: string; because: string }[] = [
 
 /** Patterns that are put together when the code runs, each with an example that is checked instead. */
 const BUILT: Readonly<Record<string, string>> = {
+  'new RegExp(SHAPES.join("|"), "gi")': SHAPES.join("|"),
   'new RegExp(`<${tag}>([^<]*)</${tag}>`, "g")': "<Key>([^<]*)</Key>",
 };
 
