@@ -60,7 +60,10 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   let isToldOfNone = false;
   const probe = new MediaProbe((account_id, error) => {
     if (error.reason !== "unavailable") {
-      return log("warn", "media probe gave up, size and length stay unknown", { account_id, error });
+      return log("warn", "media probe gave up, size and length stay unknown", {
+        account_id,
+        error,
+      });
     }
     // Of the platform, or of how the gateway was started: worth one line, not one for each file.
     if (!isToldOfNone) log("warn", "child processes are not allowed, media files are not measured");
