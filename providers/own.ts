@@ -1,4 +1,4 @@
-import type { ModelType } from "../src/base/model_types.ts";
+import type { ModelType } from "../src/lib/model_types.ts";
 import type { Adapter } from "../src/upstream/adapter.ts";
 import { BadProvider, readProvider } from "./dialect/declaration.ts";
 import { adapterOf } from "./dialect/declare.ts";

@@ -1,8 +1,8 @@
-/** Writes src/config/declaration.ts from the declaration's schema; `--check` fails when it is stale. */
+/** Writes src/platform/config/gateway_file.ts from the declaration's schema; `--check` fails when it is stale. */
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 
 const SCHEMA = new URL("../schemas/gateway.schema.json", import.meta.url);
-const TARGET = new URL("../src/config/declaration.ts", import.meta.url);
+const TARGET = new URL("../src/platform/config/gateway_file.ts", import.meta.url);
 
 const schema = JSON.parse(await Deno.readTextFile(SCHEMA)) as JSONSchema;
 const written = await compile(schema, "Declaration", {
@@ -16,7 +16,7 @@ const written = await compile(schema, "Declaration", {
 if (Deno.args.includes("--check")) {
   const present = await Deno.readTextFile(TARGET).catch(() => "");
   if (present !== written) {
-    console.error("src/config/declaration.ts is stale: run `deno task generate`.");
+    console.error("src/platform/config/gateway_file.ts is stale: run `deno task generate`.");
     Deno.exit(1);
   }
 } else {

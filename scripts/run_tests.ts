@@ -10,12 +10,12 @@
 import { glob } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { StorageError } from "../src/store/storage_error.ts";
+import { StorageError } from "../src/platform/database/storage_error.ts";
 import { makeEmbeddedTemplate, makeServerTemplate } from "../test/helpers/fresh_database.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
 /** What must behave the same on both databases. */
-const EMBEDDED_PART = ["test/journeys/**/*_test.{ts,tsx}", "src/store/*_test.ts"];
+const EMBEDDED_PART = ["test/journeys/**/*_test.{ts,tsx}", "src/platform/database/*_test.ts"];
 
 /** Journeys whose outcome no database can change: once is enough. */
 const OF_NO_DATABASE = /\/(chat_failures|http_base|openapi|site_attacks|wordings)_test\.ts$/;

@@ -2,11 +2,11 @@
  * Entry point on Deno Deploy: `DATABASE_URL` and `ADMIN_TOKEN` from the environment, queue and sessions in
  * Postgres, files in a bucket, nothing on disk.
  */
-import { readSettings } from "./environment.ts";
-import { explain } from "./explain.ts";
-import { type Gateway, openGateway } from "./gateway.ts";
-import { keepRunning } from "./keep_running.ts";
-import { openLog } from "./telemetry/log.ts";
+import { readSettings } from "./app/environment.ts";
+import { explain } from "./app/format_startup_error.ts";
+import { type Gateway, openGateway } from "./app/open_gateway.ts";
+import { keepRunning } from "./app/log_unhandled_rejections.ts";
+import { openLog } from "./platform/telemetry/log.ts";
 
 /** Shorter than the minute to the next call. */
 const CATCH_UP_MS = 50_000;

@@ -1,12 +1,12 @@
-import { banner } from "./banner.ts";
-import { Crew } from "./crew.ts";
-import { readSettings, type Settings } from "./environment.ts";
-import { explain } from "./explain.ts";
-import { openGateway } from "./gateway.ts";
-import { keepRunning } from "./keep_running.ts";
-import { keepCounts, type Told } from "./telemetry/add_up.ts";
-import { type Log, openLog } from "./telemetry/log.ts";
-import { endBlocked, startWatchdog } from "./watchdog.ts";
+import { banner } from "./app/banner.ts";
+import { Crew } from "./app/worker_pool.ts";
+import { readSettings, type Settings } from "./app/environment.ts";
+import { explain } from "./app/format_startup_error.ts";
+import { openGateway } from "./app/open_gateway.ts";
+import { keepRunning } from "./app/log_unhandled_rejections.ts";
+import { keepCounts, type Told } from "./platform/telemetry/merge_metrics.ts";
+import { type Log, openLog } from "./platform/telemetry/log.ts";
+import { endBlocked, startWatchdog } from "./app/watchdog.ts";
 
 /** Starts the gateway, says where it is, and ends it well when asked to. */
 async function main(): Promise<void> {
@@ -63,7 +63,7 @@ async function runCrew(settings: Settings): Promise<void> {
   const crew = await Crew.start({
     size: settings.workers,
     hire: (name) =>
-      new Worker(new URL("./crew_member.ts", import.meta.url), { type: "module", name }),
+      new Worker(new URL("./app/worker.ts", import.meta.url), { type: "module", name }),
     log: (level, message, fields) => log[level](message, fields),
     keepCounts: (counts) => keepCounts(counts as Told[]),
     blockedMs: settings.watchdogSeconds * 1000,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { parse, stringify } from "yaml";
 import { ADAPTERS, ADDRESS_NEEDED } from "../providers/registry.ts";
-import type { Known } from "../src/config/checker.ts";
-import { compile } from "../src/config/compile.ts";
-import { describe } from "../src/config/describe.ts";
-import type { Fault } from "../src/config/faults.ts";
+import type { Known } from "../src/platform/config/checker.ts";
+import { compile } from "../src/platform/config/compile.ts";
+import { describe } from "../src/platform/config/describe.ts";
+import type { Fault } from "../src/platform/config/faults.ts";
 
 /**
  * Golden cases: a declaration, a line `---`, and what it must give: its plan or its faults, exactly.

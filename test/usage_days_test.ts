@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
-import { newId } from "../src/base/ids.ts";
-import { decimal, fraction } from "../src/base/money.ts";
-import { rollUpUsage, usageChart, type UsageDay, usageDays } from "../src/ledger/usage_days.ts";
-import type { Usage } from "../src/pricing/usage.ts";
+import { newId } from "../src/lib/ids.ts";
+import { decimal, fraction } from "../src/lib/money.ts";
+import {
+  rollUpUsage,
+  usageChart,
+  type UsageDay,
+  usageDays,
+} from "../src/domain/ledger/usage_days.ts";
+import type { Usage } from "../src/domain/pricing/usage.ts";
 import { asking, costing, openLedger, type TestLedger } from "./helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-import { Outbound } from "../src/outbound/safe_fetch.ts";
-import { rotateSecret } from "../src/webhooks/secrets.ts";
-import { openSeal } from "../src/webhooks/seal.ts";
+import { Outbound } from "../src/platform/outbound/safe_fetch.ts";
+import { rotateSecret } from "../src/domain/webhooks/secrets.ts";
+import { openSeal } from "../src/domain/webhooks/secret_box.ts";
 import { until } from "./helpers/chat_gateway.ts";
 import { type Delivery, deliveryRow, openDelivery } from "./helpers/delivery.ts";
 import { startReceiver } from "./helpers/receiver.ts";

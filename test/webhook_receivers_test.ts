@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { verifyEvent } from "../docs/receivers/verify.ts";
-import { explainSignature, type Fault } from "../src/webhooks/explain_signature.ts";
+import { explainSignature, type Fault } from "../src/domain/webhooks/explain_signature.ts";
 
 interface Vector {
   name: string;

@@ -1,4 +1,4 @@
-import { Refusal } from "../../src/base/refusal.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
 import type { ChatRequest } from "../../src/upstream/adapter.ts";
 import { type Json, record, records, text } from "./json.ts";
 import { refuse } from "./write.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../src/base/refusal.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
 import { ADAPTERS } from "../registry.ts";
 import type { ChatRequest } from "../../src/upstream/adapter.ts";
 

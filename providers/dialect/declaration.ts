@@ -1,6 +1,6 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
-import { didYouMean } from "../../src/base/suggest.ts";
+import { didYouMean } from "../../src/lib/suggest.ts";
 import schema from "../../schemas/provider.schema.json" with { type: "json" };
 import type { ErrorsDeclaration } from "./faults.ts";
 import type { EndingName } from "./finish.ts";
@@ -9,7 +9,7 @@ import type { MediaProvider } from "../media/declare.ts";
 import { findMediaFaults } from "../media/check.ts";
 import type { UsageDeclaration } from "./usage.ts";
 import type { WriteDeclaration } from "./write.ts";
-import { YAML_TYPES } from "../../src/base/yaml_types.ts";
+import { YAML_TYPES } from "../../src/lib/yaml_types.ts";
 
 /** A `provider.yaml`: what sets a server of OpenAI's dialect apart, and how files are made. */
 export interface ProviderDeclaration

@@ -1,5 +1,5 @@
-import { Refusal } from "../../src/base/refusal.ts";
-import { withoutTrailing } from "../../src/base/without_trailing.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
+import { withoutTrailing } from "../../src/lib/without_trailing.ts";
 import type { ChatRequest, Target, UpstreamRequest } from "../../src/upstream/adapter.ts";
 import { type Json, record, records } from "./json.ts";
 

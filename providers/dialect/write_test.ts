@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../src/base/refusal.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
 import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
 import { requestWriter, type WriteDeclaration } from "./write.ts";
 

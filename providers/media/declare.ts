@@ -1,4 +1,4 @@
-import { Refusal } from "../../src/base/refusal.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
 import type { Fault, Target } from "../../src/upstream/adapter.ts";
 import type {
   MediaAdapter,

@@ -1,9 +1,9 @@
 import { type Chance, chanceFrom } from "./chance.ts";
-import type { Orders } from "./orders.ts";
+import type { Orders } from "./directives.ts";
 import type { ChatAsk } from "./read_request.ts";
 import { instanceOf } from "./schema_instance.ts";
 import { Unsatisfiable } from "./schema_values.ts";
-import { storyFor } from "./story.ts";
+import { storyFor } from "./compose_text.ts";
 import { proseOn, reasoningOn, type Topic, wordsOf } from "./text.ts";
 import { tokenize } from "./tokens.ts";
 import { callOf, toolResults, toolsToCall } from "./tool_calls.ts";

@@ -1,5 +1,5 @@
 import type { ChatEvent } from "./chat.ts";
-import type { Orders } from "./orders.ts";
+import type { Orders } from "./directives.ts";
 import { errorOf, type WireError } from "./wire_error.ts";
 
 /** An answer as it will go over the wire: everything is decided and encoded, only time is missing. */

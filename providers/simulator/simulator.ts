@@ -12,7 +12,7 @@ import {
   planUntold,
   planWhole,
 } from "./misbehave.ts";
-import { isHarmful, type Orders, parseOrders, peaceful, takeDirectives } from "./orders.ts";
+import { isHarmful, type Orders, parseOrders, peaceful, takeDirectives } from "./directives.ts";
 import { type Counters, play } from "./play.ts";
 import { type ChatAsk, readRequest } from "./read_request.ts";
 import { countPrompt, PromptCache } from "./usage.ts";

@@ -1,9 +1,9 @@
-import { compile } from "../config/compile.ts";
-import { BadDeclaration, renderFaults } from "../config/faults.ts";
-import { readDeclaration } from "../config/keeper.ts";
-import type { Fault } from "../config/faults.ts";
-import type { Plan } from "../config/plan.ts";
-import { KNOWN } from "../known.ts";
+import { compile } from "../platform/config/compile.ts";
+import { BadDeclaration, renderFaults } from "../platform/config/faults.ts";
+import { readDeclaration } from "../platform/config/config_store.ts";
+import type { Fault } from "../platform/config/faults.ts";
+import type { Plan } from "../platform/config/config.ts";
+import { KNOWN } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Reads and compiles a declaration as the gateway would. */

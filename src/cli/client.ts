@@ -1,5 +1,5 @@
-import { readAdminToken } from "../admin_token.ts";
-import { withoutTrailing } from "../base/without_trailing.ts";
+import { readAdminToken } from "../app/admin_token.ts";
+import { withoutTrailing } from "../lib/without_trailing.ts";
 import type { Terminal } from "./command.ts";
 
 /** The gateway answered with an error, or not at all. */

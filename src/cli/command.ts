@@ -1,4 +1,4 @@
-import type { Settings } from "../environment.ts";
+import type { Settings } from "../app/environment.ts";
 
 /** What a command gets and how it speaks: text for people, JSON for scripts, never both. */
 export interface Terminal {

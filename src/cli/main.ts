@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { readSettings, SettingsError } from "../environment.ts";
-import { StorageError } from "../store/storage_error.ts";
+import { readSettings, SettingsError } from "../app/environment.ts";
+import { StorageError } from "../platform/database/storage_error.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { check } from "./check.ts";
 import { CallError } from "./client.ts";

@@ -1,5 +1,5 @@
-import { migrate as applyMigrations } from "../store/migrate.ts";
-import { openDatabase } from "../store/postgres.ts";
+import { migrate as applyMigrations } from "../platform/database/migrate.ts";
+import { openDatabase } from "../platform/database/postgres.ts";
 import type { Command } from "./command.ts";
 
 export const migrate: Command = {
@@ -16,7 +16,7 @@ export const migrate: Command = {
     const { applied } = await applyMigrations(database.sql);
     // Also where the queue is a file: then the day it moves to Postgres needs no rights to make tables.
     if (databaseUrl !== undefined) {
-      const { migrateQueue } = await import("../queue/graphile_queue.ts");
+      const { migrateQueue } = await import("../platform/queue/graphile_queue.ts");
       await migrateQueue(database.sql, databaseUrl);
     }
     terminal.print(

@@ -1,6 +1,6 @@
-import type { Account } from "../accounts/accounts.ts";
-import type { Balance } from "../ledger/balance.ts";
-import type { Check } from "../ledger/verify.ts";
+import type { Account } from "../domain/accounts/accounts.ts";
+import type { Balance } from "../domain/ledger/balance.ts";
+import type { Check } from "../domain/ledger/verify.ts";
 import { call } from "./client.ts";
 import { type Command, table, text, UsageError, word } from "./command.ts";
 

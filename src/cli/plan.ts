@@ -1,5 +1,5 @@
-import { describe, type Description } from "../config/describe.ts";
-import { diff, renderChanges } from "../config/diff.ts";
+import { describe, type Description } from "../platform/config/describe.ts";
+import { diff, renderChanges } from "../platform/config/diff.ts";
 import { compileFile } from "./check.ts";
 import { call } from "./client.ts";
 import { type Command, type Terminal, text } from "./command.ts";

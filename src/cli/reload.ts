@@ -1,6 +1,6 @@
-import type { Fault } from "../config/faults.ts";
-import type { Reload } from "../config/keeper.ts";
-import { renderChanges } from "../config/diff.ts";
+import type { Fault } from "../platform/config/faults.ts";
+import type { Reload } from "../platform/config/config_store.ts";
+import { renderChanges } from "../platform/config/diff.ts";
 import { call, CallError } from "./client.ts";
 import type { Command } from "./command.ts";
 

@@ -1,4 +1,4 @@
-import type { OperatorTask } from "../tasks/operate_tasks.ts";
+import type { OperatorTask } from "../workflows/tasks/operate_tasks.ts";
 import { call } from "./client.ts";
 import { type Command, table, text, word } from "./command.ts";
 

@@ -1,5 +1,5 @@
-import type { WebhookDelivery } from "../webhooks/deliveries.ts";
-import { type CapturedRequest, explainSignature } from "../webhooks/explain_signature.ts";
+import type { WebhookDelivery } from "../domain/webhooks/deliveries.ts";
+import { type CapturedRequest, explainSignature } from "../domain/webhooks/explain_signature.ts";
 import { call } from "./client.ts";
 import { type Command, text, UsageError, word } from "./command.ts";
 

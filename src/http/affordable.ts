@@ -1,8 +1,8 @@
-import { Refusal } from "../base/refusal.ts";
-import { decimal } from "../base/money.ts";
-import type { Plan } from "../config/plan.ts";
-import { balance } from "../ledger/balance.ts";
-import type { Database } from "../store/database.ts";
+import { Refusal } from "../lib/api_error.ts";
+import { decimal } from "../lib/money.ts";
+import type { Plan } from "../platform/config/config.ts";
+import { balance } from "../domain/ledger/balance.ts";
+import type { Database } from "../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext } from "./exchange.ts";
 
 /** What is larger is worth a look at the balance before it is read. */

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { Refusal } from "../base/refusal.ts";
-import type { Plan, Route } from "../config/plan.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { Plan, Route } from "../platform/config/config.ts";
 import { mountAdmin } from "./admin/mount.ts";
 import type { AdminDeps } from "./admin/mount.ts";
 import { mountCallbacks } from "./endpoints/callbacks.ts";
@@ -9,7 +9,7 @@ import { notReleased } from "./endpoints/create_generation.ts";
 import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
 import type { Endpoint, Env, Exchange } from "./exchange.ts";
-import { type GuardDeps, guarded } from "./guard.ts";
+import { type GuardDeps, guarded } from "./authenticate.ts";
 import { methodNotAllowed } from "./method_not_allowed.ts";
 import { openapi } from "./openapi.ts";
 

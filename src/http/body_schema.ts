@@ -1,8 +1,8 @@
 import Ajv2020, { type AnySchemaObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { isStorableDate } from "../base/storable_date.ts";
+import { isStorableDate } from "../lib/storable_date.ts";
 import { dropNulls } from "./absent_nulls.ts";
-import { schemaRefusal } from "./schema_refusal.ts";
+import { schemaRefusal } from "./schema_error.ts";
 
 const ajv = new Ajv2020.default({
   strict: true,

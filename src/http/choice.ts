@@ -1,4 +1,4 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import type { HttpContext } from "./exchange.ts";
 
 /** A query parameter that must be one of these, where it is sent. */

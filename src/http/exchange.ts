@@ -1,9 +1,9 @@
 import type { Context } from "hono";
-import type { Caller } from "../accounts/key_ring.ts";
-import type { AccountPlan, Plan } from "../config/plan.ts";
-import type { BodyReservation } from "../limits/body_reservation.ts";
-import type { Allowance } from "../limits/limiter.ts";
-import type { RequestBodies } from "../limits/request_bodies.ts";
+import type { Caller } from "../domain/accounts/api_key_cache.ts";
+import type { AccountPlan, Plan } from "../platform/config/config.ts";
+import type { BodyReservation } from "../domain/limits/body_reservation.ts";
+import type { Allowance } from "../domain/limits/limiter.ts";
+import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 
 /** One request on its way through: what is learnt about it is noted here, for headers and the log. */
 export interface Exchange {

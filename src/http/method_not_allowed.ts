@@ -1,4 +1,4 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import type { Endpoint } from "./exchange.ts";
 
 /** The refusal of every other method, naming those that an address takes. */

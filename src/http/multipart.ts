@@ -1,7 +1,7 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import { readDisposition, readParameters } from "./form_disposition.ts";
-import { pauseBetweenPieces, PieceCounter } from "../limits/body_pieces.ts";
-import { type BodyPace, isTooSlow, PACE, tooSlow } from "../limits/paced_reads.ts";
+import { pauseBetweenPieces, PieceCounter } from "../domain/limits/body_pieces.ts";
+import { type BodyPace, isTooSlow, PACE, tooSlow } from "../domain/limits/paced_reads.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
 export interface FormPart {

@@ -1,5 +1,5 @@
-import { refusalTable } from "../base/refusal.ts";
-import type { Plan, Route } from "../config/plan.ts";
+import { refusalTable } from "../lib/api_error.ts";
+import type { Plan, Route } from "../platform/config/config.ts";
 import { allowNulls } from "./absent_nulls.ts";
 import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
 import {

@@ -1,6 +1,6 @@
-import { AILMENTS } from "../tasks/operate_tasks.ts";
-import { STATUSES } from "../tasks/task.ts";
-import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../config/fits.ts";
+import { AILMENTS } from "../workflows/tasks/operate_tasks.ts";
+import { STATUSES } from "../workflows/tasks/task.ts";
+import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../platform/config/model_type_specs.ts";
 
 export type Json = Record<string, unknown>;
 

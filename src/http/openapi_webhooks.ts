@@ -1,4 +1,4 @@
-import { DELIVERY_STATES } from "../webhooks/deliveries.ts";
+import { DELIVERY_STATES } from "../domain/webhooks/deliveries.ts";
 import {
   admin,
   type Call,

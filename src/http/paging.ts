@@ -1,4 +1,4 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import { type HttpContext, sendJson } from "./exchange.ts";
 
 export interface Page {

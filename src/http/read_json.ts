@@ -1,5 +1,5 @@
-import { Refusal } from "../base/refusal.ts";
-import { Turns } from "../base/turns.ts";
+import { Refusal } from "../lib/api_error.ts";
+import { Turns } from "../lib/turns.ts";
 import type { HttpContext } from "./exchange.ts";
 import { jsonFault } from "./json_fault.ts";
 import { scanJson, tooDeep } from "./scan_json.ts";

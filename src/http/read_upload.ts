@@ -1,6 +1,6 @@
-import { Refusal } from "../base/refusal.ts";
-import type { BodyPace } from "../limits/paced_reads.ts";
-import { beginBody, finishBody } from "../limits/unfinished_bodies.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { BodyPace } from "../domain/limits/paced_reads.ts";
+import { beginBody, finishBody } from "../domain/limits/unfinished_bodies.ts";
 import { type FormPart, readForm } from "./multipart.ts";
 
 /** A form with one file in it, on its way in. */

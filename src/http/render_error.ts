@@ -1,5 +1,5 @@
-import { Refusal } from "../base/refusal.ts";
-import { isStorageUnavailable } from "../store/storage_error.ts";
+import { Refusal } from "../lib/api_error.ts";
+import { isStorageUnavailable } from "../platform/database/storage_error.ts";
 import { sendJson } from "./exchange.ts";
 
 const STORAGE_RETRY_SECONDS = 2;

@@ -1,4 +1,4 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

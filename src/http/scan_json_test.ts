@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import { scanJson } from "./scan_json.ts";
 
 const scan = (text: string, depthMax: number, valuesMax: number): string => {

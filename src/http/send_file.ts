@@ -1,4 +1,4 @@
-import type { ByteRange, Files, StoredFile } from "../files/files.ts";
+import type { ByteRange, Files, StoredFile } from "../domain/files/files.ts";
 import type { HttpContext } from "./exchange.ts";
 
 /** Content is inert even if a browser is led to it: no script, no other origin, no guessing of types. */

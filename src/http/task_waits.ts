@@ -1,5 +1,5 @@
-import { Refusal } from "../base/refusal.ts";
-import { Slots } from "../base/slots.ts";
+import { Refusal } from "../lib/api_error.ts";
+import { Slots } from "../lib/slots.ts";
 import { accountOf, type HttpContext } from "./exchange.ts";
 
 /** How many requests may wait for tasks at once, on one node. */

@@ -1,21 +1,21 @@
 import type { Context, Hono } from "hono";
-import type { Caller } from "../accounts/key_ring.ts";
-import type { OAuth } from "../accounts/oauth.ts";
-import type { Passwords } from "../accounts/passwords.ts";
-import type { Person } from "../accounts/people.ts";
-import type { Session, Sessions } from "../accounts/sessions.ts";
-import type { Throttle } from "../accounts/throttle.ts";
-import type { Refusal } from "../base/refusal.ts";
-import type { PlanKeeper } from "../config/keeper.ts";
-import type { Plan } from "../config/plan.ts";
-import type { BodyReservation } from "../limits/body_reservation.ts";
-import type { RequestBodies } from "../limits/request_bodies.ts";
-import type { Changes } from "../store/changes.ts";
-import type { Database } from "../store/database.ts";
-import type { TaskDeps } from "../tasks/deps.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Caller } from "../domain/accounts/api_key_cache.ts";
+import type { OAuth } from "../domain/accounts/oauth.ts";
+import type { Passwords } from "../domain/accounts/passwords.ts";
+import type { Person } from "../domain/accounts/people.ts";
+import type { Session, Sessions } from "../domain/accounts/sessions.ts";
+import type { Throttle } from "../domain/accounts/throttle.ts";
+import type { Refusal } from "../lib/api_error.ts";
+import type { PlanKeeper } from "../platform/config/config_store.ts";
+import type { Plan } from "../platform/config/config.ts";
+import type { BodyReservation } from "../domain/limits/body_reservation.ts";
+import type { RequestBodies } from "../domain/limits/request_bodies.ts";
+import type { Changes } from "../platform/cluster/cluster.ts";
+import type { Database } from "../platform/database/database.ts";
+import type { TaskDeps } from "../workflows/tasks/deps.ts";
+import type { Log } from "../platform/telemetry/log.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
+import type { Webhooks } from "../domain/webhooks/webhooks.ts";
 
 /** What the front tells the site about a request, and hears back for metrics and the log. */
 export interface SiteExchange {

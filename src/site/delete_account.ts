@@ -1,9 +1,9 @@
-import { deletePerson } from "../accounts/delete_person.ts";
-import type { Person } from "../accounts/people.ts";
-import { expireRows } from "../files/rows.ts";
-import { askToCancelAll } from "../tasks/cancel_task.ts";
-import { TASK } from "../tasks/task.ts";
-import { removeReceivers } from "../webhooks/endpoints.ts";
+import { deletePerson } from "../domain/accounts/delete_person.ts";
+import type { Person } from "../domain/accounts/people.ts";
+import { expireRows } from "../domain/files/rows.ts";
+import { askToCancelAll } from "../workflows/tasks/cancel_task.ts";
+import { TASK } from "../workflows/tasks/task.ts";
+import { removeReceivers } from "../domain/webhooks/endpoints.ts";
 import type { SiteDeps } from "./context.ts";
 
 /** Deletes a person with all that still works for them: keys, files, tasks, receivers of events, sessions. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Context, Next } from "hono";
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import type { SiteContext, SiteEnv } from "./context.ts";
 import { readForm } from "./form.ts";
 

@@ -1,4 +1,4 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import type { SiteContext } from "./context.ts";
 
 const FORM_BYTES_MAX = 256 * 1024;

@@ -1,5 +1,5 @@
-import type { Asker } from "../accounts/fair_queue.ts";
-import { knownDevice } from "../accounts/known_devices.ts";
+import type { Asker } from "../domain/accounts/fair_queue.ts";
+import { knownDevice } from "../domain/accounts/known_devices.ts";
 import { readCookie } from "./cookies.ts";
 import type { SiteContext, SiteDeps } from "./context.ts";
 import { addressOf } from "./form.ts";

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { Refusal } from "../base/refusal.ts";
-import type { Plan } from "../config/plan.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { Plan } from "../platform/config/config.ts";
 import { sendAsset } from "./assets.ts";
 import { mountConsole } from "./console/mount.tsx";
 import type { SiteContext, SiteDeps, SiteEnv, SiteExchange } from "./context.ts";

@@ -1,7 +1,7 @@
 import type { Context, Next } from "hono";
-import { DEVICE_SECONDS, markDevice } from "../accounts/known_devices.ts";
-import { findPerson, type Person } from "../accounts/people.ts";
-import { formToken, SESSION_MS } from "../accounts/sessions.ts";
+import { DEVICE_SECONDS, markDevice } from "../domain/accounts/known_devices.ts";
+import { findPerson, type Person } from "../domain/accounts/people.ts";
+import { formToken, SESSION_MS } from "../domain/accounts/sessions.ts";
 import { cookieText, readCookie } from "./cookies.ts";
 import type { Flash, SiteContext, SiteDeps, SiteEnv } from "./context.ts";
 import { seeOther } from "./respond.ts";

@@ -1,7 +1,7 @@
-import { Slots } from "../base/slots.ts";
-import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import { Slots } from "../lib/slots.ts";
+import type { Model, Plan, Provider, Upstream } from "../platform/config/config.ts";
 import type { Adapter, Target } from "./adapter.ts";
-import { Breaker, type Health } from "../base/breaker.ts";
+import { Breaker, type Health } from "../lib/breaker.ts";
 import { causeOf, type FailureKind, type UpstreamFailure } from "./failure.ts";
 
 export interface AdmissionOptions {

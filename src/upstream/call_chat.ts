@@ -1,4 +1,4 @@
-import type { Upstream } from "../config/plan.ts";
+import type { Upstream } from "../platform/config/config.ts";
 import {
   type Adapter,
   type ChatChunk,

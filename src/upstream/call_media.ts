@@ -1,5 +1,5 @@
-import { Refusal } from "../base/refusal.ts";
-import type { Model, Plan } from "../config/plan.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { Model, Plan } from "../platform/config/config.ts";
 import { transportTo } from "./adapter.ts";
 import { type Admission, type Asker, nameOf } from "./admission.ts";
 import { tryingOrder } from "./choose.ts";

@@ -1,4 +1,4 @@
-import type { Upstream } from "../config/plan.ts";
+import type { Upstream } from "../platform/config/config.ts";
 
 /**
  * The order in which a model's upstreams are tried: by priority, and among equals at random by weight,

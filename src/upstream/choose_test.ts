@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Upstream } from "../config/plan.ts";
+import type { Upstream } from "../platform/config/config.ts";
 import { tryingOrder } from "./choose.ts";
 
 const upstream = (provider: string, priority: number, weight: number): Upstream => ({

@@ -1,4 +1,4 @@
-import { ElsewhereError } from "../base/elsewhere_error.ts";
+import { ElsewhereError } from "../lib/remote_error.ts";
 import type { Fault } from "./adapter.ts";
 
 /** `unable`: this upstream cannot be asked for that; nothing was sent. */

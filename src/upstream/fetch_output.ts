@@ -1,4 +1,4 @@
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../lib/api_error.ts";
 import { Deadline } from "./deadline.ts";
 import { type Exchange, explained, mimeTypeOf, send } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";

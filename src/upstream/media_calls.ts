@@ -1,4 +1,4 @@
-import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import type { Model, Plan, Provider, Upstream } from "../platform/config/config.ts";
 import type { Asker } from "./admission.ts";
 import type { MediaJob, Seen, Submitted, UpstreamOutput } from "./media_adapter.ts";
 

@@ -1,8 +1,8 @@
-import { Refusal } from "../base/refusal.ts";
-import type { Model, Plan, Provider, Upstream } from "../config/plan.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { Model, Plan, Provider, Upstream } from "../platform/config/config.ts";
 import type { ChatRequest, ImageInput } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
-import type { Health } from "../base/breaker.ts";
+import type { Health } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
 import { tryingOrder } from "./choose.ts";

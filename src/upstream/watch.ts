@@ -1,4 +1,4 @@
-import { everyMs } from "../base/rounds.ts";
+import { everyMs } from "../lib/shared_interval.ts";
 import { UpstreamFailure } from "./failure.ts";
 
 interface Watched {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { compile } from "../../src/config/compile.ts";
-import { KNOWN } from "../../src/known.ts";
+import { compile } from "../../src/platform/config/compile.ts";
+import { KNOWN } from "../../src/app/build_capabilities.ts";
 import { generator, median, printTable, requestsPerSecond, takeTurns } from "./load.ts";
 import { declarationOf, makeAccount, openGround, startGateway } from "./servers.ts";
 

@@ -3,7 +3,7 @@
  * that has called ten times. `--rows=N` for another number.
  */
 import { Visitor } from "../helpers/visitor.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { median, printTable } from "./load.ts";
 import { openGround, startGateway } from "./servers.ts";
 

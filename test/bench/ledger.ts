@@ -5,15 +5,15 @@
  */
 import type { Sql } from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
-import { newId } from "../../src/base/ids.ts";
-import type { Price } from "../../src/config/plan.ts";
-import type { HoldRequest } from "../../src/ledger/hold.ts";
-import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
-import { verify } from "../../src/ledger/verify.ts";
-import type { Charge, Quote } from "../../src/pricing/quote.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
+import { newId } from "../../src/lib/ids.ts";
+import type { Price } from "../../src/platform/config/config.ts";
+import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
+import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
+import { verify } from "../../src/domain/ledger/verify.ts";
+import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { median, printTable } from "./load.ts";
 import { naivePair } from "./naive_ledger.ts";
 

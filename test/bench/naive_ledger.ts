@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import type { HoldRequest } from "../../src/ledger/hold.ts";
+import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
 
 /**
  * What one would write first, on the same tables: two transactions per request, each of which reads the

@@ -7,13 +7,13 @@
 import { join } from "node:path";
 import type { Sql } from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { createKey } from "../../src/accounts/api_keys.ts";
-import { type Gateway, openGateway } from "../../src/gateway.ts";
-import { credit } from "../../src/ledger/credit.ts";
-import { verify } from "../../src/ledger/verify.ts";
-import { TASK_RULES } from "../../src/tasks/verify_tasks.ts";
-import { openLog } from "../../src/telemetry/log.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
+import { type Gateway, openGateway } from "../../src/app/open_gateway.ts";
+import { credit } from "../../src/domain/ledger/credit.ts";
+import { verify } from "../../src/domain/ledger/verify.ts";
+import { TASK_RULES } from "../../src/workflows/tasks/verify_tasks.ts";
+import { openLog } from "../../src/platform/telemetry/log.ts";
 import { median, printTable } from "./load.ts";
 
 const CLIENTS = 32;
@@ -199,7 +199,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
 }
 
 async function createDatabase(server: string, name: string): Promise<void> {
-  const { openDatabase } = await import("../../src/store/postgres.ts");
+  const { openDatabase } = await import("../../src/platform/database/postgres.ts");
   await using maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log() {} });
   await maintenance.sql.unsafe(`create database ${name}`);
 }

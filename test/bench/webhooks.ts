@@ -4,15 +4,15 @@
  * no record, with the same concurrency and in turns. `--events=N` per round.
  */
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
-import { newId } from "../../src/base/ids.ts";
-import { Outbound } from "../../src/outbound/safe_fetch.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
-import { renderPayload } from "../../src/webhooks/event.ts";
-import { openSeal } from "../../src/webhooks/seal.ts";
-import { deliveryWorker } from "../../src/webhooks/sender.ts";
-import { newWebhookSecret, signedHeaders } from "../../src/webhooks/sign.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
+import { renderPayload } from "../../src/domain/webhooks/event.ts";
+import { openSeal } from "../../src/domain/webhooks/secret_box.ts";
+import { deliveryWorker } from "../../src/domain/webhooks/sender.ts";
+import { newWebhookSecret, signedHeaders } from "../../src/domain/webhooks/sign.ts";
 import { printTable, takeTurns } from "./load.ts";
 
 /** A lane sends 16 at once, so this many receivers make the concurrency. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { createKey } from "../../src/accounts/api_keys.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { startProcess } from "../helpers/gateway_process.ts";
 import { memoryOf } from "../helpers/memory_of.ts";

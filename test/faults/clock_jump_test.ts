@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { watchClock } from "../../src/base/watch_clock.ts";
+import { watchClock } from "../../src/lib/watch_clock.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";

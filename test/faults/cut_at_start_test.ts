@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openGateway as open } from "../../src/gateway.ts";
-import { openLog } from "../../src/telemetry/log.ts";
+import { openGateway as open } from "../../src/app/open_gateway.ts";
+import { openLog } from "../../src/platform/telemetry/log.ts";
 import { cuttingProxy } from "../helpers/cutting_proxy.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { ADMIN_TOKEN } from "../helpers/open_gateway.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startPostgres } from "../../scripts/postgres.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 
 Deno.test("503 while the database is away, and full service by itself when it is back", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openFiles } from "../../src/files/open_files.ts";
-import { KvQueue } from "../../src/queue/kv_queue.ts";
+import { openFiles } from "../../src/domain/files/open_files.ts";
+import { KvQueue } from "../../src/platform/queue/kv_queue.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { filesIn } from "../helpers/file_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
 import { startPostgres } from "../../scripts/postgres.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 import { smallDisk } from "../helpers/small_disk.ts";

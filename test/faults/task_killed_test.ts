@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { newId } from "../../src/base/ids.ts";
-import { TaskCreation } from "../../src/tasks/create_task.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { TaskCreation } from "../../src/workflows/tasks/create_task.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { sweep } from "../../src/ledger/sweep.ts";
-import { cancelTask } from "../../src/tasks/cancel_task.ts";
-import { finishTask } from "../../src/tasks/finish_task.ts";
+import { sweep } from "../../src/domain/ledger/sweep.ts";
+import { cancelTask } from "../../src/workflows/tasks/cancel_task.ts";
+import { finishTask } from "../../src/workflows/tasks/finish_task.ts";
 import {
   claim,
   handBack,
@@ -9,8 +9,8 @@ import {
   noteAccepted,
   noteOutput,
   noteSubmitting,
-} from "../../src/tasks/lease.ts";
-import { replayTask } from "../../src/tasks/operate_tasks.ts";
+} from "../../src/workflows/tasks/lease.ts";
+import { replayTask } from "../../src/workflows/tasks/operate_tasks.ts";
 import { openTaskEngine } from "../helpers/task_engine.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";

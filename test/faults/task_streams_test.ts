@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createKey } from "../../src/accounts/api_keys.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
 import { eventsOf } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { createKey } from "../../src/accounts/api_keys.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { BOUNDARY, filePart, form, FORM_TYPE, PURPOSE } from "../helpers/form.ts";
 import { startProcess } from "../helpers/gateway_process.ts";

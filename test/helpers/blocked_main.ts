@@ -1,5 +1,5 @@
 /** A process whose main thread is watched; `block` as argument: it then never comes back. */
-import { startWatchdog } from "../../src/watchdog.ts";
+import { startWatchdog } from "../../src/app/watchdog.ts";
 
 const pulse = startWatchdog({ blockedMs: 1_500, lookMs: 100, level: "info", format: "json" });
 pulse.begin("req_before", "GET", "/healthz");

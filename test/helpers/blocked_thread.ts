@@ -1,6 +1,6 @@
 /** A process with two worker threads, one of which is blocked. */
-import { Crew } from "../../src/crew.ts";
-import { endBlocked } from "../../src/watchdog.ts";
+import { Crew } from "../../src/app/worker_pool.ts";
+import { endBlocked } from "../../src/app/watchdog.ts";
 
 const crew = await Crew.start({
   size: 2,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { setOperator, verifyAddress } from "../../src/accounts/people.ts";
+import { setOperator, verifyAddress } from "../../src/domain/accounts/people.ts";
 import { openGateway, type TestGateway, type TestGatewayOptions } from "./open_gateway.ts";
 
 /** A gateway with somebody signed in to its console. */

@@ -1,12 +1,12 @@
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { Outbound } from "../../src/outbound/safe_fetch.ts";
-import type { Database } from "../../src/store/database.ts";
-import { enlistEvent } from "../../src/webhooks/enlist.ts";
-import { createEndpoint, type EndpointFields } from "../../src/webhooks/endpoints.ts";
-import type { NewEvent } from "../../src/webhooks/event.ts";
-import { openSeal } from "../../src/webhooks/seal.ts";
-import { revealSecret } from "../../src/webhooks/secrets.ts";
-import { deliveryWorker, type Sender, type SenderDeps } from "../../src/webhooks/sender.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { enlistEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { createEndpoint, type EndpointFields } from "../../src/domain/webhooks/endpoints.ts";
+import type { NewEvent } from "../../src/domain/webhooks/event.ts";
+import { openSeal } from "../../src/domain/webhooks/secret_box.ts";
+import { revealSecret } from "../../src/domain/webhooks/secrets.ts";
+import { deliveryWorker, type Sender, type SenderDeps } from "../../src/domain/webhooks/sender.ts";
 import { freshDatabase } from "./fresh_database.ts";
 
 export interface DeliveryOptions {

@@ -1,9 +1,9 @@
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
-import { migrate } from "../../src/store/migrate.ts";
-import { type Database, openDatabase } from "../../src/store/postgres.ts";
-import { readMigrations } from "../../src/store/read_migrations.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { type Database, openDatabase } from "../../src/platform/database/postgres.ts";
+import { readMigrations } from "../../src/platform/database/read_migrations.ts";
 
 /** A migrated database of one test's own, gone with the test. */
 export interface FreshDatabase extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { Refusal } from "../../src/base/refusal.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
 import type { TestLedger } from "./open_ledger.ts";
 
 /** The money of a balance, without the rest. */

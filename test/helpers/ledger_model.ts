@@ -2,11 +2,11 @@
  * The ledger as a few lines of arithmetic: no database, no batches, no locks. What the real one does must
  * come to the same.
  */
-import type { Fraction } from "../../src/base/money.ts";
-import { formatDecimal } from "../../src/base/money.ts";
-import type { Balance } from "../../src/ledger/balance.ts";
-import type { HoldState } from "../../src/ledger/item.ts";
-import { type Kind, KINDS } from "../../src/pricing/usage.ts";
+import type { Fraction } from "../../src/lib/money.ts";
+import { formatDecimal } from "../../src/lib/money.ts";
+import type { Balance } from "../../src/domain/ledger/balance.ts";
+import type { HoldState } from "../../src/domain/ledger/item.ts";
+import { type Kind, KINDS } from "../../src/domain/pricing/usage.ts";
 
 const ONE = 10n ** 12n;
 const CARRY_ONE = 10n ** 18n;

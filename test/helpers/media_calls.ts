@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { EVERY_ADAPTER } from "../../providers/own.ts";
-import { KNOWN } from "../../src/known.ts";
-import { compileOrThrow } from "../../src/config/compile.ts";
-import type { Plan } from "../../src/config/plan.ts";
-import { Outbound } from "../../src/outbound/safe_fetch.ts";
+import { KNOWN } from "../../src/app/build_capabilities.ts";
+import { compileOrThrow } from "../../src/platform/config/compile.ts";
+import type { Plan } from "../../src/platform/config/config.ts";
+import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
 import { Admission } from "../../src/upstream/admission.ts";
 import { openMediaCalls } from "../../src/upstream/call_media.ts";
 import { Http1Client } from "../../src/upstream/http1/client.ts";

@@ -1,4 +1,4 @@
-import { encodeMp3 } from "../../src/base/encode_mp3.ts";
+import { encodeMp3 } from "../../src/lib/encode_mp3.ts";
 import { flac, joined, m4a, oggOpus, oggVorbis, png, text, wav } from "./media.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,10 +1,14 @@
 import { join } from "node:path";
-import { createAccount, type NewAccount } from "../../src/accounts/accounts.ts";
-import { createKey } from "../../src/accounts/api_keys.ts";
-import { type Gateway, type GatewayOptions, openGateway as open } from "../../src/gateway.ts";
-import type { GatewayTiming } from "../../src/timing.ts";
-import type { Resolve } from "../../src/outbound/resolve.ts";
-import { openLog } from "../../src/telemetry/log.ts";
+import { createAccount, type NewAccount } from "../../src/domain/accounts/accounts.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
+import {
+  type Gateway,
+  type GatewayOptions,
+  openGateway as open,
+} from "../../src/app/open_gateway.ts";
+import type { GatewayTiming } from "../../src/app/timing.ts";
+import type { Resolve } from "../../src/platform/outbound/resolve.ts";
+import { openLog } from "../../src/platform/telemetry/log.ts";
 import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
 
 export const ADMIN_TOKEN = "test-admin-token-0123456789";

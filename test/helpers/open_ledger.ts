@@ -1,21 +1,21 @@
 import type { Sql } from "postgres";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { newId } from "../../src/base/ids.ts";
-import { type Fraction, fraction } from "../../src/base/money.ts";
-import type { Price } from "../../src/config/plan.ts";
-import { type Balance, balance } from "../../src/ledger/balance.ts";
-import { credit } from "../../src/ledger/credit.ts";
-import type { HoldRequest } from "../../src/ledger/hold.ts";
-import type { LivingHolds } from "../../src/ledger/living_holds.ts";
-import { type Ledger, openLedger as open } from "../../src/ledger/ledger.ts";
-import { declarePlans, setPlan } from "../../src/ledger/plans.ts";
-import type { Resolution } from "../../src/ledger/settle.ts";
-import { sweep, type Swept } from "../../src/ledger/sweep.ts";
-import { verify } from "../../src/ledger/verify.ts";
-import type { Charge, Quote } from "../../src/pricing/quote.ts";
-import type { Kind, Usage } from "../../src/pricing/usage.ts";
-import { type Changes, openChanges } from "../../src/store/changes.ts";
-import type { Database } from "../../src/store/database.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { type Fraction, fraction } from "../../src/lib/money.ts";
+import type { Price } from "../../src/platform/config/config.ts";
+import { type Balance, balance } from "../../src/domain/ledger/balance.ts";
+import { credit } from "../../src/domain/ledger/credit.ts";
+import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
+import type { LivingHolds } from "../../src/domain/ledger/hold_renewer.ts";
+import { type Ledger, openLedger as open } from "../../src/domain/ledger/ledger.ts";
+import { declarePlans, setPlan } from "../../src/domain/ledger/plans.ts";
+import type { Resolution } from "../../src/domain/ledger/settle.ts";
+import { sweep, type Swept } from "../../src/domain/ledger/sweep.ts";
+import { verify } from "../../src/domain/ledger/verify.ts";
+import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
+import type { Kind, Usage } from "../../src/domain/pricing/usage.ts";
+import { type Changes, openChanges } from "../../src/platform/cluster/cluster.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "./fresh_database.ts";
 
 /** A ledger on a database of its own, with an account in it and a clock that the test sets. */

@@ -1,6 +1,6 @@
 import { FAST, type RunningPostgres, startPostgres } from "../../scripts/postgres.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
 import type { FreshDatabase } from "./fresh_database.ts";
 
 /** A migrated database on a server of its own, which the test may kill and start again. */

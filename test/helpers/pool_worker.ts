@@ -1,4 +1,4 @@
-import { serveJobs } from "../../src/base/serve_jobs.ts";
+import { serveJobs } from "../../src/lib/serve_jobs.ts";
 
 export type PoolTestJob = {
   do: "echo" | "loop" | "fail" | "wait" | "memory" | "ask" | "ask forever";

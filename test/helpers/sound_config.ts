@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../providers/registry.ts";
 import schema from "../../schemas/gateway.schema.json" with { type: "json" };
-import { compile, type Compiled } from "../../src/config/compile.ts";
-import { describe } from "../../src/config/describe.ts";
-import { diff, renderChanges } from "../../src/config/diff.ts";
-import { renderFaults } from "../../src/config/faults.ts";
+import { compile, type Compiled } from "../../src/platform/config/compile.ts";
+import { describe } from "../../src/platform/config/describe.ts";
+import { diff, renderChanges } from "../../src/platform/config/diff.ts";
+import { renderFaults } from "../../src/platform/config/faults.ts";
 
 export const SHIPPED = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
 const KNOWN = {

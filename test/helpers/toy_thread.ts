@@ -3,8 +3,8 @@
  * /count says what the crew has counted: each thread its name. After /hush it is deaf to questions, and at
  * /block it never comes back.
  */
-import type { Order, Report } from "../../src/crew.ts";
-import { Pulse } from "../../src/pulse.ts";
+import type { Order, Report } from "../../src/app/worker_pool.ts";
+import { Pulse } from "../../src/app/pulse.ts";
 
 const scope = self as unknown as {
   name: string;

@@ -1,4 +1,4 @@
-import { enlistEvent } from "../../src/webhooks/enlist.ts";
+import { enlistEvent } from "../../src/domain/webhooks/enqueue_event.ts";
 import { until } from "./chat_gateway.ts";
 import { openGateway, type TestGateway } from "./open_gateway.ts";
 import type { Receiver } from "./receiver.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BadDeclaration, type Fault } from "../../src/config/faults.ts";
+import { BadDeclaration, type Fault } from "../../src/platform/config/faults.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decimal, formatDecimal } from "../../src/base/money.ts";
+import { decimal, formatDecimal } from "../../src/lib/money.ts";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { png, wav } from "../helpers/media.ts";

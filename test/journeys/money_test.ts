@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { priceFor } from "../../src/pricing/books.ts";
-import { charge, quote } from "../../src/pricing/quote.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
-import { newId } from "../../src/base/ids.ts";
+import { priceFor } from "../../src/domain/pricing/find_price.ts";
+import { charge, quote } from "../../src/domain/pricing/quote.ts";
+import { openLedger } from "../../src/domain/ledger/ledger.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 
 const balanceOf = async (gateway: TestGateway) => {

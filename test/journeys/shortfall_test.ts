@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/domain/ledger/ledger.ts";
 import { type ChatGateway, openChatGateway, until } from "../helpers/chat_gateway.ts";
 import { openConsole } from "../helpers/console_gateway.ts";
 import { asking, costing } from "../helpers/open_ledger.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { argon2id } from "hash-wasm";
-import { Throttle } from "../../src/accounts/throttle.ts";
+import { Throttle } from "../../src/domain/accounts/throttle.ts";
 import { openConsole, shippedWith, type SignedInPerson } from "../helpers/console_gateway.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { declarationWithSite } from "../helpers/site_declaration.ts";

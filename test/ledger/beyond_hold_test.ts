@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { decimal, formatDecimal } from "../../src/base/money.ts";
-import { findReceipt } from "../../src/ledger/statement.ts";
-import { verify } from "../../src/ledger/verify.ts";
+import { decimal, formatDecimal } from "../../src/lib/money.ts";
+import { findReceipt } from "../../src/domain/ledger/statement.ts";
+import { verify } from "../../src/domain/ledger/verify.ts";
 import { money, systemBalance } from "../helpers/ledger_looks.ts";
 import {
   type Asked,

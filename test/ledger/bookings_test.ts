@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { adjust, credit } from "../../src/ledger/credit.ts";
-import { runItems } from "../../src/ledger/item.ts";
+import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { runItems } from "../../src/domain/ledger/item.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 import { money, systemBalance } from "../helpers/ledger_looks.ts";
 

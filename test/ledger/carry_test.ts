@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decimal, formatDecimal, type Fraction } from "../../src/base/money.ts";
+import { decimal, formatDecimal, type Fraction } from "../../src/lib/money.ts";
 import { money } from "../helpers/ledger_looks.ts";
 import { asking, costing, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
 

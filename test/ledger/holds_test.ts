@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { runItems } from "../../src/ledger/item.ts";
-import { holdItem } from "../../src/ledger/hold.ts";
+import { runItems } from "../../src/domain/ledger/item.ts";
+import { holdItem } from "../../src/domain/ledger/hold.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 import { isShort, money, systemBalance } from "../helpers/ledger_looks.ts";
 

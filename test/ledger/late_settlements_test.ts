@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { listUsage } from "../../src/ledger/statement.ts";
-import { rollUpUsage, usageDays } from "../../src/ledger/usage_days.ts";
-import type { HoldRequest } from "../../src/ledger/hold.ts";
+import { listUsage } from "../../src/domain/ledger/statement.ts";
+import { rollUpUsage, usageDays } from "../../src/domain/ledger/usage_days.ts";
+import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
 import {
   type Asked,
   asking,

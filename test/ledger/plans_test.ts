@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createAccount } from "../../src/accounts/accounts.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 import { systemBalance } from "../helpers/ledger_looks.ts";
 

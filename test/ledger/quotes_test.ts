@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { covers } from "../../src/ledger/balance.ts";
-import { charge, quote } from "../../src/pricing/quote.ts";
-import { priceFrom, type PriceSnapshot } from "../../src/pricing/snapshot.ts";
+import { covers } from "../../src/domain/ledger/balance.ts";
+import { charge, quote } from "../../src/domain/pricing/quote.ts";
+import { priceFrom, type PriceSnapshot } from "../../src/domain/pricing/snapshot.ts";
 import { openLedger, PRICE } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

@@ -1,16 +1,16 @@
 /** What many callers on many nodes do to one ledger at once. On a real Postgres. */
 import assert from "node:assert/strict";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { newId } from "../../src/base/ids.ts";
-import { formatDecimal } from "../../src/base/money.ts";
-import { Refusal } from "../../src/base/refusal.ts";
-import { balance } from "../../src/ledger/balance.ts";
-import { adjust, credit } from "../../src/ledger/credit.ts";
-import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
-import { sweep } from "../../src/ledger/sweep.ts";
-import { verify } from "../../src/ledger/verify.ts";
-import type { Database } from "../../src/store/database.ts";
-import { isStorageDown } from "../../src/store/postgres.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { formatDecimal } from "../../src/lib/money.ts";
+import { Refusal } from "../../src/lib/api_error.ts";
+import { balance } from "../../src/domain/ledger/balance.ts";
+import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
+import { sweep } from "../../src/domain/ledger/sweep.ts";
+import { verify } from "../../src/domain/ledger/verify.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { isStorageDown } from "../../src/platform/database/postgres.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { asking, costing } from "../helpers/open_ledger.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { LivingHolds } from "../../src/ledger/living_holds.ts";
-import { findReceipt, listUsage } from "../../src/ledger/statement.ts";
+import { LivingHolds } from "../../src/domain/ledger/hold_renewer.ts";
+import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

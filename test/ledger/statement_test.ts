@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { adjust, credit } from "../../src/ledger/credit.ts";
-import { exportCsv } from "../../src/ledger/export_csv.ts";
-import { findReceipt, listUsage } from "../../src/ledger/statement.ts";
-import { quote } from "../../src/pricing/quote.ts";
-import { charge } from "../../src/pricing/quote.ts";
+import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
+import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
+import { quote } from "../../src/domain/pricing/quote.ts";
+import { charge } from "../../src/domain/pricing/quote.ts";
 import { asking, costing, openLedger, PRICE } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

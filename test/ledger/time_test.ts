@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findReceipt } from "../../src/ledger/statement.ts";
+import { findReceipt } from "../../src/domain/ledger/statement.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 import { money } from "../helpers/ledger_looks.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { verify } from "../../src/ledger/verify.ts";
+import { verify } from "../../src/domain/ledger/verify.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/postgres.ts";
-import { decimal } from "../../src/base/money.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { openDatabase } from "../../src/platform/database/postgres.ts";
+import { decimal } from "../../src/lib/money.ts";
 import { eventsOf, until } from "../helpers/chat_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeDeclaration } from "../helpers/node_declaration.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SettingsError } from "../../src/environment.ts";
+import { SettingsError } from "../../src/app/environment.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

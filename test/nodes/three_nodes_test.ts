@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { createKey } from "../../src/accounts/api_keys.ts";
-import { credit } from "../../src/ledger/credit.ts";
-import type { Database } from "../../src/store/database.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
+import { credit } from "../../src/domain/ledger/credit.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";

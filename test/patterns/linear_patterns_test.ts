@@ -1,4 +1,4 @@
-import { SHAPES } from "../../src/telemetry/scrub.ts";
+import { SHAPES } from "../../src/platform/telemetry/scrub.ts";
 import assert from "node:assert/strict";
 import { whyNotLinear, withSmallCounts } from "./check_pattern.ts";
 import { type BuiltPattern, filesOf, type Pattern, patternsInCode } from "./find_patterns.ts";
@@ -26,7 +26,7 @@ const EXCEPTIONS: readonly { begins: string; because: string }[] = [
 
 /** Patterns that are put together when the code runs, each with an example that is checked instead. */
 const BUILT: Readonly<Record<string, string>> = {
-  // One shape of many: all together are too much for the checker, and src/telemetry/log_test.ts measures them.
+  // One shape of many: all together are too much for the checker, and src/platform/telemetry/log_test.ts measures them.
   'new RegExp(SHAPES.join("|"), "gi")': SHAPES[1]!,
   // Secrets of the environment, as plain text.
   'new RegExp(all.map((value) => RegExp.escape(value)).join("|"), "g")': "secret-one|secret-two",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { createKey } from "../../src/accounts/api_keys.ts";
-import { credit } from "../../src/ledger/credit.ts";
+import { createAccount } from "../../src/domain/accounts/accounts.ts";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
+import { credit } from "../../src/domain/ledger/credit.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { nodeDeclaration, sharedStorage } from "../helpers/node_declaration.ts";

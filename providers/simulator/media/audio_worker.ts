@@ -1,5 +1,5 @@
-import { type Mp3Frames, readMp3Frames } from "../../../src/base/mp3_frames.ts";
-import { serveJobs } from "../../../src/base/serve_jobs.ts";
+import { type Mp3Frames, readMp3Frames } from "../../../src/lib/mp3_frames.ts";
+import { serveJobs } from "../../../src/lib/serve_jobs.ts";
 import type { AudioJob } from "./read_audio.ts";
 
 async function secondsOf(bytes: Uint8Array<ArrayBuffer>): Promise<number> {

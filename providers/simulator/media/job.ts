@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import type { Orders } from "../orders.ts";
+import type { Orders } from "../directives.ts";
 
 /** What of the orders concerns a job once it was accepted. */
 export type JobOrders = Pick<

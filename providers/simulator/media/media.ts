@@ -1,5 +1,5 @@
 import { type Plan, planError, planRefusal, planUntold, planWhole } from "../misbehave.ts";
-import { type Orders, parseOrders } from "../orders.ts";
+import { type Orders, parseOrders } from "../directives.ts";
 import { errorOf, WireError } from "../wire_error.ts";
 import { idOf, type Job, jobOf, outputCount, stateAt } from "./job.ts";
 import { planOutput, PRIVATE_ADDRESS } from "./plan_output.ts";

@@ -1,4 +1,4 @@
-import { encodeMp3 } from "../../../src/base/encode_mp3.ts";
+import { encodeMp3 } from "../../../src/lib/encode_mp3.ts";
 
 const KBPS = 48;
 /**

@@ -1,6 +1,6 @@
 import { readNumber, readString, wrongValue } from "../fields.ts";
 import { type Plan, planRefusal, planUntold, planWhole } from "../misbehave.ts";
-import { type Orders, parseOrders, takeDirectives } from "../orders.ts";
+import { type Orders, parseOrders, takeDirectives } from "../directives.ts";
 import { murmurMp3 } from "./mp3.ts";
 import { readBody } from "./read_job.ts";
 import { SAMPLE_RATE, speak, speechLength } from "./speech.ts";

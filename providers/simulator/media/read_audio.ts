@@ -1,5 +1,5 @@
-import type { Mp3Frames } from "../../../src/base/mp3_frames.ts";
-import { WorkerPool } from "../../../src/base/worker_pool.ts";
+import type { Mp3Frames } from "../../../src/lib/mp3_frames.ts";
+import { WorkerPool } from "../../../src/lib/process_pool.ts";
 
 export interface AudioJob {
   wanted: "seconds" | "frames";

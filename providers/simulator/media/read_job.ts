@@ -1,5 +1,5 @@
 import { type Fields, isFields, missing, readFields, readString, wrongValue } from "../fields.ts";
-import { type Orders, takeDirectives } from "../orders.ts";
+import { type Orders, takeDirectives } from "../directives.ts";
 import { WireError } from "../wire_error.ts";
 import { audioLength } from "./read_audio.ts";
 import { type Job, jobOrders } from "./job.ts";

@@ -3,10 +3,10 @@ import {
   findAccount,
   listAccounts,
   type NewAccount,
-} from "../../accounts/accounts.ts";
-import { Refusal } from "../../base/refusal.ts";
-import type { Plan } from "../../config/plan.ts";
-import { balance } from "../../ledger/balance.ts";
+} from "../../domain/accounts/accounts.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Plan } from "../../platform/config/config.ts";
+import { balance } from "../../domain/ledger/balance.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";

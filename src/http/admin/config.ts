@@ -1,6 +1,6 @@
-import { Refusal } from "../../base/refusal.ts";
-import { describe } from "../../config/describe.ts";
-import type { PlanKeeper } from "../../config/keeper.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { describe } from "../../platform/config/describe.ts";
+import type { PlanKeeper } from "../../platform/config/config_store.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 

@@ -1,5 +1,5 @@
-import { findAccount } from "../../accounts/accounts.ts";
-import { createKey, listKeys, revokeKey } from "../../accounts/api_keys.ts";
+import { findAccount } from "../../domain/accounts/accounts.ts";
+import { createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { sendPage } from "../paging.ts";

@@ -1,9 +1,9 @@
-import { balance } from "../../ledger/balance.ts";
-import { credit } from "../../ledger/credit.ts";
-import { setPlan } from "../../ledger/plans.ts";
-import { verify } from "../../ledger/verify.ts";
-import { findAccount } from "../../accounts/accounts.ts";
-import { TASK_RULES } from "../../tasks/verify_tasks.ts";
+import { balance } from "../../domain/ledger/balance.ts";
+import { credit } from "../../domain/ledger/credit.ts";
+import { setPlan } from "../../domain/ledger/plans.ts";
+import { verify } from "../../domain/ledger/verify.ts";
+import { findAccount } from "../../domain/accounts/accounts.ts";
+import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
 import { bodySchema } from "../body_schema.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";

@@ -1,11 +1,11 @@
-import { MODEL_TYPES } from "../../base/model_types.ts";
+import { MODEL_TYPES } from "../../lib/model_types.ts";
 import {
   AILMENTS,
   findForOperator,
   listForOperator,
   replayTask,
-} from "../../tasks/operate_tasks.ts";
-import { STATUSES } from "../../tasks/task.ts";
+} from "../../workflows/tasks/operate_tasks.ts";
+import { STATUSES } from "../../workflows/tasks/task.ts";
 import { chosen } from "../choice.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";

@@ -1,5 +1,5 @@
-import { findDelivery, listDeliveries } from "../../webhooks/deliveries.ts";
-import { redeliver, redeliverFailed } from "../../webhooks/redeliver.ts";
+import { findDelivery, listDeliveries } from "../../domain/webhooks/deliveries.ts";
+import { redeliver, redeliverFailed } from "../../domain/webhooks/redeliver.ts";
 import { bodySchema } from "../body_schema.ts";
 import { readQuery } from "../endpoints/webhook_deliveries.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";

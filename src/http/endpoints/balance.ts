@@ -1,5 +1,5 @@
-import { balance } from "../../ledger/balance.ts";
-import type { Database } from "../../store/database.ts";
+import { balance } from "../../domain/ledger/balance.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 
 /** GET /v1/balance */

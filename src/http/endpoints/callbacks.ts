@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
-import { Refusal } from "../../base/refusal.ts";
-import { hearCallback } from "../../tasks/hear_callback.ts";
-import type { TaskDeps } from "../../tasks/deps.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { hearCallback } from "../../workflows/tasks/handle_provider_callback.ts";
+import type { TaskDeps } from "../../workflows/tasks/deps.ts";
 import type { Env, HttpContext } from "../exchange.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 

@@ -1,9 +1,9 @@
-import { withArticle } from "../../base/model_types.ts";
-import { Refusal } from "../../base/refusal.ts";
-import { type ChatDeps, completeChat } from "../../chat/complete_chat.ts";
-import { prepareChat } from "../../chat/prepare_chat.ts";
-import type { Limiter } from "../../limits/limiter.ts";
-import type { Usage } from "../../pricing/usage.ts";
+import { withArticle } from "../../lib/model_types.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
+import { prepareChat } from "../../workflows/chat/prepare_chat.ts";
+import type { Limiter } from "../../domain/limits/limiter.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";

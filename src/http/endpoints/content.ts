@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
-import { Refusal } from "../../base/refusal.ts";
-import type { Files } from "../../files/files.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Files } from "../../domain/files/files.ts";
 import type { Env } from "../exchange.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 import { sendFile } from "../send_file.ts";

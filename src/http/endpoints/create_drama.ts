@@ -1,8 +1,8 @@
-import { Refusal } from "../../base/refusal.ts";
-import type { Route } from "../../config/plan.ts";
-import { acceptDrama } from "../../dramas/accept_drama.ts";
-import type { DramaBody } from "../../dramas/check_drama.ts";
-import { identify, type Identity } from "../../idempotency/key.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Route } from "../../platform/config/config.ts";
+import { acceptDrama } from "../../workflows/dramas/accept_drama.ts";
+import type { DramaBody } from "../../workflows/dramas/check_drama.ts";
+import { identify, type Identity } from "../../domain/idempotency/key.ts";
 import type { Endpoint } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
 import { answerWithTask, callOf, modelOf } from "./create_generation.ts";

@@ -1,15 +1,15 @@
-import { withArticle } from "../../base/model_types.ts";
-import { Refusal } from "../../base/refusal.ts";
-import type { Model, Route } from "../../config/plan.ts";
-import { identify } from "../../idempotency/key.ts";
-import { checkUrl } from "../../outbound/check_url.ts";
+import { withArticle } from "../../lib/model_types.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Model, Route } from "../../platform/config/config.ts";
+import { identify } from "../../domain/idempotency/key.ts";
+import { checkUrl } from "../../platform/outbound/check_url.ts";
 import {
   acceptGeneration,
   findReplay,
   type GenerationCall,
-} from "../../tasks/accept_generation.ts";
-import { awaitTask } from "../../tasks/await_task.ts";
-import type { CreatedTask } from "../../tasks/create_task.ts";
+} from "../../workflows/tasks/accept_generation.ts";
+import { awaitTask } from "../../workflows/tasks/await_task.ts";
+import type { CreatedTask } from "../../workflows/tasks/create_task.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";

@@ -1,5 +1,5 @@
-import { Refusal } from "../../base/refusal.ts";
-import type { Files, StoredFile } from "../../files/files.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Files, StoredFile } from "../../domain/files/files.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
 import { readUpload } from "../read_upload.ts";

@@ -1,6 +1,6 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
-import { Refusal } from "../../base/refusal.ts";
-import type { GenerationBody } from "../../tasks/check_generation.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import { bodySchema } from "../body_schema.ts";
 import avatars from "../../../schemas/requests/avatars_generations.schema.json" with {
   type: "json",

@@ -1,6 +1,10 @@
-import { Refusal } from "../../base/refusal.ts";
-import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../../config/fits.ts";
-import { isVisible } from "../../config/plan.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import {
+  CAPABILITIES,
+  MODEL_STATUSES,
+  MODEL_TYPES,
+} from "../../platform/config/model_type_specs.ts";
+import { isVisible } from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
 const FILTERS = { type: MODEL_TYPES, capability: CAPABILITIES, status: MODEL_STATUSES } as const;

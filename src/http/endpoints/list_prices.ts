@@ -1,5 +1,5 @@
-import type { Price } from "../../config/plan.ts";
-import { pricesFor } from "../../pricing/books.ts";
+import type { Price } from "../../platform/config/config.ts";
+import { pricesFor } from "../../domain/pricing/find_price.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 
 /** GET /v1/pricing/models: what this account pays. */

@@ -1,7 +1,7 @@
-import type { Route } from "../../config/plan.ts";
-import type { Database } from "../../store/database.ts";
+import type { Route } from "../../platform/config/config.ts";
+import type { Database } from "../../platform/database/database.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
-import type { Webhooks } from "../../webhooks/webhooks.ts";
+import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { affordable, affordableIfLarge } from "../affordable.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";

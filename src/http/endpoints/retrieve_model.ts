@@ -1,5 +1,5 @@
-import { Refusal } from "../../base/refusal.ts";
-import { isVisible, type Model } from "../../config/plan.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { isVisible, type Model } from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
 /** GET /v1/models/{model_id}: the model with its limits. */

@@ -1,15 +1,15 @@
-import type { Route } from "../../config/plan.ts";
-import { identify } from "../../idempotency/key.ts";
-import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../speech/check_speech.ts";
-import { speak } from "../../speech/speak.ts";
-import { acceptChecked, quoteFor } from "../../tasks/accept_generation.ts";
+import type { Route } from "../../platform/config/config.ts";
+import { identify } from "../../domain/idempotency/key.ts";
+import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../workflows/speech/check_speech.ts";
+import { speak } from "../../workflows/speech/create_speech.ts";
+import { acceptChecked, quoteFor } from "../../workflows/tasks/accept_generation.ts";
 import type { Endpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
 import { acceptOrReplay, answerWithTask, callOf, modelOf } from "./create_generation.ts";
 import { SPEECH_REQUEST } from "./generation_requests.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
-import { mustHaveTurn, sendSound } from "./send_sound.ts";
+import { mustHaveTurn, sendSound } from "./send_audio.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
 /**

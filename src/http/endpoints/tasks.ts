@@ -1,10 +1,10 @@
-import { MODEL_TYPES } from "../../base/model_types.ts";
-import { followTask } from "../../tasks/await_task.ts";
-import { cancelTask } from "../../tasks/cancel_task.ts";
-import type { TaskDeps } from "../../tasks/deps.ts";
-import { findTask, listTasks, taskNotFound } from "../../tasks/find_task.ts";
-import { type RenderedTask, renderTask } from "../../tasks/render_task.ts";
-import { STATUSES, TASK, type TaskRow } from "../../tasks/task.ts";
+import { MODEL_TYPES } from "../../lib/model_types.ts";
+import { followTask } from "../../workflows/tasks/await_task.ts";
+import { cancelTask } from "../../workflows/tasks/cancel_task.ts";
+import type { TaskDeps } from "../../workflows/tasks/deps.ts";
+import { findTask, listTasks, taskNotFound } from "../../workflows/tasks/find_task.ts";
+import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
+import { STATUSES, TASK, type TaskRow } from "../../workflows/tasks/task.ts";
 import { chosen } from "../choice.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";

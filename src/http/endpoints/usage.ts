@@ -1,8 +1,8 @@
-import { Refusal } from "../../base/refusal.ts";
-import { isStorableDate } from "../../base/storable_date.ts";
-import { exportCsv } from "../../ledger/export_csv.ts";
-import { findReceipt, listUsage } from "../../ledger/statement.ts";
-import type { Database } from "../../store/database.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { isStorableDate } from "../../lib/storable_date.ts";
+import { exportCsv } from "../../domain/ledger/export_csv.ts";
+import { findReceipt, listUsage } from "../../domain/ledger/statement.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
 

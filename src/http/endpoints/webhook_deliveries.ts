@@ -1,13 +1,13 @@
-import { Refusal } from "../../base/refusal.ts";
+import { Refusal } from "../../lib/api_error.ts";
 import {
   DELIVERY_STATES,
   findDelivery,
   listDeliveries,
   type WebhookDelivery,
-} from "../../webhooks/deliveries.ts";
-import { findEndpoint } from "../../webhooks/endpoints.ts";
-import { redeliver } from "../../webhooks/redeliver.ts";
-import type { Webhooks } from "../../webhooks/webhooks.ts";
+} from "../../domain/webhooks/deliveries.ts";
+import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
+import { redeliver } from "../../domain/webhooks/redeliver.ts";
+import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";
 import type { Mount } from "./operations.ts";

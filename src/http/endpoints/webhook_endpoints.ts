@@ -1,5 +1,5 @@
-import { Refusal } from "../../base/refusal.ts";
-import { checkUrlResolves } from "../../outbound/check_url.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -9,10 +9,10 @@ import {
   findEndpoint,
   listEndpoints,
   updateEndpoint,
-} from "../../webhooks/endpoints.ts";
-import { redeliverFailed, sendTest } from "../../webhooks/redeliver.ts";
-import { revealSecret, rotateSecret, type SecretOwner } from "../../webhooks/secrets.ts";
-import type { Webhooks } from "../../webhooks/webhooks.ts";
+} from "../../domain/webhooks/endpoints.ts";
+import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
+import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
+import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendPage } from "../paging.ts";

@@ -1,7 +1,7 @@
-import { findAccount } from "../../accounts/accounts.ts";
-import { slowedUntil } from "../../ledger/slow_down.ts";
-import type { Caller } from "../../accounts/key_ring.ts";
-import type { Payer } from "../../pricing/books.ts";
+import { findAccount } from "../../domain/accounts/accounts.ts";
+import { slowedUntil } from "../../domain/ledger/slow_down.ts";
+import type { Caller } from "../../domain/accounts/api_key_cache.ts";
+import type { Payer } from "../../domain/pricing/find_price.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import type { ConsoleDeps } from "./deps.ts";
 

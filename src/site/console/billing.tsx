@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx";
-import { Refusal } from "../../base/refusal.ts";
-import { balance } from "../../ledger/balance.ts";
-import { exportCsv } from "../../ledger/export_csv.ts";
-import { listLots, listMovements, type Lot, type Movement } from "../../ledger/movements.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { balance } from "../../domain/ledger/balance.ts";
+import { exportCsv } from "../../domain/ledger/export_csv.ts";
+import { listLots, listMovements, type Lot, type Movement } from "../../domain/ledger/movements.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Empty, Field } from "../parts.tsx";
 import { payerOf } from "./account.ts";

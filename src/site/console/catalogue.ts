@@ -1,6 +1,6 @@
-import { Refusal } from "../../base/refusal.ts";
-import { isVisible, type Model, type Plan, type Price } from "../../config/plan.ts";
-import { type Payer, priceFor } from "../../pricing/books.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { isVisible, type Model, type Plan, type Price } from "../../platform/config/config.ts";
+import { type Payer, priceFor } from "../../domain/pricing/find_price.ts";
 
 /** A model as clients see it, with what this account pays for it. */
 export interface Offer {

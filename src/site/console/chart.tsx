@@ -1,4 +1,4 @@
-import { decimal, formatDecimal } from "../../base/money.ts";
+import { decimal, formatDecimal } from "../../lib/money.ts";
 import { dayShort } from "./format.ts";
 
 /** One day of a chart: a value per series, in units of 10⁻¹². */

@@ -1,5 +1,5 @@
-import { findDelivery, type WebhookAttempt } from "../../webhooks/deliveries.ts";
-import { redeliver } from "../../webhooks/redeliver.ts";
+import { findDelivery, type WebhookAttempt } from "../../domain/webhooks/deliveries.ts";
+import { redeliver } from "../../domain/webhooks/redeliver.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Form, Notice } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";

@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from "../../webhooks/deliveries.ts";
+import type { WebhookDelivery } from "../../domain/webhooks/deliveries.ts";
 import { Badge } from "../parts.tsx";
 import { ago, moment, plural } from "./format.ts";
 import { TableCard } from "./shell.tsx";

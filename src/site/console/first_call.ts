@@ -1,5 +1,5 @@
-import { isVisible } from "../../config/plan.ts";
-import type { Payer } from "../../pricing/books.ts";
+import { isVisible } from "../../platform/config/config.ts";
+import type { Payer } from "../../domain/pricing/find_price.ts";
 import type { SiteContext } from "../context.ts";
 import { apiAddress } from "./address.ts";
 

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "../../base/without_trailing.ts";
+import { withoutTrailing } from "../../lib/without_trailing.ts";
 
 /**
  * Words for numbers, amounts and moments. Amounts come as decimal strings and stay strings: none passes

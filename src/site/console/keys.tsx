@@ -4,9 +4,9 @@ import {
   listKeys,
   OWN_KEYS_MAX,
   revokeKey,
-} from "../../accounts/api_keys.ts";
-import { mustStillBeSignedIn } from "../../accounts/people.ts";
-import { Refusal } from "../../base/refusal.ts";
+} from "../../domain/accounts/api_keys.ts";
+import { mustStillBeSignedIn } from "../../domain/accounts/people.ts";
+import { Refusal } from "../../lib/api_error.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Badge, CodeBox, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";

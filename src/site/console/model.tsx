@@ -8,7 +8,7 @@ import { count } from "./format.ts";
 import { ModelStatus, words } from "./models.tsx";
 import { Playground, type PlaygroundProps } from "./playground.tsx";
 import { bodyOf } from "./playground_body.ts";
-import { priceLines } from "./price_words.ts";
+import { priceLines } from "./price_text.ts";
 import { Head, sendConsole } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 

@@ -1,10 +1,10 @@
-import { MODEL_TYPES } from "../../base/model_types.ts";
+import { MODEL_TYPES } from "../../lib/model_types.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, Empty, Field, Select } from "../parts.tsx";
 import { payerOf } from "./account.ts";
 import { type Offer, offersFor } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { priceShort } from "./price_words.ts";
+import { priceShort } from "./price_text.ts";
 import { Head, sendConsole } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 

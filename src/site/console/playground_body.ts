@@ -1,5 +1,5 @@
-import { Refusal } from "../../base/refusal.ts";
-import type { Model } from "../../config/plan.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Model } from "../../platform/config/config.ts";
 
 export type Body = Record<string, unknown>;
 export type Fields = Readonly<Record<string, string>>;

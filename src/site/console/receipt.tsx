@@ -1,15 +1,15 @@
-import { trimDecimal } from "../../base/money.ts";
-import { Refusal } from "../../base/refusal.ts";
-import type { Receipt } from "../../ledger/receipt.ts";
-import { findReceipt } from "../../ledger/statement.ts";
-import { priceFrom } from "../../pricing/snapshot.ts";
-import type { Usage } from "../../pricing/usage.ts";
+import { trimDecimal } from "../../lib/money.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Receipt } from "../../domain/ledger/receipt.ts";
+import { findReceipt } from "../../domain/ledger/statement.ts";
+import { priceFrom } from "../../domain/pricing/snapshot.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { count, moment, money } from "./format.ts";
 import { words } from "./models.tsx";
-import { priceLines } from "./price_words.ts";
-import { ReceiptState } from "./receipt_words.tsx";
+import { priceLines } from "./price_text.ts";
+import { ReceiptState } from "./receipt_text.tsx";
 import { Head, sendConsole } from "./shell.tsx";
 
 /** GET /console/billing/receipts/{request_id} */

@@ -1,5 +1,5 @@
-import { Refusal } from "../../base/refusal.ts";
-import { newSecret } from "../../base/ids.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { newSecret } from "../../lib/ids.ts";
 import { readForm } from "../form.ts";
 import type { SiteContext } from "../context.ts";
 import { seeOther, sendJson } from "../respond.ts";

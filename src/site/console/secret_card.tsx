@@ -1,4 +1,4 @@
-import type { WebhookSecret } from "../../webhooks/secrets.ts";
+import type { WebhookSecret } from "../../domain/webhooks/secrets.ts";
 import { CopyButton } from "../parts.tsx";
 import { date, moment } from "./format.ts";
 

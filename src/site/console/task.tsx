@@ -1,8 +1,8 @@
-import { cancelTask } from "../../tasks/cancel_task.ts";
-import { findTask, taskNotFound } from "../../tasks/find_task.ts";
-import { type RenderedTask, renderTask } from "../../tasks/render_task.ts";
-import { isOver } from "../../tasks/task.ts";
-import { listDeliveries } from "../../webhooks/deliveries.ts";
+import { cancelTask } from "../../workflows/tasks/cancel_task.ts";
+import { findTask, taskNotFound } from "../../workflows/tasks/find_task.ts";
+import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
+import { isOver } from "../../workflows/tasks/task.ts";
+import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Form, Notice } from "../parts.tsx";
 import { seeOtherWith, sendHtml } from "../respond.ts";

@@ -1,4 +1,4 @@
-import type { RenderedTask } from "../../tasks/render_task.ts";
+import type { RenderedTask } from "../../workflows/tasks/render_task.ts";
 import { Badge } from "../parts.tsx";
 import { bytes, duration } from "./format.ts";
 

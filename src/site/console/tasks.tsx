@@ -1,13 +1,13 @@
-import { MODEL_TYPES } from "../../base/model_types.ts";
-import { listTasks } from "../../tasks/find_task.ts";
-import { isOver, type Status, STATUSES, type TaskRow } from "../../tasks/task.ts";
-import { receiptOf } from "../../tasks/task.ts";
-import { showReceipt } from "../../ledger/receipt.ts";
+import { MODEL_TYPES } from "../../lib/model_types.ts";
+import { listTasks } from "../../workflows/tasks/find_task.ts";
+import { isOver, type Status, STATUSES, type TaskRow } from "../../workflows/tasks/task.ts";
+import { receiptOf } from "../../workflows/tasks/task.ts";
+import { showReceipt } from "../../domain/ledger/receipt.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Badge, Empty, Select } from "../parts.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { ago, moment } from "./format.ts";
-import { Charged } from "./receipt_words.tsx";
+import { Charged } from "./receipt_text.tsx";
 import { Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 

@@ -1,4 +1,4 @@
-import type { ModelType } from "../../base/model_types.ts";
+import type { ModelType } from "../../lib/model_types.ts";
 
 /** A small picture of what a model makes. */
 const PATHS: Readonly<Record<ModelType, string>> = {

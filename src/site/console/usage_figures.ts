@@ -1,5 +1,5 @@
-import { decimal, formatDecimal } from "../../base/money.ts";
-import type { UsagePoint } from "../../ledger/usage_days.ts";
+import { decimal, formatDecimal } from "../../lib/money.ts";
+import type { UsagePoint } from "../../domain/ledger/usage_days.ts";
 import type { ChartDay } from "./chart.tsx";
 
 const SERIES_MAX = 5;

@@ -1,6 +1,6 @@
-import { Refusal } from "../../base/refusal.ts";
-import { checkUrlResolves } from "../../outbound/check_url.ts";
-import { listDeliveries } from "../../webhooks/deliveries.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
+import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import {
   deleteEndpoint,
   disableEndpoint,
@@ -8,9 +8,9 @@ import {
   findEndpoint,
   updateEndpoint,
   type WebhookEndpoint,
-} from "../../webhooks/endpoints.ts";
-import { TASK_EVENTS } from "../../webhooks/event.ts";
-import { redeliverFailed, sendTest } from "../../webhooks/redeliver.ts";
+} from "../../domain/webhooks/endpoints.ts";
+import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
+import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readForm } from "../form.ts";
 import { Empty, Form, Notice } from "../parts.tsx";

@@ -1,5 +1,5 @@
-import { findEndpoint } from "../../webhooks/endpoints.ts";
-import { revealSecret, rotateSecret, type SecretOwner } from "../../webhooks/secrets.ts";
+import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
+import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readForm } from "../form.ts";
 import { Form, Select } from "../parts.tsx";

@@ -1,9 +1,13 @@
-import { Refusal } from "../../base/refusal.ts";
-import { checkUrlResolves } from "../../outbound/check_url.ts";
-import { DELIVERY_STATES, listDeliveries } from "../../webhooks/deliveries.ts";
-import { createEndpoint, listEndpoints, type WebhookEndpoint } from "../../webhooks/endpoints.ts";
-import { TASK_EVENTS, type TaskEvent } from "../../webhooks/event.ts";
-import { revealSecret } from "../../webhooks/secrets.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
+import { DELIVERY_STATES, listDeliveries } from "../../domain/webhooks/deliveries.ts";
+import {
+  createEndpoint,
+  listEndpoints,
+  type WebhookEndpoint,
+} from "../../domain/webhooks/endpoints.ts";
+import { TASK_EVENTS, type TaskEvent } from "../../domain/webhooks/event.ts";
+import { revealSecret } from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readForm } from "../form.ts";
 import { Badge, Empty, Field, Form } from "../parts.tsx";

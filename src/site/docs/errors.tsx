@@ -1,4 +1,4 @@
-import { refusalTable } from "../../base/refusal.ts";
+import { refusalTable } from "../../lib/api_error.ts";
 import type { SiteContext } from "../context.ts";
 import { CodeBox } from "../parts.tsx";
 import { sendDocs } from "./shell.tsx";

@@ -1,4 +1,4 @@
-import type { Model } from "../../config/plan.ts";
+import type { Model } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext } from "../context.ts";
 import { chatCurl } from "../pages/landing.tsx";

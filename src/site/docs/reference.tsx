@@ -1,5 +1,5 @@
 import { raw } from "hono/html";
-import type { Plan } from "../../config/plan.ts";
+import type { Plan } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext, SiteDeps } from "../context.ts";
 import { Badge, CodeBox } from "../parts.tsx";

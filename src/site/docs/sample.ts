@@ -1,4 +1,4 @@
-import type { Model, Plan } from "../../config/plan.ts";
+import type { Model, Plan } from "../../platform/config/config.ts";
 import { type Call, type OpenApi, resolve, type Schema } from "./document.ts";
 
 /** Sentences that make sense where one is asked for; everything else is made from the schema. */

@@ -1,7 +1,7 @@
-import type { Asker } from "../../accounts/fair_queue.ts";
-import { identitiesOf } from "../../accounts/identities.ts";
-import { findPasswordHash, renamePerson, setPassword } from "../../accounts/people.ts";
-import { passwordFault } from "../../accounts/passwords.ts";
+import type { Asker } from "../../domain/accounts/fair_queue.ts";
+import { identitiesOf } from "../../domain/accounts/identities.ts";
+import { findPasswordHash, renamePerson, setPassword } from "../../domain/accounts/people.ts";
+import { passwordFault } from "../../domain/accounts/passwords.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { deleteAccount } from "../delete_account.ts";
 import { addressOf, readForm } from "../form.ts";

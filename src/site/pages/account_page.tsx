@@ -1,5 +1,5 @@
-import type { LinkedIdentity } from "../../accounts/identities.ts";
-import { addressToken, type Session } from "../../accounts/sessions.ts";
+import type { LinkedIdentity } from "../../domain/accounts/identities.ts";
+import { addressToken, type Session } from "../../domain/accounts/sessions.ts";
 import { readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext } from "../context.ts";
 import { deviceName } from "../device.ts";

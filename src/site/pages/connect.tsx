@@ -6,8 +6,8 @@ import {
   type GrantSession,
   keyNameOf,
   takeKey,
-} from "../../accounts/browser_grants.ts";
-import { listKeys } from "../../accounts/api_keys.ts";
+} from "../../domain/accounts/browser_grants.ts";
+import { listKeys } from "../../domain/accounts/api_keys.ts";
 import { readCookie } from "../cookies.ts";
 import {
   personOf,

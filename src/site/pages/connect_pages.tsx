@@ -1,5 +1,9 @@
-import type { ApiKey } from "../../accounts/api_keys.ts";
-import { GRANT_SECONDS, type GrantRequest, keyNameOf } from "../../accounts/browser_grants.ts";
+import type { ApiKey } from "../../domain/accounts/api_keys.ts";
+import {
+  GRANT_SECONDS,
+  type GrantRequest,
+  keyNameOf,
+} from "../../domain/accounts/browser_grants.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { sendPage } from "../layout.tsx";
 import { CsrfField, Form, Notice } from "../parts.tsx";

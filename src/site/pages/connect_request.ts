@@ -1,4 +1,4 @@
-import type { GrantRequest } from "../../accounts/browser_grants.ts";
+import type { GrantRequest } from "../../domain/accounts/browser_grants.ts";
 
 /** One thing that is wrong with a request for browser authorization, for the person in front of it. */
 export interface ConnectFault {

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../base/refusal.ts";
+import type { Refusal } from "../../lib/api_error.ts";
 import type { SiteContext } from "../context.ts";
 import { sendPage } from "../layout.tsx";
 import { sendJson } from "../respond.ts";

@@ -1,4 +1,4 @@
-import { isVisible, type Model } from "../../config/plan.ts";
+import { isVisible, type Model } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext } from "../context.ts";
 import { sendPage } from "../layout.tsx";

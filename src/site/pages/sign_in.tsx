@@ -4,9 +4,9 @@ import {
   findPasswordHash,
   type Person,
   readEmail,
-} from "../../accounts/people.ts";
-import { passwordFault } from "../../accounts/passwords.ts";
-import { Refusal } from "../../base/refusal.ts";
+} from "../../domain/accounts/people.ts";
+import { passwordFault } from "../../domain/accounts/passwords.ts";
+import { Refusal } from "../../lib/api_error.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
 import { addressOf, readForm } from "../form.ts";
 import { sendPage } from "../layout.tsx";
@@ -14,7 +14,7 @@ import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { countTry } from "../sign_in_guard.ts";
 import { beginSession, forgetSession, readReturnTo } from "../visitor.ts";
-import { signInNew, welcome } from "../welcome.ts";
+import { signInNew, welcome } from "../register_person.ts";
 
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 

@@ -5,19 +5,19 @@ import {
   type Identity,
   linkIdentity,
   unlinkIdentity,
-} from "../../accounts/identities.ts";
-import { type PendingSignIn, SignInFailure } from "../../accounts/oauth.ts";
-import { mustStillBeSignedIn, verifyAddress } from "../../accounts/people.ts";
-import { addressToken } from "../../accounts/sessions.ts";
-import { withoutTrailing } from "../../base/without_trailing.ts";
-import type { SignInProvider } from "../../config/plan.ts";
+} from "../../domain/accounts/identities.ts";
+import { type PendingSignIn, SignInFailure } from "../../domain/accounts/oauth.ts";
+import { mustStillBeSignedIn, verifyAddress } from "../../domain/accounts/people.ts";
+import { addressToken } from "../../domain/accounts/sessions.ts";
+import { withoutTrailing } from "../../lib/without_trailing.ts";
+import type { SignInProvider } from "../../platform/config/config.ts";
 import { cookieText, readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { addressOf, readForm } from "../form.ts";
 import { siteOrigin } from "../forgery.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
-import { signInNew, welcome, type Welcomed } from "../welcome.ts";
+import { signInNew, welcome, type Welcomed } from "../register_person.ts";
 
 const AWAY_SECONDS = 600;
 const STARTS_FROM = { burst: 60, everySeconds: 10 };

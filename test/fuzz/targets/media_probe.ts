@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { ByteStore } from "../../../src/files/byte_store.ts";
-import { MediaProbe } from "../../../src/files/probe.ts";
+import type { ByteStore } from "../../../src/domain/files/byte_store.ts";
+import { MediaProbe } from "../../../src/domain/files/media_probe.ts";
 import { mediaSamples } from "../../helpers/media_samples.ts";
 import { mutate } from "../mutate.ts";
 import type { FuzzTarget } from "../target.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../../src/base/refusal.ts";
+import { Refusal } from "../../../src/lib/api_error.ts";
 import { readForm } from "../../../src/http/multipart.ts";
 import { BOUNDARY, FORM_TYPE } from "../../helpers/form.ts";
 import { mutate } from "../mutate.ts";

@@ -6,7 +6,7 @@ import { png, wav } from "../../helpers/media.ts";
 import { shippedWith } from "../../helpers/console_gateway.ts";
 import { ADMIN_TOKEN, openGateway, type TestGateway } from "../../helpers/open_gateway.ts";
 import { Visitor } from "../../helpers/visitor.ts";
-import { setOperator } from "../../../src/accounts/people.ts";
+import { setOperator } from "../../../src/domain/accounts/people.ts";
 import { mutate } from "../mutate.ts";
 import { mutateJson } from "../mutate_json.ts";
 import type { Random } from "../random.ts";

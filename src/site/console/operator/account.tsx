@@ -1,12 +1,12 @@
-import { findAccount } from "../../../accounts/accounts.ts";
-import { listKeys, revokeKey } from "../../../accounts/api_keys.ts";
-import { Refusal } from "../../../base/refusal.ts";
-import type { Plan } from "../../../config/plan.ts";
-import { balance } from "../../../ledger/balance.ts";
-import { credit } from "../../../ledger/credit.ts";
-import { listMovements } from "../../../ledger/movements.ts";
-import { setPlan } from "../../../ledger/plans.ts";
-import { usageChart } from "../../../ledger/usage_days.ts";
+import { findAccount } from "../../../domain/accounts/accounts.ts";
+import { listKeys, revokeKey } from "../../../domain/accounts/api_keys.ts";
+import { Refusal } from "../../../lib/api_error.ts";
+import type { Plan } from "../../../platform/config/config.ts";
+import { balance } from "../../../domain/ledger/balance.ts";
+import { credit } from "../../../domain/ledger/credit.ts";
+import { listMovements } from "../../../domain/ledger/movements.ts";
+import { setPlan } from "../../../domain/ledger/plans.ts";
+import { usageChart } from "../../../domain/ledger/usage_days.ts";
 import type { SiteContext } from "../../context.ts";
 import { readForm } from "../../form.ts";
 import { Badge, Field, Form, Notice, Select } from "../../parts.tsx";
@@ -19,7 +19,7 @@ import { axisMoney, BalanceFigures } from "../overview.tsx";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf } from "../usage_figures.ts";
 import { ACCOUNTS } from "./accounts.tsx";
-import { refusalText } from "./refusal_text.ts";
+import { refusalText } from "./error_text.ts";
 
 const SPAN = 30;
 

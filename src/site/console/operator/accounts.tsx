@@ -1,5 +1,5 @@
-import { type Account, createAccount, listAccounts } from "../../../accounts/accounts.ts";
-import { availableBalances } from "../../../ledger/balance.ts";
+import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
+import { availableBalances } from "../../../domain/ledger/balance.ts";
 import type { SiteContext } from "../../context.ts";
 import { readForm } from "../../form.ts";
 import { Badge, Empty, Field, Form, Select } from "../../parts.tsx";
@@ -7,7 +7,7 @@ import { seeOtherWith } from "../../respond.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { date, money } from "../format.ts";
 import { Head, Pager, sendConsole, TableCard } from "../shell.tsx";
-import { refusalText } from "./refusal_text.ts";
+import { refusalText } from "./error_text.ts";
 
 export const ACCOUNTS = "/console/operator/accounts";
 const PAGE = 25;

@@ -1,5 +1,5 @@
-import { decimal, formatDecimal } from "../../../base/money.ts";
-import { type UsageDay, usageDays } from "../../../ledger/usage_days.ts";
+import { decimal, formatDecimal } from "../../../lib/money.ts";
+import { type UsageDay, usageDays } from "../../../domain/ledger/usage_days.ts";
 import type { SiteContext } from "../../context.ts";
 import { Empty, Notice } from "../../parts.tsx";
 import { BarChart } from "../chart.tsx";

@@ -3,7 +3,7 @@ import { mustBeOperator } from "../../visitor.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { accountPage, creditAccount, planAccount, revokeAccountKey } from "./account.tsx";
 import { ACCOUNTS, accountsPage, createAccountPage } from "./accounts.tsx";
-import { declarationPage, reloadDeclaration } from "./declaration.tsx";
+import { declarationPage, reloadDeclaration } from "./configuration.tsx";
 import { marginsPage } from "./margins.tsx";
 import { providersPage } from "./providers.tsx";
 import { redeliverForOperator, replayPage, workPage } from "./work.tsx";

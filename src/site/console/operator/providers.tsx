@@ -1,5 +1,5 @@
-import type { Health } from "../../../base/breaker.ts";
-import type { Model, Provider, Upstream } from "../../../config/plan.ts";
+import type { Health } from "../../../lib/breaker.ts";
+import type { Model, Provider, Upstream } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
 import { Badge } from "../../parts.tsx";
 import type { ConsoleDeps } from "../deps.ts";

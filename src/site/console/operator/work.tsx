@@ -4,11 +4,11 @@ import {
   listForOperator,
   type OperatorTask,
   replayTask,
-} from "../../../tasks/operate_tasks.ts";
-import { STATUSES } from "../../../tasks/task.ts";
-import { listDeliveries, type WebhookDelivery } from "../../../webhooks/deliveries.ts";
-import { redeliver } from "../../../webhooks/redeliver.ts";
-import { countWebhooks } from "../../../webhooks/webhooks.ts";
+} from "../../../workflows/tasks/operate_tasks.ts";
+import { STATUSES } from "../../../workflows/tasks/task.ts";
+import { listDeliveries, type WebhookDelivery } from "../../../domain/webhooks/deliveries.ts";
+import { redeliver } from "../../../domain/webhooks/redeliver.ts";
+import { countWebhooks } from "../../../domain/webhooks/webhooks.ts";
 import type { SiteContext } from "../../context.ts";
 import { Badge, Empty, Form } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";

@@ -1,0 +1,52 @@
+import { countAccounts, createAccount } from "../domain/accounts/accounts.ts";
+import { createKey } from "../domain/accounts/api_keys.ts";
+import type { Settings } from "./environment.ts";
+import type { Gateway } from "./open_gateway.ts";
+import { credit } from "../domain/ledger/credit.ts";
+
+/** What an operator sees when the gateway has started. */
+export async function banner(gateway: Gateway, settings: Settings): Promise<string> {
+  const { service, models, withheld } = gateway.keeper.current;
+  const key = await demoKey(gateway);
+  const lines = [
+    "",
+    `  ${service.name} listens on ${gateway.address}`,
+    "",
+    `  declaration  ${settings.configFile} (${gateway.keeper.current.version}), ${models.size} models` +
+    (withheld.length === 0 ? "" : `, ${withheld.length} more when their provider has a key`),
+    `  database     ${gateway.database.describe}`,
+    `  admin token  ${
+      settings.adminToken === undefined ? `${settings.dataDir}/admin-token` : "from ADMIN_TOKEN"
+    }`,
+    `  console      ${gateway.keeper.current.site.url ?? gateway.address}/console`,
+    `  API document ${gateway.address}/openapi.json`,
+  ];
+  if (key !== null) {
+    lines.push(
+      "",
+      `  An account "demo" with 10.00 ${service.currency} of gift credit was made. Its key is shown this once:`,
+      "",
+      `    ${key}`,
+      "",
+      "  Try it:",
+      "",
+      `    curl ${gateway.address}/v1/models -H "Authorization: Bearer ${key}"`,
+    );
+  } else {
+    lines.push("", "  More keys:  deno task gateway key create <account> --name <name>");
+  }
+  return [...lines, ""].join("\n");
+}
+
+/** An empty embedded database is somebody's first start: give them something that works. */
+async function demoKey({ database }: Gateway): Promise<string | null> {
+  if (database.kind !== "embedded" || await countAccounts(database.sql) > 0) return null;
+  const account = await createAccount(database.sql, { name: "demo" });
+  await credit(database.sql, {
+    account: account.id,
+    kind: "gift",
+    amount: "10.00",
+    reference: "welcome",
+  });
+  return (await createKey(database.sql, account.id, "first key")).key;
+}

@@ -1,0 +1,18 @@
+import { openAdapter } from "../../providers/own.ts";
+import { ADAPTERS, ADDRESS_NEEDED } from "../../providers/registry.ts";
+import type { Known } from "../platform/config/checker.ts";
+import { OPERATIONS } from "../http/endpoints/operations.ts";
+
+/** What this build can do, for the check of a declaration. */
+export const KNOWN: Known = {
+  adapters: ADAPTERS,
+  openAdapter,
+  addressNeeded: ADDRESS_NEEDED,
+  operations: new Set(OPERATIONS.keys()),
+  requests: new Set([
+    "images_generations",
+    "videos_generations",
+    "avatars_generations",
+    "dramas_generations",
+  ]),
+};

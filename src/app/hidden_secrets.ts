@@ -1,0 +1,38 @@
+import type { Settings } from "./environment.ts";
+import { parseAddress } from "../platform/database/database_url.ts";
+import { StorageError } from "../platform/database/storage_error.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+
+type Environment = Record<string, string | undefined>;
+type Given = Pick<Settings, "adminToken" | "secretsKey" | "databaseUrl"> & {
+  readonly environment: Environment;
+  readonly log: Pick<Log, "hide">;
+};
+
+/**
+ * Keeps the process' own secrets out of its log: the operator's, what seals, the database's password. Answers
+ * the environment for declarations: each value is kept out of the log once a declaration refers to it, at the
+ * start and after every reload.
+ */
+export function hideSecrets(given: Given): Environment {
+  const { adminToken, secretsKey, databaseUrl, environment, log } = given;
+  log.hide([adminToken, secretsKey, ...(secretsKey?.split(",") ?? []), databaseUrl]);
+  if (databaseUrl !== undefined) log.hide([passwordOf(databaseUrl)]);
+  return new Proxy(environment, {
+    get(from, name) {
+      const value = typeof name === "string" ? from[name] : undefined;
+      if (value !== undefined) log.hide([value]);
+      return value;
+    },
+  });
+}
+
+function passwordOf(databaseUrl: string): string | undefined {
+  try {
+    return parseAddress(databaseUrl).password;
+  } catch (error) {
+    // An address that cannot be read is reported where the database is opened.
+    if (error instanceof StorageError) return undefined;
+    throw error;
+  }
+}

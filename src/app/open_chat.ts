@@ -1,0 +1,60 @@
+import { EVERY_ADAPTER } from "../../providers/own.ts";
+import type { ChatDeps } from "../workflows/chat/complete_chat.ts";
+import type { OpenFiles } from "../domain/files/open_files.ts";
+import { errorBody } from "../http/render_error.ts";
+import type { Ledger } from "../domain/ledger/ledger.ts";
+import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import { Admission } from "../upstream/admission.ts";
+import { openCallIds } from "../upstream/call_ids.ts";
+import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
+import { Upstreams } from "../upstream/upstreams.ts";
+
+interface Given {
+  ledger: Ledger;
+  files: Pick<OpenFiles, "keysFor">;
+  imageHosts: PublicHosts;
+  metrics: Metrics;
+  log: Log;
+}
+
+interface ChatOptions {
+  environment: Record<string, string | undefined>;
+  timing?: { chat?: ChatDeps["timing"] };
+}
+
+/** Upstreams, and the chats that they answer. */
+export interface OpenChat extends Disposable {
+  readonly admission: Admission;
+  readonly upstreams: Upstreams;
+  readonly chat: ChatDeps;
+  /** Carries what costs money; null where the environment asks for what only `fetch` does. */
+  readonly http1: Http1Client | null;
+}
+
+export function openChat(
+  { ledger, files, imageHosts, metrics, log }: Given,
+  { environment, timing }: ChatOptions,
+): OpenChat {
+  const admission = new Admission({
+    adapters: EVERY_ADAPTER,
+    onAttempt({ provider, model, kind, error }) {
+      metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
+      // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.
+      if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
+    },
+  });
+  const http1 = needsFetch(environment) ? null : new Http1Client();
+  const callIds = openCallIds(() => files.keysFor("tool call ids"));
+  const upstreams = new Upstreams(admission, http1, callIds);
+  const chat: ChatDeps = {
+    ledger,
+    upstreams,
+    imageHosts,
+    renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
+    onError: (message, fields) => log.error(message, fields),
+    timing: timing?.chat,
+  };
+  return { admission, upstreams, chat, http1, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };
+}

@@ -1,0 +1,298 @@
+import { join } from "node:path";
+import { KeyRing } from "../domain/accounts/api_key_cache.ts";
+import { addressOf, listensEverywhere } from "./listen_address.ts";
+import { findAdminToken } from "./admin_token.ts";
+import { hideSecrets } from "./hidden_secrets.ts";
+import { findHome } from "./host_id.ts";
+import { PlanKeeper } from "../platform/config/config_store.ts";
+import type { Plan } from "../platform/config/config.ts";
+import { watchDeclaration } from "../platform/config/watch.ts";
+import type { Settings } from "./environment.ts";
+import { checkFeasible, waitsForRestart } from "./validate_environment.ts";
+import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
+import { type AppDeps, buildApp } from "../http/app.ts";
+import { Front, type FrontDeps } from "../http/request_handler.ts";
+import { TaskWaits, type WaitLimits } from "../http/task_waits.ts";
+import { dramaStories } from "../workflows/dramas/drama_task_handlers.ts";
+import { KNOWN } from "./build_capabilities.ts";
+import { openChat } from "./open_chat.ts";
+import { openQueue } from "./open_queue.ts";
+import { openSite } from "./open_site.ts";
+import { openStorage } from "./open_storage.ts";
+import { openTasks } from "./open_tasks.ts";
+import { openWebhooks } from "./open_webhooks.ts";
+import { PublicHosts } from "../platform/outbound/public_hosts.ts";
+import type { Resolve } from "../platform/outbound/resolve.ts";
+import { Outbound } from "../platform/outbound/safe_fetch.ts";
+import type { Queue } from "../platform/queue/queue.ts";
+import { currencyGuard } from "../domain/ledger/currency.ts";
+import { openLedger } from "../domain/ledger/ledger.ts";
+import { declarePlans } from "../domain/ledger/plans.ts";
+import { keepTime } from "./watch_time.ts";
+import { keepSweeping } from "../domain/ledger/sweep_loop.ts";
+import { RequestBodies } from "../domain/limits/request_bodies.ts";
+import { RateLimiter } from "../domain/limits/rate_limit.ts";
+import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
+import { startServer, stopServing } from "./serve.ts";
+import type { GatewayTiming } from "./timing.ts";
+import { checkConfig, checkDatabase, checkQueue } from "./readiness.ts";
+import { buildSite } from "../site/site.tsx";
+import { type Changes, openChanges } from "../platform/cluster/cluster.ts";
+import type { Database } from "../platform/database/database.ts";
+import { StorageProbe } from "../platform/database/storage_probe.ts";
+import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
+import { countTasks } from "../workflows/tasks/operate_tasks.ts";
+import { TASK } from "../workflows/tasks/task.ts";
+import { byLevel, type Log } from "../platform/telemetry/log.ts";
+import { type MetricFacts, type Metrics, openMetrics } from "../platform/telemetry/metrics.ts";
+import { openTaskMetrics } from "../platform/telemetry/task_metrics.ts";
+import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
+import { watchExceeded } from "./watch_exceeded.ts";
+
+export interface GatewayOptions extends Settings {
+  log: Log;
+  environment: Record<string, string | undefined>;
+  /** Of a thread among others: what all of them have counted, for `/metrics`. */
+  countAll?: MetricFacts["countAll"];
+  /** Told of every request as it begins. */
+  onRequest?: FrontDeps["onRequest"];
+  /** Called when only the end of this process helps the embedded database. */
+  onStuck?: () => void;
+  /** Differs from the usual only in tests. */
+  timing?: GatewayTiming;
+  /** Resolves the hosts of images that requests link to; the system does where it is left out. */
+  resolve?: Resolve;
+  /** How many requests may wait for tasks at once. */
+  taskWaits?: Partial<WaitLimits>;
+}
+
+/** An open gateway. Disposing it stops accepting, finishes what runs, and closes in reverse order. */
+export interface Gateway extends AsyncDisposable {
+  readonly address: string;
+  readonly database: Database;
+  readonly changes: Changes;
+  readonly keeper: PlanKeeper;
+  readonly adminToken: string;
+  readonly files: OpenFiles;
+  /** Stops taking requests; `asyncDispose` follows. */
+  drain(): void;
+  /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
+  catchUp(patienceMs: number): Promise<void>;
+  /** What this one has counted, for another that answers for all. */
+  readonly count: Metrics["tell"];
+}
+
+/**
+ * The one composition root: opens every part in order and hands each what it needs. It listens before
+ * the database is there, so that an orchestrator sees a living process that says what it waits for.
+ */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { log } = options;
+  await using opened = new AsyncDisposableStack();
+  const keeper = await PlanKeeper.open({
+    file: options.configFile,
+    environment: hideSecrets(options),
+    known: KNOWN,
+    log: (level, message, fields) => log[level](message, fields),
+  });
+  checkFeasible(options, keeper.current);
+  const metrics = openMetrics({
+    version: () => keeper.current.version,
+    inFlight: () => front.inFlight,
+    countAll: options.countAll,
+  });
+  const bodies = opened.use(
+    new RequestBodies({ threads: options.workers, pace: options.timing?.body }),
+  );
+  let database: Database | null = null;
+  let changes: Changes | null = null;
+  let queue: Queue | null = null;
+  let probe: StorageProbe | null = null;
+  const front: Front = new Front({
+    keeper,
+    log,
+    metrics,
+    bodies,
+    onRequest: options.onRequest,
+    onStorageTrouble: (error) => probe?.note(error),
+    readiness: async () => ({
+      database: await checkDatabase(database, probe),
+      queue: await checkQueue(queue),
+      config: checkConfig(keeper, changes),
+    }),
+  });
+  const server = startServer(front, options);
+  const address = addressOf(server.addr);
+  if (listensEverywhere(server.addr) && keeper.current.service.baseUrl === null) {
+    log.warn("service.base_url is not set: results get addresses for this machine", { address });
+  }
+  let stopping: Promise<void> | undefined;
+  const stop = () => stopping ??= stopServing(front, server, log);
+  opened.defer(stop);
+
+  const logAt = byLevel(log);
+  const { dataDir } = options;
+  const { patiently, ...storage } = await openStorage(options);
+  const { sql } = database = opened.use(storage.database);
+  opened.use(keepTime(database, log, options.timing?.clock));
+  const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
+  log.hide([adminToken]);
+  const home = findHome(dataDir);
+  const nodes = changes = opened.use(
+    await openChanges(database, {
+      declaration: () => keeper.current.version,
+      currency: () => keeper.current.service.currency,
+      home,
+      queue: keeper.current.storage.queue,
+      log: (message, fields) => log.warn(message, fields),
+      patiently,
+    }),
+  );
+  probe = new StorageProbe(database.sql, {
+    row: database.kind === "embedded" ? "readiness" : changes.nodeId,
+    log: (level, message, fields) => log[level](message, fields),
+  });
+  await patiently(() => keeper.guard(currencyGuard(sql, nodes.nodeId)));
+  const keys = opened.use(new KeyRing(database.sql, changes));
+  const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
+    new SharedRateLimiter(database.sql, {
+      nodes: () => nodes.peers.length + 1,
+      log: logAt,
+    }),
+  );
+  const onExceeded = watchExceeded({ database, changes, metrics, log });
+  const ledger = openLedger({
+    database,
+    money: () => keeper.current.service,
+    onExceeded,
+    onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
+    pending: {
+      folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
+      log: logAt,
+    },
+  });
+  opened.use(ledger.pending).replay();
+  opened.use(
+    keepSweeping(database.sql, {
+      renew: ledger.renew,
+      onExceeded,
+      log: logAt,
+    }),
+  );
+  const openOwnFiles = () =>
+    openFiles({
+      sql,
+      dataDir,
+      storage: () => keeper.current.storage,
+      address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
+      log: logAt,
+    });
+  const files = opened.use(await patiently(openOwnFiles));
+  const imageHosts = new PublicHosts({ resolve: options.resolve });
+  const { admission, upstreams, chat, http1 } = opened.use(
+    openChat({ ledger, files, imageHosts, metrics, log }, options),
+  );
+  const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
+  await patiently(() => tellPlans(keeper.current));
+  const outbound = opened.use(new Outbound());
+  const taskMetrics = openTaskMetrics(metrics.registry, {
+    count: () => countTasks(sql).catch(() => null),
+    depth: () => queue?.depth() ?? [],
+  });
+  const queueParts = {
+    ...options,
+    kind: keeper.current.storage.queue,
+    database,
+    changes,
+    home,
+    onStep: (kind: string, ms: number, outcome: string) =>
+      taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
+  };
+  queue = await patiently(() => openQueue(queueParts));
+  const { worker: deliveries, webhooks, settled } = opened.use(
+    openWebhooks(
+      { database, keeper, queue, outbound, files, metrics, log },
+      options.secretsKey,
+    ),
+  );
+  const configs = opened.use(
+    await ConfigVersions.open({ sql, keeper, log: logAt, timing: options.timing?.configs }),
+  );
+  const { tasks, worker: steps } = openTasks({
+    database,
+    keeper,
+    configs,
+    ledger,
+    queue,
+    files,
+    outbound,
+    imageHosts,
+    admission,
+    download: options.timing?.download,
+    http1,
+    timing: options.timing?.tasks,
+    onEnd: (status) => taskMetrics.ended.inc({ status }),
+    log,
+  }, dramaStories(upstreams));
+  opened.use(queue);
+  const siteParts = { database, changes, keeper, log, upstreams, tasks, webhooks };
+  const site = opened.use(
+    await patiently(() => openSite({ ...siteParts, callApi: front.callAs }, dataDir)),
+  );
+  const deps: Omit<AppDeps, "site"> = {
+    keys,
+    limiter,
+    database,
+    changes,
+    chat,
+    upstreams,
+    files,
+    keeper,
+    metrics,
+    adminToken,
+    webhooks,
+    tasks,
+    waits: new TaskWaits(options.taskWaits),
+    leaving: (c) => AbortSignal.any([c.req.raw.signal, front.leaving]),
+    sessions: site.deps.sessions,
+    passwords: site.deps.passwords,
+  };
+  const serve = (plan: Plan) =>
+    front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
+  keeper.onChange((plan) => {
+    tellPlans(plan).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
+  });
+  const started = keeper.current.storage;
+  keeper.onChange(({ storage }) => {
+    const keys = waitsForRestart(started, storage);
+    if (keys.length > 0) log.warn("a change takes effect at the next start", { keys });
+  });
+  keeper.onChange(serve);
+  serve(keeper.current);
+  queue.start(new Map([[DELIVERY, deliveries], [TASK, steps]]));
+  // What is deployed does not change under a running instance.
+  if (!options.onDeploy) opened.use(watchDeclaration(options.configFile, keeper));
+
+  const parts = opened.move();
+  return {
+    address,
+    database,
+    changes,
+    keeper,
+    adminToken,
+    files,
+    drain: () => front.drain(),
+    count: metrics.tell,
+    async catchUp(patienceMs) {
+      const until = performance.now() + patienceMs;
+      await queue!.catchUp(patienceMs);
+      await settled(Math.max(0, until - performance.now()));
+    },
+    async [Symbol.asyncDispose]() {
+      // The server and the queue first: everything else must be there until the last answer is out.
+      await Promise.all([stop(), queue![Symbol.asyncDispose]()]);
+      await parts.disposeAsync();
+      log.flush();
+    },
+  };
+}

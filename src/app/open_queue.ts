@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { SettingsError } from "./environment.ts";
+import { KvQueue, type KvQueueOptions } from "../platform/queue/kv_queue.ts";
+import type { Queue } from "../platform/queue/queue.ts";
+import type { Changes } from "../platform/cluster/cluster.ts";
+import type { Database } from "../platform/database/database.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+
+interface Given {
+  kind: "kv" | "postgres";
+  database: Database;
+  databaseUrl: string | undefined;
+  dataDir: string;
+  changes: Changes;
+  home: string;
+  onStep: NonNullable<KvQueueOptions["onStep"]>;
+  log: Log;
+}
+
+/** A node that died is taken for alive for ten seconds. */
+const PATIENCE_MS = 12_000;
+const LOOK_MS = 250;
+
+/** Opens the queue that the declaration asks for, or says why that cannot work here. */
+export async function openQueue(given: Given): Promise<Queue> {
+  const telling = {
+    onStep: given.onStep,
+    log: (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) =>
+      given.log[level](message, fields),
+  };
+  if (given.kind === "postgres") {
+    // Loaded only where it is used: it brings a second driver.
+    const { GraphileQueue, migrateQueue } = await import("../platform/queue/graphile_queue.ts");
+    await migrateQueue(given.database.sql, given.databaseUrl!);
+    return new GraphileQueue({
+      sql: given.database.sql,
+      databaseUrl: given.databaseUrl!,
+      ...telling,
+    });
+  }
+  await beAlone(given);
+  return await KvQueue.open({ path: join(given.dataDir, "queue.sqlite3"), ...telling });
+}
+
+/** A queue in a file wakes only who has the file: nodes elsewhere would live on the sweeper alone. */
+async function beAlone({ changes, home, log }: Given): Promise<void> {
+  const others = () => changes.peers.filter((peer) => peer.home !== home);
+  for (let waitedMs = 0; others().length > 0; waitedMs += LOOK_MS) {
+    if (waitedMs === 0) log.info("waiting for another node to end: storage.queue is kv");
+    if (waitedMs >= PATIENCE_MS) {
+      throw new SettingsError(
+        "storage.queue is kv, a file of one machine, and another node runs on this database " +
+          `(${others()[0]!.home ?? "unknown"}). Declare storage.queue: postgres for several nodes.`,
+      );
+    }
+    await new Promise((resume) => setTimeout(resume, LOOK_MS));
+  }
+}

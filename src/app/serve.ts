@@ -1,0 +1,32 @@
+import type { Front } from "../http/request_handler.ts";
+import type { Settings } from "./environment.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+
+const DRAIN_MS = 20_000;
+
+export function startServer(
+  front: Front,
+  { host, port, workers }: Pick<Settings, "host" | "port" | "workers">,
+): Deno.HttpServer<Deno.NetAddr> {
+  return Deno.serve({
+    hostname: host,
+    port,
+    reusePort: workers > 1,
+    onListen() {},
+    handler: front.handle,
+  });
+}
+
+/** Stops accepting and waits for what runs, for so long and no longer. */
+export async function stopServing(front: Front, server: Deno.HttpServer, log: Log): Promise<void> {
+  front.drain();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<"late">((resolve) =>
+    timer = setTimeout(() => resolve("late"), DRAIN_MS)
+  );
+  const ended = await Promise.race([server.shutdown().then(() => "done" as const), patience]);
+  clearTimeout(timer);
+  if (ended === "late") {
+    log.warn("requests were still running at shutdown", { in_flight: front.inFlight });
+  }
+}

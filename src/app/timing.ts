@@ -1,0 +1,16 @@
+import type { ChatTiming } from "../workflows/chat/complete_chat.ts";
+import type { TimeOptions } from "./watch_time.ts";
+import type { BodyPace } from "../domain/limits/paced_reads.ts";
+import type { DownloadLimits } from "../workflows/tasks/downloads.ts";
+import type { ConfigVersionTiming } from "../workflows/tasks/config_versions.ts";
+import type { SubmissionTiming } from "../workflows/tasks/submit_task.ts";
+
+/** How long a gateway waits for what. Tests run with shorter times than the usual ones. */
+export interface GatewayTiming {
+  chat?: Partial<ChatTiming>;
+  body?: Partial<BodyPace>;
+  download?: Partial<DownloadLimits>;
+  clock?: TimeOptions;
+  configs?: Partial<ConfigVersionTiming>;
+  tasks?: Partial<SubmissionTiming>;
+}

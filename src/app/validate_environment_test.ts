@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import type { Plan } from "../platform/config/config.ts";
+import { SettingsError } from "./environment.ts";
+import { checkFeasible, waitsForRestart } from "./validate_environment.ts";
+
+const storage = (given: Partial<Plan["storage"]>) =>
+  ({ storage: { queue: "kv", sessions: "kv", files: "local", ...given } }) as Pick<Plan, "storage">;
+
+Deno.test("on one machine the defaults work, with and without a server", () => {
+  const given = { adminToken: undefined, onDeploy: false, workers: 1 };
+  checkFeasible({ ...given, databaseUrl: undefined }, storage({}));
+  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({}));
+  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
+});
+
+Deno.test("a queue in Postgres is refused on the embedded database, with both ways out", () => {
+  assert.throws(
+    () =>
+      checkFeasible(
+        { adminToken: undefined, onDeploy: false, workers: 1, databaseUrl: undefined },
+        storage({ queue: "postgres" }),
+      ),
+    (error) =>
+      error instanceof SettingsError &&
+      /Set DATABASE_URL, or declare storage.queue: kv/.test(error.message),
+  );
+});
+
+Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
+  const refused = (() => {
+    try {
+      checkFeasible(
+        { adminToken: undefined, onDeploy: true, workers: 1, databaseUrl: undefined },
+        storage({}),
+      );
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "";
+  })();
+  for (
+    const said of [
+      "DATABASE_URL",
+      "storage.queue: postgres",
+      "storage.sessions: postgres",
+      "storage.files: s3",
+      "ADMIN_TOKEN",
+    ]
+  ) {
+    assert.ok(refused.includes(said), `${said} in ${refused}`);
+  }
+  checkFeasible(
+    { adminToken: "0123456789abcdef", onDeploy: true, workers: 1, databaseUrl: "postgres://x/y" },
+    storage({ queue: "postgres", sessions: "postgres", files: "s3" }),
+  );
+});
+
+Deno.test("several workers need a server and a queue that is there for all of them", () => {
+  const given = { adminToken: undefined, onDeploy: false, workers: 2 };
+  assert.throws(
+    () => checkFeasible({ ...given, databaseUrl: undefined }, storage({})),
+    /WORKERS needs a Postgres server[^]*WORKERS needs storage.queue: postgres/,
+  );
+  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
+});
+
+Deno.test("a declaration that moves queue or sessions waits for a restart, and says which", () => {
+  const before = storage({}).storage;
+  assert.deepEqual(waitsForRestart(before, before), []);
+  const after = storage({ queue: "postgres", sessions: "postgres", files: "s3" }).storage;
+  assert.deepEqual(waitsForRestart(before, after), ["storage.queue", "storage.sessions"]);
+});

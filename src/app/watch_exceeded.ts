@@ -1,0 +1,39 @@
+import { decimal, formatDecimal } from "../lib/money.ts";
+import type { Resolution } from "../domain/ledger/settle.ts";
+import { slowDownIfRepeated } from "../domain/ledger/slow_down.ts";
+import type { Changes } from "../platform/cluster/cluster.ts";
+import type { Database } from "../platform/database/database.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+
+export interface WatchDeps {
+  database: Database;
+  changes: Changes;
+  metrics: Metrics;
+  log: Log;
+}
+
+/** Tells operators of settlements beyond their holds, and slows accounts that repeatedly could not pay. */
+export function watchExceeded(
+  { database, changes, metrics, log }: WatchDeps,
+): (resolution: Resolution) => void {
+  async function slowDown(account: string): Promise<void> {
+    try {
+      if (await slowDownIfRepeated(database, changes, account)) {
+        log.warn("account slowed after repeated shortfalls", { account });
+      }
+    } catch (error) {
+      // The receipts stay: the next shortfall finds them.
+      log.error("account slowdown failed", { account, error });
+    }
+  }
+  return function onExceeded({ id, account, held, taken, shortfall }) {
+    const due = formatDecimal(decimal(taken) + decimal(shortfall));
+    log.warn("settlement exceeded hold", { request_id: id, account, held, due, shortfall });
+    metrics.settlementsBeyondHold.inc();
+    if (shortfall === "0.00") return;
+    metrics.shortfalls.inc();
+    // Nothing waits for it: the request that fell short has been served.
+    void slowDown(account);
+  };
+}

@@ -1,0 +1,90 @@
+/** One thread of `WORKERS=n`: a gateway that starts and stops when crew.ts says so. */
+import { banner } from "./banner.ts";
+import type { Order, Report } from "./worker_pool.ts";
+import { readSettings } from "./environment.ts";
+import { explain } from "./format_startup_error.ts";
+import { type Gateway, openGateway } from "./open_gateway.ts";
+import type { Told } from "../platform/telemetry/merge_metrics.ts";
+import { Pulse } from "./pulse.ts";
+import { openLog } from "../platform/telemetry/log.ts";
+
+const scope = self as unknown as {
+  name: string;
+  onmessage: ((event: MessageEvent<Order>) => void) | null;
+  postMessage(report: Report): void;
+};
+let opening: Promise<Gateway | null> = Promise.resolve(null);
+
+/** The crew answers within a second; a thread that waits longer speaks for itself. */
+const CREW_MS = 2_000;
+let hearing: PromiseWithResolvers<Told[]> | null = null;
+
+/** What all threads have counted. Those who ask at once share an answer. */
+async function countAll(own: Told): Promise<readonly Told[]> {
+  hearing ??= Promise.withResolvers();
+  scope.postMessage({ kind: "count", count: own, ask: true });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<Told[]>((resolve) =>
+    timer = setTimeout(() => resolve([own]), CREW_MS)
+  );
+  try {
+    return await Promise.race([hearing.promise, patience]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function tell(): Promise<void> {
+  const gateway = await opening;
+  if (gateway === null) return;
+  scope.postMessage({ kind: "count", count: await gateway.count(), ask: false });
+}
+
+async function start(port: number | null, memory: SharedArrayBuffer): Promise<Gateway | null> {
+  try {
+    const pulse = new Pulse(memory);
+    const environment = Deno.env.toObject();
+    const settings = readSettings(environment);
+    const log = openLog({ level: settings.logLevel, format: settings.logFormat });
+    const options = {
+      ...settings,
+      log,
+      environment,
+      port: port ?? settings.port,
+      countAll,
+      onRequest: pulse.begin,
+    };
+    const gateway = await openGateway(options);
+    scope.postMessage({
+      kind: "ready",
+      port: Number(new URL(gateway.address).port),
+      banner: await banner(gateway, settings),
+    });
+    return gateway;
+  } catch (error) {
+    scope.postMessage({ kind: "failed", reason: explain(error) });
+    return null;
+  }
+}
+
+async function stop(): Promise<void> {
+  await (await opening)?.[Symbol.asyncDispose]();
+  scope.postMessage({ kind: "ended" });
+}
+
+scope.onmessage = ({ data }) => {
+  switch (data.kind) {
+    case "start":
+      opening = start(data.port, data.pulse);
+      break;
+    case "tell":
+      void tell();
+      break;
+    case "told":
+      hearing?.resolve(data.all as Told[]);
+      hearing = null;
+      break;
+    case "stop":
+      void stop();
+  }
+};

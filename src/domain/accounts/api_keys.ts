@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { newId, newSecret } from "../../lib/ids.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Database, Queries } from "../../platform/database/database.ts";
+
+export interface ApiKey {
+  id: string;
+  object: "api_key";
+  account: string;
+  name: string;
+  last4: string;
+  created: number;
+  last_used: number | null;
+  revoked: number | null;
+}
+
+interface Row {
+  id: string;
+  account_id: string;
+  name: string;
+  last4: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+}
+
+/** What is kept of a key. 256 random bits need no salt and no slow hash: there is nothing to guess. */
+export function hashKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
+
+/** How many keys people make for themselves: rates are per key, and a key more is a rate more. */
+export const OWN_KEYS_MAX = 50;
+
+/** Makes a key, unless there are `most` already. Its text is in the result and nowhere else. */
+export async function createKey(
+  sql: Queries,
+  account: string,
+  name: string,
+  most: number | null = null,
+): Promise<ApiKey & { key: string }> {
+  const key = `sk-${newSecret()}`;
+  const [row] = await sql<[Row?]>`
+    insert into api_key (id, account_id, name, hash, last4)
+    select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${
+    key.slice(-4)
+  } from account where id = ${account} and closed_at is null
+       and (${most}::int is null or ${most}::int > (
+         select count(*) from api_key where account_id = ${account} and revoked_at is null))
+    returning *`;
+  if (row === undefined && most !== null) {
+    throw new Refusal(
+      "invalid_value",
+      `An account may have ${most} keys in use: revoke one that is not needed.`,
+    );
+  }
+  if (row === undefined) {
+    throw new Refusal("not_found", `There is no account ${JSON.stringify(account)}.`);
+  }
+  return { ...shown(row), key };
+}
+
+/** Ends a key. When this returns, no node accepts it any more. Ending it again changes nothing. */
+export async function revokeKey(database: Database, changes: Changes, id: string): Promise<ApiKey> {
+  const { row, mark } = await database.sql.begin(async (sql) => {
+    const [row] = await sql<[Row?]>`
+      update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
+    if (row === undefined) throw new Refusal("not_found", `There is no key ${JSON.stringify(id)}.`);
+    return { row, mark: await changes.record(sql, "api_key", id) };
+  });
+  await changes.settle(mark);
+  return shown(row);
+}
+
+export async function listKeys(sql: Queries, account: string): Promise<ApiKey[]> {
+  const rows = await sql<Row[]>`select * from api_key where account_id = ${account} order by id`;
+  return rows.map(shown);
+}
+
+function shown(row: Row): ApiKey {
+  const seconds = (moment: Date | null) =>
+    moment === null ? null : Math.floor(moment.getTime() / 1000);
+  return {
+    id: row.id,
+    object: "api_key",
+    account: row.account_id,
+    name: row.name,
+    last4: row.last4,
+    created: seconds(row.created_at)!,
+    last_used: seconds(row.last_used_at),
+    revoked: seconds(row.revoked_at),
+  };
+}

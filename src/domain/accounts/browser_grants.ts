@@ -1,0 +1,144 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { newSecret } from "../../lib/ids.ts";
+import type { Changes, Mark } from "../../platform/cluster/cluster.ts";
+import type { Database, Queries } from "../../platform/database/database.ts";
+import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
+import { mustStillBeSignedIn, type Person } from "./people.ts";
+
+/** What a program asks for by opening a browser. */
+export interface GrantRequest {
+  readonly client: string;
+  readonly redirectUri: string;
+  readonly state: string;
+}
+
+/** The session that consents: its public name, and the secret that only its browser holds. */
+export interface GrantSession {
+  readonly hash: string;
+  readonly secret: string;
+}
+
+/** By a script of the result page, unseen; or by sending the whole page there. */
+export type Delivery = "quiet" | "page";
+
+/** How long a key waits to be delivered. */
+export const GRANT_SECONDS = 60;
+
+/** The name of the key that a client's authorizations share. */
+export function keyNameOf(client: string): string {
+  return `BA:${client}`;
+}
+
+/**
+ * Makes the client's key, ends the one it had, and keeps the new one for delivery: one transaction. When
+ * this returns no node accepts the old one. The ticket is for the result page.
+ */
+export async function grantKey(
+  database: Database,
+  changes: Changes,
+  person: Person,
+  request: GrantRequest,
+  session: GrantSession,
+): Promise<string> {
+  const { account } = person;
+  const name = keyNameOf(request.client);
+  const ticket = newSecret();
+  const marks = await database.sql.begin(async (sql): Promise<Mark[]> => {
+    await mustStillBeSignedIn(sql, person);
+    // Two consents at once take turns: there is never a second key of that name.
+    await sql`select from account where id = ${account} for no key update`;
+    const ended = await sql<{ id: string }[]>`
+      update api_key set revoked_at = now()
+       where account_id = ${account} and name = ${name} and revoked_at is null
+      returning id`;
+    const { key } = await createKey(sql, account, name, OWN_KEYS_MAX);
+    await sql`
+      insert into browser_grant
+        (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)
+      values (${digest(ticket)}, ${session.hash}, ${request.client}, ${request.redirectUri},
+              ${request.state}, ${seal(session.secret, ticket, key)},
+              now() + make_interval(secs => ${GRANT_SECONDS}))`;
+    const marks: Mark[] = [];
+    for (const { id } of ended) marks.push(await changes.record(sql, "api_key", id));
+    return marks;
+  });
+  for (const mark of marks) await changes.settle(mark);
+  return ticket;
+}
+
+/** What a ticket is for, while it lasts and to the session that has it. */
+export async function findGrant(
+  sql: Queries,
+  ticket: string,
+  session: GrantSession,
+): Promise<GrantRequest | null> {
+  const [row] = await sql<[Row?]>`
+    select client, redirect_uri, state, sealed_key from browser_grant
+     where ticket_hash = ${digest(ticket)} and session_hash = ${session.hash}
+       and expires_at > now()`;
+  return row === undefined ? null : requestOf(row);
+}
+
+/** Takes the key for one delivery; null when the minute is over or this way was used. */
+export async function takeKey(
+  sql: Queries,
+  ticket: string,
+  session: GrantSession,
+  way: Delivery,
+): Promise<GrantRequest & { key: string } | null> {
+  const used = way === "quiet" ? sql`quiet_at` : sql`page_at`;
+  const [row] = await sql<[Row?]>`
+    update browser_grant set ${used} = now()
+     where ticket_hash = ${digest(ticket)} and session_hash = ${session.hash}
+       and expires_at > now() and ${used} is null
+    returning client, redirect_uri, state, sealed_key`;
+  return row === undefined
+    ? null
+    : { ...requestOf(row), key: unseal(session.secret, ticket, row.sealed_key) };
+}
+
+/** Drops what nobody fetched. */
+export function keepForgetting(sql: Queries): Disposable {
+  const timer = setInterval(() => {
+    sql`delete from browser_grant where expires_at < now()`.catch(() => undefined);
+  }, GRANT_SECONDS * 1000);
+  Deno.unrefTimer(timer);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+interface Row {
+  client: string;
+  redirect_uri: string;
+  state: string;
+  sealed_key: Uint8Array;
+}
+
+function requestOf(row: Row): GrantRequest {
+  return { client: row.client, redirectUri: row.redirect_uri, state: row.state };
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+/** Both are random and 256 bits: one hash makes a key of them that is used once. */
+function sealingKey(secret: string, ticket: string): Uint8Array {
+  return createHash("sha256").update(`grant:${secret}:${ticket}`).digest();
+}
+
+function seal(secret: string, ticket: string, text: string): Uint8Array {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", sealingKey(secret, ticket), nonce);
+  const sealed = [cipher.update(text, "utf8"), cipher.final()];
+  return new Uint8Array([...nonce, ...cipher.getAuthTag(), ...sealed.flatMap((part) => [...part])]);
+}
+
+function unseal(secret: string, ticket: string, sealed: Uint8Array): string {
+  const decipher = createDecipheriv(
+    "aes-256-gcm",
+    sealingKey(secret, ticket),
+    sealed.subarray(0, 12),
+  );
+  decipher.setAuthTag(sealed.subarray(12, 28));
+  return decipher.update(sealed.subarray(28), undefined, "utf8") + decipher.final("utf8");
+}

@@ -1,0 +1,28 @@
+import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Database, Queries } from "../../platform/database/database.ts";
+import type { Person } from "./people.ts";
+
+/**
+ * Takes a person out: their name, address and password are gone, their keys end on every node before
+ * this returns. The account stays, closed and without a name, since what it paid for stays in the books.
+ * `endWork` is part of the transaction: whoever dies in between has done all of it or nothing.
+ */
+export async function deletePerson(
+  database: Database,
+  changes: Changes,
+  person: Person,
+  endWork: (sql: Queries) => Promise<void>,
+): Promise<void> {
+  const mark = await database.sql.begin(async (sql) => {
+    await sql`delete from person where id = ${person.id}`;
+    await sql`
+      update account set name = 'deleted', email = null, closed_at = coalesce(closed_at, now())
+       where id = ${person.account}`;
+    await sql`
+      update api_key set revoked_at = now()
+       where account_id = ${person.account} and revoked_at is null`;
+    await endWork(sql);
+    return await changes.record(sql, "account", person.account);
+  });
+  await changes.settle(mark);
+}

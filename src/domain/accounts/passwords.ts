@@ -1,0 +1,109 @@
+import { Refusal } from "../../lib/api_error.ts";
+import { type Asker, FairQueue } from "./fair_queue.ts";
+
+export type PasswordTask =
+  | { task: "hash"; password: string }
+  | { task: "verify"; password: string; hash: string | null };
+export type PasswordAnswer = { result: string | boolean } | { error: string };
+
+const LENGTH_MIN = 10;
+const LENGTH_MAX = 256;
+/** More waiting than this is an attack or an outage: both are better told at once. */
+const WAITING = { perClient: 63, total: 512 };
+/** Calls of the operator's API: few, and none of a stranger's. */
+const OPERATOR: Asker = { client: "", isKnown: true };
+
+interface Waiting {
+  readonly task: PasswordTask;
+  resolve(value: string | boolean): void;
+  reject(error: Error): void;
+}
+
+/**
+ * argon2id in a thread of its own: a hash takes tens of milliseconds on purpose, and requests shall not
+ * wait for it. One at a time, since each takes 19 MB; clients take turns.
+ */
+export class Passwords implements Disposable {
+  #worker: Worker | undefined;
+  #current: Waiting | null = null;
+  readonly #queue = new FairQueue<Waiting>(WAITING, ({ reject }) => reject(tooMany()));
+
+  async hash(password: string, asker = OPERATOR): Promise<string> {
+    return await this.#ask({ task: "hash", password: password.normalize("NFC") }, asker) as string;
+  }
+
+  /** Whether a password fits. Without a hash to compare with, it takes as long, and does not. */
+  async fits(password: string, hash: string | null, asker = OPERATOR): Promise<boolean> {
+    // Fits no hash, and argon2 does not take it.
+    if (password === "") return false;
+    const task: PasswordTask = {
+      task: "verify",
+      // Two keyboards may write the same letter differently.
+      password: password.slice(0, LENGTH_MAX).normalize("NFC"),
+      hash,
+    };
+    return await this.#ask(task, asker) as boolean;
+  }
+
+  #ask(task: PasswordTask, asker: Asker): Promise<string | boolean> {
+    return new Promise((resolve, reject) => {
+      if (!this.#queue.push(asker, { task, resolve, reject })) return reject(tooMany());
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    this.#current = this.#queue.shift() ?? null;
+    if (this.#current === null) return;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(this.#current.task);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./password_worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data: answer }: MessageEvent<PasswordAnswer>) => {
+      const waiting = this.#current;
+      this.#current = null;
+      if ("error" in answer) waiting?.reject(new Error(answer.error));
+      else waiting?.resolve(answer.result);
+      this.#next();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#end(new Error(`the password worker failed: ${event.message}`));
+    };
+    return worker;
+  }
+
+  #end(reason: Error): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#current?.reject(reason);
+    this.#current = null;
+    for (const { reject } of this.#queue.clear()) reject(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.#end(new Error("closed"));
+  }
+}
+
+function tooMany(): Refusal {
+  return new Refusal("rate_limit_exceeded", "Too many people sign in just now: try again.", {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** What is wrong with a new password; null when nothing is. Length is what counts, says NIST 800-63B. */
+export function passwordFault(password: string, email: string): string | null {
+  if (password.length < LENGTH_MIN) return `Use ${LENGTH_MIN} characters or more.`;
+  if (password.length > LENGTH_MAX) return `Use at most ${LENGTH_MAX} characters.`;
+  const plain = password.toLowerCase();
+  if (
+    plain === email || new Set(plain).size < 5 || /^(password|1234567890|qwertyuiop)/.test(plain)
+  ) {
+    return "This password is among the first that would be guessed: choose another.";
+  }
+  return null;
+}

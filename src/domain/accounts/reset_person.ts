@@ -1,0 +1,61 @@
+import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Database, Queries } from "../../platform/database/database.ts";
+
+/** What a reset took out of an account. */
+export interface RemovedAccess {
+  /** Providers through which one could sign in. */
+  readonly identities: readonly string[];
+  readonly api_keys: readonly { readonly id: string; readonly name: string }[];
+  readonly webhook_endpoints: number;
+}
+
+/**
+ * Gives a person a new password, ends all their sessions, and counts their address as verified: whoever
+ * resets it gives the password to the owner of the address. Until that moment anybody could have typed the
+ * address in. So if it was not verified before, every other way into the account goes too: linked
+ * identities, API keys (refused on every node before this returns) and what `removeReceivers` removes.
+ * One transaction.
+ */
+export async function resetPerson(
+  { database, changes }: { database: Database; changes: Changes },
+  id: string,
+  passwordHash: string,
+  removeReceivers: (sql: Queries, account: string) => Promise<number>,
+): Promise<RemovedAccess> {
+  const { removed, mark } = await database.sql.begin(async (sql) => {
+    const [before] = await sql<[{ account_id: string; is_verified: boolean }?]>`
+      select account_id, email_verified_at is not null as is_verified
+        from person where id = ${id} for update`;
+    const nothing: RemovedAccess = { identities: [], api_keys: [], webhook_endpoints: 0 };
+    if (before === undefined) return { removed: nothing, mark: null };
+    await sql`
+      update person
+         set password_hash = ${passwordHash}, session_epoch = session_epoch + 1, device_secret = default,
+             email_verified_at = coalesce(email_verified_at, now())
+       where id = ${id}`;
+    if (before.is_verified) return { removed: nothing, mark: null };
+    const removed = await removeUnconfirmed(sql, id, before.account_id, removeReceivers);
+    return { removed, mark: await changes.record(sql, "account", before.account_id) };
+  });
+  if (mark !== null) await changes.settle(mark);
+  return removed;
+}
+
+async function removeUnconfirmed(
+  sql: Queries,
+  person: string,
+  account: string,
+  removeReceivers: (sql: Queries, account: string) => Promise<number>,
+): Promise<RemovedAccess> {
+  const identities = await sql<{ provider: string }[]>`
+    delete from person_identity where person_id = ${person} returning provider`;
+  const keys = await sql<{ id: string; name: string }[]>`
+    update api_key set revoked_at = now()
+     where account_id = ${account} and revoked_at is null
+    returning id, name`;
+  return {
+    identities: identities.map(({ provider }) => provider).sort(),
+    api_keys: keys.map(({ id, name }) => ({ id, name })),
+    webhook_endpoints: await removeReceivers(sql, account),
+  };
+}

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+
+/** How often something may be tried: `burst` at once, then one more every so many seconds. */
+export interface Allowance {
+  burst: number;
+  everySeconds: number;
+}
+
+const SWEEP_MS = 10 * 60_000;
+
+/**
+ * Counts attempts in the database, so that asking another node does not help. Each attempt is one
+ * statement that checks and counts; what is tried is stored as a hash, since it may be an address.
+ */
+export class Throttle implements Disposable {
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(private readonly sql: Queries) {
+    this.#timer = setInterval(() => {
+      this.sql`delete from throttle where ready_at < now()`.catch(() => undefined);
+    }, SWEEP_MS);
+    Deno.unrefTimer(this.#timer);
+  }
+
+  /** Counts an attempt at each; refused when one of them has had too many. */
+  async take(attempts: readonly (readonly [name: string, allowance: Allowance])[]): Promise<void> {
+    for (const [name, { burst, everySeconds }] of attempts) {
+      const [row] = await this.sql<[{ ready_at: Date }?]>`
+        insert into throttle as t (name, ready_at)
+        values (${digest(name)}, now() + make_interval(secs => ${everySeconds}))
+        on conflict (name) do update
+          set ready_at = greatest(t.ready_at, now()) + make_interval(secs => ${everySeconds})
+        where t.ready_at <= now() + make_interval(secs => ${(burst - 1) * everySeconds})
+        returning ready_at`;
+      if (row === undefined) {
+        throw new Refusal("rate_limit_exceeded", "Too many attempts: wait a while and try again.", {
+          retryAfterSeconds: Math.ceil(everySeconds),
+        });
+      }
+    }
+  }
+
+  /** Counts an attempt without ever refusing it; those beyond `burst` are not remembered. */
+  async press(name: string, { burst, everySeconds }: Allowance): Promise<void> {
+    await this.sql`
+      insert into throttle as t (name, ready_at)
+      values (${digest(name)}, now() + make_interval(secs => ${everySeconds}))
+      on conflict (name) do update
+        set ready_at = least(greatest(t.ready_at, now()) + make_interval(secs => ${everySeconds}),
+                             now() + make_interval(secs => ${everySeconds * burst}))`;
+  }
+
+  /** How many attempts are remembered: one is forgotten every so many seconds. */
+  async pressure(name: string, { everySeconds }: Allowance): Promise<number> {
+    const [row] = await this.sql<[{ seconds: number }?]>`
+      select extract(epoch from ready_at - now())::float8 as seconds
+        from throttle where name = ${digest(name)}`;
+    return Math.max(0, row?.seconds ?? 0) / everySeconds;
+  }
+
+  /** Starts over: what was tried has succeeded. */
+  async forget(name: string): Promise<void> {
+    await this.sql`delete from throttle where name = ${digest(name)}`;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+function digest(name: string): string {
+  return createHash("sha256").update(name).digest("base64url");
+}

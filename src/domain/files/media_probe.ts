@@ -1,0 +1,138 @@
+import { Refusal } from "../../lib/api_error.ts";
+import { WorkerPool, WorkerPoolError } from "../../lib/process_pool.ts";
+import type { ByteStore } from "./byte_store.ts";
+import type { ByteRange } from "./files.ts";
+import { type Measured, type Subject, UNKNOWN } from "./media_facts.ts";
+import { type MediaType, mediaType } from "./media_types.ts";
+
+/** What a worker asks for: some bytes of the file, or those that come next. */
+export type Question = ByteRange | "next";
+
+/** What is to be seen in the first bytes of a file. */
+export interface Look {
+  at: "type" | "size";
+  head: Uint8Array;
+}
+
+const AT_ONCE_BYTES = 256 * 1024;
+/** Loading the parsers takes most of a second. */
+const IDLE_MS = 300_000;
+
+/**
+ * Looks at media from outside: what it is, how large, how long. The parsers run in workers, since any of
+ * them may loop for ever over bytes that were made for it.
+ */
+export class MediaProbe implements AsyncDisposable {
+  /** For what the first bytes tell. Its own, so that long files which keep the other busy do not delay it. */
+  readonly #lookers: WorkerPool;
+  readonly #measurers: WorkerPool;
+
+  constructor(
+    private readonly onGivenUp: (account: string, error: WorkerPoolError) => void,
+    { deadlineMs = 5_000, silenceMs = 2_000 } = {},
+  ) {
+    // One worker each: with more, endless files would leave a small machine no core to serve with.
+    const common = { size: 1, waitMs: 5_000, idleMs: IDLE_MS };
+    this.#lookers = new WorkerPool({
+      ...common,
+      module: new URL("./sniff_worker.ts", import.meta.url),
+      deadlineMs: silenceMs,
+      waitingMax: 256,
+      heapMb: 64,
+    });
+    this.#measurers = new WorkerPool({
+      ...common,
+      module: new URL("./probe_worker.ts", import.meta.url),
+      deadlineMs,
+      silenceMs,
+      waitingMax: 64,
+      heapMb: 128,
+    });
+  }
+
+  /** What bytes are, judged by the bytes; null when they are no image, audio or video that is known here. */
+  async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
+    const input: Look = { at: "type", head };
+    const name = await this.#lookers.run<Look, string>({ owner: account, input }).catch((error) =>
+      sniffedOtherwise(error, head)
+    );
+    return mediaType(name);
+  }
+
+  /** Size and length; unknown for a file that takes too long, and while too many others wait. */
+  async measure(
+    account: string,
+    store: ByteStore,
+    key: string,
+    subject: Subject,
+  ): Promise<Measured> {
+    await using stored = new StoredBytes(store, key, subject.bytes);
+    const measuring = subject.kind === "image"
+      ? this.#lookers.run<Look, Measured>({
+        owner: account,
+        input: { at: "size", head: subject.head },
+      })
+      : this.#measurers.run<Subject, Measured>({
+        owner: account,
+        input: subject,
+        answer: (question: Question) => stored.answer(question),
+      });
+    return await measuring.catch((error) => {
+      if (!(error instanceof WorkerPoolError)) throw error;
+      this.onGivenUp(account, error);
+      return UNKNOWN;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lookers[Symbol.asyncDispose]();
+    await this.#measurers[Symbol.asyncDispose]();
+  }
+}
+
+async function sniffedOtherwise(error: unknown, head: Uint8Array): Promise<string> {
+  const reason = error instanceof WorkerPoolError ? error.reason : null;
+  // Over bytes that keep a parser busy for so long: nothing that we know.
+  if (reason === "late") return "";
+  // A platform without workers: some kilobytes are looked at here, and nothing is measured.
+  if (reason === "unavailable") return await (await import("./sniff_name.ts")).sniffName(head);
+  throw new Refusal("storage_unavailable", "Too many files arrive just now: try again.", {
+    cause: error,
+    retryAfterSeconds: 5,
+  });
+}
+
+/** A stored file as a worker reads it. */
+class StoredBytes implements AsyncDisposable {
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+
+  constructor(
+    private readonly store: ByteStore,
+    private readonly key: string,
+    private readonly bytes: number,
+  ) {}
+
+  async answer(question: Question): Promise<Uint8Array | null> {
+    if (question === "next") return await this.#next();
+    const { first, last } = question;
+    if (!(first >= 0 && first <= last && last < this.bytes)) throw new RangeError("no such bytes");
+    return await new Response(await this.store.get(this.key, question)).bytes();
+  }
+
+  /** Pieces of a fair size, each in a buffer of its own; null at the end. */
+  async #next(): Promise<Uint8Array | null> {
+    this.#reader ??= (await this.store.get(this.key)).getReader();
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    for (let length = 0; length < AT_ONCE_BYTES;) {
+      const { done, value } = await this.#reader.read();
+      if (done) break;
+      pieces.push(value.slice());
+      length += value.length;
+    }
+    return pieces.length === 0 ? null : await new Blob(pieces).bytes();
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.#reader?.cancel().catch(() => {});
+  }
+}

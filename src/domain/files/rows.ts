@@ -1,0 +1,146 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import type { MediaKind, StoredFile } from "./files.ts";
+import type { Measured } from "./media_facts.ts";
+import type { StoreName } from "./stores.ts";
+
+/** How long bytes may take to come; a row that is not ready after that is nobody's. */
+export const INTAKE_HOURS = 2;
+
+export interface Row {
+  id: string;
+  account_id: string;
+  origin: "upload" | "output";
+  task_id: string | null;
+  store: StoreName;
+  filename: string;
+  mime_type: string;
+  kind: MediaKind;
+  bytes: string;
+  sha256: string;
+  width: number | null;
+  height: number | null;
+  duration_ms: string | null;
+  created_at: Date;
+  expires_at: Date;
+}
+
+export type NewRow = Pick<
+  Row,
+  "id" | "account_id" | "origin" | "task_id" | "store" | "filename" | "mime_type" | "kind"
+>;
+
+export async function insertRow(sql: Queries, row: NewRow): Promise<void> {
+  await sql`
+    insert into file (id, account_id, origin, task_id, store, filename, mime_type, kind, expires_at)
+    values (${row.id}, ${row.account_id}, ${row.origin}, ${row.task_id}, ${row.store},
+            ${row.filename}, ${row.mime_type}, ${row.kind},
+            now() + make_interval(hours => ${INTAKE_HOURS}))`;
+}
+
+/** The same for an upload, if there is room for the most it may take; what is taken already where there is none. */
+export async function reserveRow(
+  sql: Queries,
+  row: NewRow,
+  { bytesMost, spaceBytes }: { bytesMost: number; spaceBytes: number },
+): Promise<{ taken: number } | null> {
+  const upload = JSON.stringify({ ...row, reserved_bytes: bytesMost });
+  const [{ taken }] = await sql<[{ taken: string | null }]>`
+    select file_reserve(json_populate_record(null::file, ${upload}::text::json), ${spaceBytes}::bigint,
+                        ${INTAKE_HOURS}) as taken`;
+  return taken === null ? null : { taken: Number(taken) };
+}
+
+/** From here on it can be seen. Null when it took so long that the cleaner was there first. */
+export async function completeRow(
+  sql: Queries,
+  id: string,
+  done: Measured & { bytes: number; sha256: string; keepDays: number },
+): Promise<Row | null> {
+  const [row] = await sql<[Row?]>`
+    update file
+       set bytes = ${done.bytes}, sha256 = ${done.sha256}, width = ${done.width},
+           height = ${done.height}, duration_ms = ${done.durationMs}, ready_at = now(),
+           expires_at = now() + make_interval(days => ${done.keepDays})
+     where id = ${id} and ready_at is null and expires_at > now()
+    returning *`;
+  return row ?? null;
+}
+
+/** A file that may be read. Those of a closed account may not, from the moment it is closed. */
+export async function findRow(sql: Queries, id: string): Promise<Row | null> {
+  const [row] = await sql<[Row?]>`
+    select f.* from file f join account a on a.id = f.account_id
+     where f.id = ${id} and f.ready_at is not null and f.expires_at > now() and a.closed_at is null`;
+  return row ?? null;
+}
+
+export interface RowsQuery {
+  account: string;
+  origin?: "upload" | "output" | undefined;
+  limit: number;
+  after?: string | undefined;
+  order: "asc" | "desc";
+}
+
+export async function listRows(
+  sql: Queries,
+  { account, origin, limit, after, order }: RowsQuery,
+): Promise<{ rows: Row[]; hasMore: boolean }> {
+  const isAscending = order === "asc";
+  if (after !== undefined && !/^file_/.test(after)) {
+    throw new Refusal("invalid_value", "after must be the id of a list's last entry.", {
+      param: "after",
+    });
+  }
+  // Ids sort by creation, and a page may begin after a file that is gone.
+  const rows = await sql<Row[]>`
+    select * from file
+     where account_id = ${account} and ready_at is not null and expires_at > now()
+       ${origin === undefined ? sql`` : sql`and origin = ${origin}`}
+       ${
+    after === undefined ? sql`` : isAscending ? sql`and id > ${after}` : sql`and id < ${after}`
+  }
+     order by id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+/** Ends it now. Null when there was nothing to end. */
+export async function expireRow(sql: Queries, account: string, id: string): Promise<Row | null> {
+  const [row] = await sql<[Row?]>`
+    update file set expires_at = now()
+     where id = ${id} and account_id = ${account} and ready_at is not null and expires_at > now()
+    returning *`;
+  return row ?? null;
+}
+
+/** Ends all that an account has, so that the cleaner takes the bytes away. */
+export async function expireRows(sql: Queries, account: string): Promise<void> {
+  await sql`
+    update file set expires_at = now()
+     where account_id = ${account} and ready_at is not null and expires_at > now()`;
+}
+
+export async function deleteRow(sql: Queries, id: string): Promise<void> {
+  await sql`delete from file where id = ${id}`;
+}
+
+export function shown(row: Row): StoredFile {
+  return {
+    id: row.id,
+    account: row.account_id,
+    origin: row.origin,
+    taskId: row.task_id,
+    filename: row.filename,
+    mimeType: row.mime_type,
+    kind: row.kind,
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    width: row.width,
+    height: row.height,
+    durationMs: row.duration_ms === null ? null : Number(row.duration_ms),
+    store: row.store,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}

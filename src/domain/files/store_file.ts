@@ -1,0 +1,73 @@
+import { newId } from "../../lib/ids.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import type { StoredFile } from "./files.ts";
+import type { Intake } from "./hashing_reader.ts";
+import type { MediaType } from "./media_types.ts";
+import type { MediaProbe } from "./media_probe.ts";
+import { completeRow, deleteRow, insertRow, reserveRow, shown } from "./rows.ts";
+import { storeFailed } from "./byte_store.ts";
+import type { Stores } from "./stores.ts";
+
+export interface Incoming {
+  account: string;
+  origin: "upload" | "output";
+  taskId: string | null;
+  filename: string;
+  type: MediaType;
+  intake: Intake;
+  bytesMax: number;
+  /** What it may take, where that is limited: throws what is to be said when there is no room. */
+  space: { bytes: number; noRoom: (taken: number) => Error } | null;
+  /** What is thrown when there are more. */
+  tooLarge: () => Error;
+  keepDays: number;
+}
+
+/**
+ * Row, bytes, row: the first says that bytes may lie there, the last makes the file visible. Whatever
+ * happens between them, the cleaner knows what to take away.
+ */
+export async function storeFile(
+  { sql, stores, probe }: { sql: Queries; stores: Stores; probe: MediaProbe },
+  incoming: Incoming,
+): Promise<StoredFile> {
+  const { intake, type } = incoming;
+  const id = newId("file");
+  const place = stores.chosen;
+  const store = stores.named(place);
+  const row = {
+    id,
+    account_id: incoming.account,
+    origin: incoming.origin,
+    task_id: incoming.taskId,
+    store: place,
+    filename: incoming.filename,
+    mime_type: type.mimeType,
+    kind: type.kind,
+  };
+  if (incoming.space === null) await insertRow(sql, row);
+  else {
+    const { bytes: spaceBytes, noRoom } = incoming.space;
+    const full = await reserveRow(sql, row, { bytesMost: incoming.bytesMax, spaceBytes });
+    if (full !== null) throw noRoom(full.taken);
+  }
+  try {
+    await store.put(id, intake.chunks(incoming.bytesMax, incoming.tooLarge));
+    const { bytes } = intake;
+    const { kind, mimeType } = type;
+    const subject = { kind, mimeType, bytes, head: intake.head() };
+    const measured = await probe.measure(incoming.account, store, id, subject);
+    const row = await completeRow(sql, id, {
+      ...measured,
+      bytes,
+      sha256: intake.sha256(),
+      keepDays: incoming.keepDays,
+    });
+    if (row === null) throw storeFailed(new Error("the bytes took too long to come"));
+    return shown(row);
+  } catch (error) {
+    // As far as it can be done now; the cleaner does the rest.
+    await store.delete(id).then(() => deleteRow(sql, id)).catch(() => {});
+    throw error;
+  }
+}

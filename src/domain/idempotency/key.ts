@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { Refusal } from "../../lib/api_error.ts";
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** What makes a request the same request: who tells whether it came before. */
+export interface Identity {
+  readonly key: string;
+  readonly path: string;
+  /** SHA-256 of the body in its canonical form. */
+  readonly bodyHash: string;
+  /** Where the client said the key. */
+  readonly param: string;
+}
+
+/** Reads an `Idempotency-Key`, or what stands for one; null where the client sent none. */
+export function identify(
+  key: string | null,
+  path: string,
+  body: unknown,
+  param = "Idempotency-Key",
+): Identity | null {
+  if (key === null) return null;
+  if (!KEY.test(key)) {
+    throw new Refusal("invalid_value", `${param} must be 1 to 255 visible ASCII characters.`, {
+      param,
+    });
+  }
+  return { key, path, bodyHash: hashBody(body), param };
+}
+
+export function keyReused({ param }: Pick<Identity, "param">): Refusal {
+  return new Refusal(
+    "idempotency_key_reused",
+    `This ${param} was used for another request: send a new one, or the same request.`,
+    { param },
+  );
+}
+
+/** The same for every way to write one JSON value: neither spaces nor the order of keys count. */
+export function hashBody(body: unknown): string {
+  return createHash("sha256").update(canonical(body)).digest("hex");
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    const keys = Object.keys(part).sort();
+    return Object.fromEntries(keys.map((key) => [key, (part as Record<string, unknown>)[key]]));
+  }) ?? "null";
+}

@@ -1,0 +1,104 @@
+import { decimal, type Fraction, roundUp, trimDecimal } from "../../lib/money.ts";
+import type { Quote } from "../pricing/quote.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { unknownAccount } from "./credit.ts";
+
+export interface Balance {
+  object: "balance";
+  currency: string;
+  available_balance: string;
+  frozen_balance: string;
+  cash_balance: string;
+  gift_balance: string;
+  quotas: { text: number; image: number; video: number };
+  plan: { name: string; expires_at: string | null };
+}
+
+interface Row {
+  cash: string;
+  gift: string;
+  frozen: string;
+  available: string;
+  text: string;
+  image: string;
+  video: string;
+  plan: string;
+  plan_expires_at: Date | null;
+}
+
+/** What an account has. Cash and gifts include their frozen part; quotas are what is left to use. */
+export async function balance(sql: Queries, account: string, currency: string): Promise<Balance> {
+  const row = await readBalance(sql, account);
+  return {
+    object: "balance",
+    currency,
+    available_balance: trimDecimal(row.available),
+    frozen_balance: trimDecimal(row.frozen),
+    cash_balance: trimDecimal(row.cash),
+    gift_balance: trimDecimal(row.gift),
+    quotas: { text: Number(row.text), image: Number(row.image), video: Number(row.video) },
+    plan: { name: row.plan, expires_at: row.plan_expires_at?.toISOString() ?? null },
+  };
+}
+
+/** Whether an account could hold a quote now. Holds nothing, so it promises nothing. */
+export async function covers(
+  sql: Queries,
+  account: string,
+  { kind, amount, units }: Quote,
+  scale: number,
+): Promise<boolean> {
+  const row = await readBalance(sql, account);
+  const left = kind === null ? 0n : BigInt(row[kind]);
+  const covered = left < units ? left : units;
+  const owed: Fraction = covered === 0n
+    ? amount
+    : { num: amount.num * (units - covered), den: amount.den * units };
+  return roundUp(owed, scale) <= decimal(row.available);
+}
+
+/**
+ * One statement, so one moment. It does not wait for the sweeper: a gift that has ended counts only as
+ * far as holds still reserve it, and quotas that are due for renewal are shown renewed.
+ */
+async function readBalance(sql: Queries, account: string): Promise<Row> {
+  const [row] = await sql<[Row?]>`
+    with clock as materialized (select ledger_now() as now),
+    term as (
+      select a.id, w.turns_at <= now as is_due,
+             case when a.plan_expires_at <= now then 'free' else a.plan end as plan,
+             case when a.plan_expires_at <= now then null else a.plan_expires_at end as plan_expires_at
+        from account a join wallet w on w.account_id = a.id, clock where a.id = ${account}),
+    pots as (
+      select p.*, ended_at is not null or coalesce(ends_at <= now, false) as is_over
+        from pot p, clock where account_id = ${account} and is_open),
+    sums as (
+      select coalesce(sum(remaining) filter (where source = 'cash'), 0) as cash,
+             coalesce(sum(case when is_over then frozen else remaining end)
+               filter (where source = 'gift'), 0) as gift,
+             coalesce(sum(frozen) filter (where unit = 'money'), 0) as frozen,
+             coalesce(sum(remaining - frozen) filter (where unit = 'text' and not is_over), 0) as text,
+             coalesce(sum(remaining - frozen) filter (where unit = 'image' and not is_over), 0) as image,
+             coalesce(sum(remaining - frozen) filter (where unit = 'video' and not is_over), 0) as video
+        from pots)
+    select cash, gift, frozen, cash + gift - frozen as available, t.plan, t.plan_expires_at,
+           case when is_due then coalesce(q.text, 0) else trunc(sums.text)::bigint end as text,
+           case when is_due then coalesce(q.image, 0) else trunc(sums.image)::bigint end as image,
+           case when is_due then coalesce(q.video, 0) else trunc(sums.video)::bigint end as video
+      from term t cross join sums left join plan_quota q on q.plan = t.plan`;
+  if (row === undefined) throw unknownAccount(account);
+  return row;
+}
+
+/** What accounts can spend, for lists of them. Quotas are not in it. */
+export async function availableBalances(
+  sql: Queries,
+  accounts: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ account_id: string; available: string }[]>`
+    select account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
+                                else remaining - frozen end) as available
+      from pot where account_id = any (${accounts as string[]}) and is_open and unit = 'money'
+     group by account_id`;
+  return new Map(rows.map(({ account_id, available }) => [account_id, trimDecimal(available)]));
+}

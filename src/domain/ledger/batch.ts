@@ -1,0 +1,30 @@
+import { GroupCommit, oneByOne } from "../../lib/group_commit.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { isStorageDown } from "../../platform/database/storage_error.ts";
+import { type Item, type Outcome, runItems } from "./item.ts";
+
+const ITEMS_MAX = 256;
+const LOCK_TIMEOUT = "55P03";
+
+/** Holds and resolutions of one moment share a statement; each answer is durable when it comes. */
+export function openBatch(sql: Queries): GroupCommit<Item, Outcome> {
+  return new GroupCommit({
+    async run(items) {
+      const outcomes = await runItems(sql, items);
+      return outcomes.toSorted((a, b) => a.n - b.n);
+    },
+    // A second item of one hold waits for the next batch.
+    nameOf: ({ id }) => id,
+    split,
+    itemsMax: ITEMS_MAX,
+  });
+}
+
+/** Parts to try again, so that what made a statement fail fails alone: by account, then by item. */
+function split(items: readonly Item[], error: unknown): readonly (readonly Item[])[] {
+  if (isStorageDown(error)) return [];
+  const accounts = Map.groupBy(items, ({ account_id, id }) => account_id ?? id);
+  if (accounts.size > 1) return [...accounts.values()];
+  // An account that somebody keeps locked is locked for each of its items.
+  return (error as { code?: unknown }).code === LOCK_TIMEOUT ? [] : oneByOne(items);
+}

@@ -1,0 +1,98 @@
+import { newId } from "../../lib/ids.ts";
+import { parseDecimal } from "../../lib/money.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+
+export interface Credit {
+  account: string;
+  kind: "cash" | "gift";
+  /** A decimal string above zero. */
+  amount: string;
+  /** The operator's own name for it: the same one books once. */
+  reference: string;
+  /** For gifts only. */
+  expiresAt?: Date | undefined;
+}
+
+/** Books money into an account. */
+export async function credit(sql: Queries, credit: Credit): Promise<{ isFirst: boolean }> {
+  const { account, kind, amount, reference, expiresAt } = credit;
+  const value = parseDecimal(amount);
+  if (value === null || value <= 0n) {
+    throw new Refusal("invalid_value", "amount must be a decimal string above zero.", {
+      param: "amount",
+    });
+  }
+  if (kind === "cash" && expiresAt !== undefined) {
+    throw new Refusal("invalid_value", "Only gifts expire.", { param: "expires_at" });
+  }
+  const [row] = await sql<[{ outcome: string }]>`
+    select outcome from ledger_credit(${account}, ${reference}, ${kind}, ${amount}::numeric,
+      ${"gift:" + newId("lot")}, ${expiresAt ?? null})`.catch(refuseOverflow);
+  switch (row.outcome) {
+    case "booked":
+    case "already":
+      return { isFirst: row.outcome === "booked" };
+    case "conflict":
+      throw new Refusal("invalid_value", "This reference was used for another credit.", {
+        param: "reference",
+      });
+    case "past":
+      throw new Refusal("invalid_value", "expires_at must lie in the future.", {
+        param: "expires_at",
+      });
+    default:
+      throw unknownAccount(account);
+  }
+}
+
+export interface Adjustment {
+  account: string;
+  /** A decimal string, negative to take away. */
+  amount: string;
+  reference: string;
+  reason: string;
+}
+
+/** Corrects an account's cash. What is frozen or not there cannot be taken. */
+export async function adjust(sql: Queries, adjustment: Adjustment): Promise<{ isFirst: boolean }> {
+  const { account, amount, reference, reason } = adjustment;
+  const value = parseDecimal(amount);
+  if (value === null || value === 0n) {
+    throw new Refusal("invalid_value", "amount must be a decimal string other than zero.", {
+      param: "amount",
+    });
+  }
+  const [row] = await sql<[{ outcome: string }]>`
+    select ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
+    .catch(refuseOverflow);
+  switch (row.outcome) {
+    case "booked":
+    case "already":
+      return { isFirst: row.outcome === "booked" };
+    case "conflict":
+      throw new Refusal("invalid_value", "This reference was used for another adjustment.", {
+        param: "reference",
+      });
+    case "insufficient":
+      throw new Refusal("insufficient_balance", "The account's free cash is less than that.", {
+        param: "amount",
+      });
+    default:
+      throw unknownAccount(account);
+  }
+}
+
+export function unknownAccount(account: string): Refusal {
+  return new Refusal("not_found", `There is no account ${JSON.stringify(account)}.`);
+}
+
+const NUMERIC_OVERFLOW = "22003";
+
+function refuseOverflow(error: { code?: string }): never {
+  if (error.code !== NUMERIC_OVERFLOW) throw error;
+  throw new Refusal("invalid_value", "The account would have more than 20 digits of money.", {
+    param: "amount",
+    cause: error,
+  });
+}

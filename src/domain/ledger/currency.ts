@@ -1,0 +1,42 @@
+import type { Guard } from "../../platform/config/config_store.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { DEAD_SECONDS } from "../../platform/cluster/cluster.ts";
+
+/**
+ * Keeps declarations to the currency that the ledger is in. Until something is booked it may still be
+ * changed, as long as no other node goes on in the old one.
+ */
+export function currencyGuard(sql: Queries, nodeId: string): Guard {
+  return async function keepCurrency({ service: { currency } }, before) {
+    // What this node serves already, nobody else can have changed meanwhile.
+    if (currency === before?.service.currency) return null;
+    const path = ["service", "currency"];
+    const asked = sql<[{ code: string; hindrance: string | null }]>`
+      select code, hindrance from ledger_declare_currency(${currency}, ${nodeId}, ${DEAD_SECONDS})`;
+    const [answer] = await asked.catch((error) => {
+      if (before === null) throw error;
+      return [null];
+    });
+    if (answer === null) {
+      return {
+        path,
+        message: `the ledger could not be asked whether it may be in ${currency}`,
+        suggestion: "Reload when the database answers again.",
+      };
+    }
+    const { code, hindrance } = answer;
+    if (hindrance === null) return null;
+    return hindrance === "nodes"
+      ? {
+        path,
+        message: `other gateways on this database still serve it in ${code}`,
+        suggestion: `Stop them all, then start with ${currency}.`,
+      }
+      : {
+        path,
+        message:
+          `the ledger of this database is in ${code}: balances and receipts would be read as ${currency}`,
+        suggestion: `Declare ${code}, or start with an empty database for ${currency}.`,
+      };
+  };
+}

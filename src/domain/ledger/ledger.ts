@@ -1,0 +1,127 @@
+import type { Charge } from "../pricing/quote.ts";
+import type { Database, Queries } from "../../platform/database/database.ts";
+import { isRetryable } from "../../platform/database/storage_error.ts";
+import { openBatch } from "./batch.ts";
+import {
+  type Hold,
+  holdItem,
+  type HoldRequest,
+  makeHold,
+  type OpenHold,
+  readHeld,
+  type Resolver,
+} from "./hold.ts";
+import type { Currency } from "./insufficient.ts";
+import { LEASE_SECONDS, LivingHolds } from "./hold_renewer.ts";
+import { type Item, type Outcome, runItem, runLate } from "./item.ts";
+import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
+import { releaseItem } from "./release.ts";
+import { retryFor } from "./retry_for.ts";
+import { noteItem, readNoted, readResolution, type Resolution, settleItem } from "./settle.ts";
+
+export interface LedgerOptions {
+  database: Database;
+  /** Asked per hold, as declarations change. */
+  money: () => Currency;
+  /** A settlement came to more than its hold; `shortfall` is what the account did not pay of it. */
+  onExceeded(resolution: Resolution): void;
+  /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
+  onStray(id: string, error: unknown): void;
+  living?: LivingHolds;
+  /** How settlements wait while the database is away. */
+  pending?: PendingOptions;
+}
+
+/**
+ * Reserving and taking money. Each call is one durable transaction, shared with others of the same
+ * moment; the forms that end in `In` take part in a transaction of the caller's instead.
+ */
+export interface Ledger extends Resolver {
+  /** Renews what this process still has open; to be called every few seconds, and before a sweep. */
+  renew(): Promise<void>;
+  /** Refuses with `insufficient_balance`. */
+  hold(request: HoldRequest): Promise<Hold>;
+
+  holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;
+  settleIn(sql: Queries, id: string, charge: Charge): Promise<Resolution>;
+  releaseIn(sql: Queries, id: string): Promise<Resolution>;
+
+  /** Settlements of delivered answers that wait for the database. */
+  readonly pending: PendingSettlements;
+}
+
+type Run = (item: Item) => Promise<Outcome>;
+
+export function openLedger(options: LedgerOptions): Ledger {
+  const { database, money, onExceeded, onStray, living = new LivingHolds() } = options;
+  const batch = openBatch(database.sql);
+  const together: Run = (item) => batch.add(item);
+  const within = (sql: Queries): Run => (item) => runItem(sql, item);
+
+  async function hold(run: Run, request: HoldRequest): Promise<Hold> {
+    const currency = money();
+    const outcome = await run(holdItem(request, currency.currencyScale));
+    const state = readHeld(request, outcome, currency);
+    return makeHold(ledger, request, state, onStray);
+  }
+  function resolved(outcome: Outcome): Resolution {
+    const resolution = readResolution(outcome);
+    living.delete(resolution.id);
+    if (resolution.isFirst && resolution.isBeyondHold) onExceeded(resolution);
+    return resolution;
+  }
+  async function holdAndRenew(request: HoldRequest): Promise<Hold> {
+    const { id, ttlSeconds } = request;
+    const held = await hold(together, {
+      ...request,
+      ttlSeconds: Math.min(ttlSeconds, LEASE_SECONDS),
+    });
+    living.add(id, ttlSeconds);
+    return held;
+  }
+  /** A hold that a sweeper has resolved meanwhile is settled all the same, in the same receipt. */
+  async function settle(run: Run, runLate: Run, item: Item): Promise<Resolution> {
+    const resolution = resolved(await run(item));
+    if (resolution.isFirst || resolution.state === "released") return resolution;
+    return resolved(await runLate(item));
+  }
+  const lateWithin = (sql: Queries): Run => (item) => runLate(sql, item);
+  const late = lateWithin(database.sql);
+  const pending = new PendingSettlements({
+    settle: (item) => settle(together, late, item),
+    drop: (id) => living.delete(id),
+    ...options.pending,
+  });
+  const ledger: Ledger = {
+    pending,
+    hold: (request) => request.isRenewed ? holdAndRenew(request) : hold(together, request),
+    renew: () => living.renew(database.sql),
+    settle: (id, charge, account) => settle(together, late, settleItem(id, charge, account)),
+    async settleAgain(error, waitMs, id, charge, account) {
+      try {
+        return await retryFor(waitMs, error, () => ledger.settle(id, charge, account));
+      } catch (error) {
+        living.delete(id);
+        throw error;
+      }
+    },
+    async settleDelivered(id, charge, account) {
+      try {
+        await ledger.settle(id, charge, account);
+      } catch (error) {
+        if (isRetryable(error) && pending.add(settleItem(id, charge, account))) return;
+        living.delete(id);
+        throw error;
+      }
+    },
+    async release(id, account) {
+      living.delete(id);
+      return resolved(await together(releaseItem(id, account)));
+    },
+    note: async (id, charge, account) => readNoted(await together(noteItem(id, charge, account))),
+    holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
+    settleIn: (sql, id, charge) => settle(within(sql), lateWithin(sql), settleItem(id, charge)),
+    releaseIn: async (sql, id) => resolved(await runItem(sql, releaseItem(id))),
+  };
+  return ledger;
+}

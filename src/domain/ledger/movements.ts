@@ -1,0 +1,103 @@
+import { trimDecimal } from "../../lib/money.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+
+/** Something that came into an account or left it. */
+export interface Movement {
+  id: string;
+  at: Date;
+  kind: "credit" | "grant" | "capture" | "breakage" | "adjustment";
+  unit: "money" | "text" | "image" | "video";
+  /** Into the account is positive, out of it negative. */
+  amount: string;
+  source: "cash" | "gift" | "quota";
+  request_id: string | null;
+  /** What the request used. */
+  model: string | null;
+  reference: string | null;
+  reason: string | null;
+}
+
+export interface MovementQuery {
+  account: string;
+  limit: number;
+  after?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+interface Row extends Omit<Movement, "at" | "request_id"> {
+  created_at: Date;
+  hold_id: string | null;
+}
+
+/** An account's movements, newest first. */
+export async function listMovements(
+  sql: Queries,
+  { account, limit, after, from, to }: MovementQuery,
+): Promise<{ data: Movement[]; hasMore: boolean }> {
+  const place = after === undefined ? null : (await sql<[{ at: string }?]>`
+      select created_at::text as at from transfer where id = ${after} and account_id = ${account}`)[
+    0
+  ];
+  if (place === undefined) {
+    throw new Refusal("not_found", "There is no such place in the statement.");
+  }
+  const rows = await sql<Row[]>`
+    select t.id, t.created_at, t.kind, t.unit, t.hold_id, t.reference, t.reason, h.model,
+           case when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
+           split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
+                      ':', 1) as source
+      from transfer t left join hold h on h.id = t.hold_id
+     where t.account_id = ${account}
+       -- A loss is the operator's, not the account's.
+       and t.kind <> 'loss'
+       ${
+    place === null
+      ? sql``
+      : sql`and (t.created_at, t.id) < (${place.at}::text::timestamptz, ${after!})`
+  }
+       ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
+       ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
+     order by t.created_at desc, t.id desc limit ${limit + 1}`;
+  return {
+    data: rows.slice(0, limit).map(({ created_at, hold_id, amount, ...row }) => ({
+      ...row,
+      at: created_at,
+      amount: trimDecimal(amount, row.unit === "money" ? 2 : 0),
+      request_id: hold_id,
+    })),
+    hasMore: rows.length > limit,
+  };
+}
+
+/** A gift or a month's quota that is not used up. */
+export interface Lot {
+  id: string;
+  source: "gift" | "quota";
+  unit: Movement["unit"];
+  granted: string;
+  remaining: string;
+  frozen: string;
+  created_at: Date;
+  ends_at: Date | null;
+}
+
+/** What an account has beside cash, in the order of use. */
+export async function listLots(sql: Queries, account: string): Promise<Lot[]> {
+  const rows = await sql<Lot[]>`
+    select id, source, unit, granted, remaining, frozen, created_at, ends_at from pot
+     where account_id = ${account} and is_open and source <> 'cash' and ended_at is null
+       and (ends_at is null or ends_at > ledger_now())
+     order by source, unit, ends_at, id`;
+  return rows.map((row) => {
+    const decimals = row.unit === "money" ? 2 : 0;
+    const trim = (amount: string) => trimDecimal(amount, decimals);
+    return {
+      ...row,
+      granted: trim(row.granted),
+      remaining: trim(row.remaining),
+      frozen: trim(row.frozen),
+    };
+  });
+}

@@ -1,0 +1,50 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { AccountPlan } from "../../platform/config/config.ts";
+import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Database, Queries } from "../../platform/database/database.ts";
+import { unknownAccount } from "./credit.ts";
+
+/** Tells the ledger what plans grant. Counts from the next grant or renewal on. */
+export async function declarePlans(
+  sql: Queries,
+  plans: Iterable<Pick<AccountPlan, "id" | "quotas">>,
+): Promise<void> {
+  const doc = JSON.stringify([...plans].map(({ id, quotas }) => ({ plan: id, ...quotas })));
+  await sql`
+    insert into plan_quota as q (plan, text, image, video)
+    select plan, text, image, video from json_populate_recordset(null::plan_quota, ${doc}::text::json)
+    order by plan
+    on conflict (plan) do update
+      set text = excluded.text, image = excluded.image, video = excluded.video
+      where (q.text, q.image, q.video) is distinct from (excluded.text, excluded.image, excluded.video)`;
+}
+
+export interface NewPlan {
+  account: string;
+  plan: string;
+  /** Left out, it renews every month without end. */
+  expiresAt?: Date | undefined;
+}
+
+/**
+ * Puts an account on a plan and grants its quotas. What was left of the old plan's lapses. The same plan
+ * again only moves its end.
+ */
+export async function setPlan(
+  database: Database,
+  changes: Changes,
+  { account, plan, expiresAt }: NewPlan,
+): Promise<void> {
+  const mark = await database.sql.begin(async (sql) => {
+    const [{ outcome }] = await sql<[{ outcome: string }]>`
+      select ledger_set_plan(${account}, ${plan}, ${expiresAt ?? null}) as outcome`;
+    if (outcome === "unknown") throw unknownAccount(account);
+    if (outcome === "past") {
+      throw new Refusal("invalid_value", "expires_at must lie in the future.", {
+        param: "expires_at",
+      });
+    }
+    return outcome === "changed" ? await changes.record(sql, "account", account) : null;
+  });
+  if (mark !== null) await changes.settle(mark);
+}

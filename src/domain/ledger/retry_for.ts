@@ -1,0 +1,18 @@
+import { isRetryable } from "../../platform/database/storage_error.ts";
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+
+/** Repeats what failed until it succeeds, for so long at most, as long as its errors may pass. */
+export async function retryFor<T>(ms: number, error: unknown, work: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + ms;
+  for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    if (!isRetryable(error) || performance.now() + pauseMs > giveUpAt) throw error;
+    await new Promise((resume) => setTimeout(resume, pauseMs));
+    try {
+      return await work();
+    } catch (again) {
+      error = again;
+    }
+  }
+}

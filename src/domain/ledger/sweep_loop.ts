@@ -1,0 +1,66 @@
+import type { Queries } from "../../platform/database/database.ts";
+import { isStorageDown } from "../../platform/database/storage_error.ts";
+import type { Resolution } from "./settle.ts";
+import { sweep } from "./sweep.ts";
+import { rollUpUsage } from "./usage_days.ts";
+
+export interface SweepingOptions {
+  /** Renews what this process still has open. */
+  renew(): Promise<void>;
+  onExceeded(resolution: Resolution): void;
+  log: (level: "info" | "error", message: string, fields?: Record<string, unknown>) => void;
+}
+
+const EVERY_MS = 5_000;
+/** After the database was away, the living renew what they hold before anybody ends it. */
+const RENEWALS_FIRST = 3;
+/** It hung rather than being busy. */
+const HUNG_MS = 10_000;
+
+/** Sweeps every few seconds until disposed. Every node does; they do not get in each other's way. */
+export function keepSweeping(
+  sql: Queries,
+  { renew, onExceeded, log }: SweepingOptions,
+): AsyncDisposable {
+  let renewalsFirst = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let isClosed = false;
+
+  async function run(): Promise<void> {
+    try {
+      // A sweep that hangs with the database would be the first thing it does when it is back.
+      const askedAt = performance.now();
+      await sql`select 1`;
+      if (performance.now() - askedAt > HUNG_MS) renewalsFirst = RENEWALS_FIRST;
+      await renew();
+      if (renewalsFirst > 0) {
+        renewalsFirst--;
+        return;
+      }
+      const swept = await sweep(sql, onExceeded);
+      if (swept.holds + swept.pots + swept.plans > 0) log("info", "swept the ledger", { ...swept });
+      await rollUpUsage(sql);
+    } catch (error) {
+      // While the database is away everybody says so already.
+      if (isStorageDown(error)) renewalsFirst = RENEWALS_FIRST;
+      else if (!isClosed) log("error", "cannot sweep the ledger", { error });
+    }
+  }
+  function wait(): void {
+    timer = setTimeout(() => {
+      running = run().finally(() => {
+        if (!isClosed) wait();
+      });
+    }, EVERY_MS);
+    Deno.unrefTimer(timer);
+  }
+  wait();
+  return {
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import type { Sql } from "postgres";
+import type { Queries } from "../../platform/database/database.ts";
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
+/** Finds what breaks a rule: how many things were looked at, how many are wrong, and some of them. */
+export interface Rule {
+  name: string;
+  run(sql: Queries): Promise<{ seen: string; wrong: string; examples: string[] | null }[]>;
+}
+
+/** What must be true of the ledger at any moment. */
+const RULES: readonly Rule[] = [
+  {
+    name: "transfers of each unit sum to zero",
+    // Not true by construction alone: what enters an account of one unit must not leave as another.
+    run: (sql) =>
+      sql`
+      with booked as (
+        select name, unit, sum(amount) as amount from (
+          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
+          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+        group by 1, 2),
+      mixed as (select name from booked group by name having count(distinct unit) > 1
+                   and name not in ('quota_grant', 'quota_used', 'quota_breakage')),
+      sums as (select unit, sum(amount) as amount from booked group by unit)
+      select (select count(*) from booked) as seen, count(*) as wrong, array_agg(words) as examples
+        from (select unit || ' is off by ' || trim_scale(amount) as words from sums where amount <> 0
+              union all select name || ' holds more than one unit' from mixed) w`,
+  },
+  {
+    name: "every balance equals its transfers",
+    run: (sql) =>
+      sql`
+      with booked as (
+        select name, unit, sum(amount) as amount from (
+          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
+          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+         where name ~ '^(cash|gift|quota):' group by 1, 2),
+      compared as (
+        select coalesce(p.id, b.name) as id, coalesce(p.remaining, 0) as has, coalesce(b.amount, 0) as says
+          from pot p full join booked b on b.name = p.id and b.unit = p.unit)
+      select count(*) as seen, count(*) filter (where has <> says) as wrong,
+             (array_agg(id || ' has ' || trim_scale(has) || ', its transfers say ' || trim_scale(says))
+               filter (where has <> says))[:5] as examples
+        from compared`,
+  },
+  {
+    name: "nothing is negative",
+    run: (sql) =>
+      sql`
+      with seen as (
+        select id, remaining < 0 or frozen < 0 or frozen > remaining as is_wrong from pot
+        union all
+        select id, amount < 0 or units < 0 or shortfall < 0 or 0 > any (held) or 0 > any (taken) from hold)
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
+  },
+  {
+    name: "frozen equals open holds",
+    run: (sql) =>
+      sql`
+      with reserved as (
+        select leg, sum(part) as amount from hold, unnest(legs, held) as l (leg, part)
+         where state = 'open' group by leg),
+      compared as (
+        select coalesce(p.id, r.leg) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
+          from pot p full join reserved r on r.leg = p.id)
+      select count(*) as seen, count(*) filter (where has <> says) as wrong,
+             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, open holds say ' || trim_scale(says))
+               filter (where has <> says))[:5] as examples
+        from compared`,
+  },
+  {
+    name: "what has ended is spent or lapsed",
+    run: (sql) =>
+      sql`
+      with seen as (select id, remaining <> frozen as is_wrong from pot where ended_at is not null)
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
+  },
+  {
+    name: "captured is at most held",
+    // Beyond it only where the hold allows that, by allocations of their own for which nothing was held, and
+    // only once the hold itself is used up: its money before more money is taken or a shortfall recorded, its
+    // quota before more quota. A late settlement finds what is left of a hold that the sweeper gave back: it
+    // may take the same amount from elsewhere, and record a shortfall sooner.
+    run: (sql) =>
+      sql`
+      with seen as (
+        select id, case
+                 when ended_by = 'late'
+                   then coalesce((
+                     select bool_or(h > 0 and t > h)
+                         or (not beyond_hold
+                             and sum(t) filter (where leg !~ '^quota:')
+                               > sum(h) filter (where leg !~ '^quota:'))
+                       from unnest(legs, held, taken) as l (leg, h, t)), false)
+                 when cardinality(taken) = 1 and held[1] > 0
+                   then taken[1] > held[1]
+                     or (shortfall > 0 and taken[1] < held[1] and legs[1] !~ '^quota:')
+                 else coalesce((
+                   select bool_or(t > h and (h > 0 or not beyond_hold))
+                       or (bool_or(t < h and leg !~ '^quota:')
+                           and (shortfall > 0 or bool_or(h = 0 and leg !~ '^quota:')))
+                       or (bool_or(t < h and leg ~ '^quota:') and bool_or(h = 0 and leg ~ '^quota:'))
+                     from unnest(legs, held, taken) as l (leg, h, t)), false)
+               end as is_wrong
+          from hold where taken is not null)
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
+  },
+  {
+    name: "a hold resolves once",
+    // What was booked for a hold, less what a late settlement returned, is exactly what its row says was taken
+    // and not paid: nothing while open.
+    run: (sql) =>
+      sql`
+      with booked as (
+        select hold_id,
+               sum(case when debit in ('revenue', 'quota_used') then -amount else amount end) as amount
+          from transfer
+         where hold_id is not null and kind in ('capture', 'loss') group by hold_id),
+      compared as (
+        select coalesce(h.id, b.hold_id) as id, coalesce(b.amount, 0) as booked,
+               coalesce(case cardinality(h.taken) when 1 then h.taken[1]
+                          else (select sum(t) from unnest(h.taken) t) end, 0) + coalesce(h.shortfall, 0) as says,
+               h.id is not null and (h.state = 'open') = (h.resolved_at is null) as is_sound
+          from hold h full join booked b on b.hold_id = h.id)
+      select count(*) as seen, count(*) filter (where booked <> says or not is_sound) as wrong,
+             (array_agg(id || ' took ' || trim_scale(says) || ', its transfers say ' || trim_scale(booked))
+               filter (where booked <> says or not is_sound))[:5] as examples
+        from compared`,
+  },
+  {
+    name: "every account is on one plan",
+    run: (sql) =>
+      sql`
+      with seen as (
+        select a.id, count(t.account_id) = 1 and bool_and(t.plan = a.plan)
+                 and bool_and(t.ends_at is not distinct from a.plan_expires_at) as is_right
+          from account a left join plan_term t on t.account_id = a.id and t.ended_at is null
+         group by a.id)
+      select count(*) as seen, count(*) filter (where not is_right) as wrong,
+             (array_agg(id) filter (where not is_right))[:5] as examples from seen`,
+  },
+];
+
+/** Checks every rule, and those of other parts that concern money, on one snapshot. Changes nothing. */
+export async function verify(
+  sql: Sql,
+  more: readonly Rule[] = [],
+): Promise<{ ok: boolean; checks: Check[] }> {
+  const checks = await sql.begin("isolation level repeatable read read only", async (tx) => {
+    const checks: Check[] = [];
+    for (const rule of [...RULES, ...more]) checks.push(await check(tx, rule));
+    return checks;
+  });
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+async function check(sql: Queries, { name, run }: Rule): Promise<Check> {
+  const { seen, wrong, examples } = (await run(sql))[0]!;
+  const ok = wrong === "0";
+  const detail = ok
+    ? `${seen} checked`
+    : `${wrong} of ${seen} are wrong: ${(examples ?? []).join("; ")}`;
+  return { name, ok, detail };
+}

@@ -1,0 +1,117 @@
+import { Refusal } from "../../lib/api_error.ts";
+import { BodyReservation } from "./body_reservation.ts";
+
+/** How many bytes of request bodies may be in memory at once. */
+export interface BodyLimits {
+  /** In one process. */
+  readonly bodyBytesTotalMax: number;
+  /** Of one account; never more than an eighth of the total. */
+  readonly bodyBytesAccountMax: number;
+}
+
+const RETRY_SECONDS = 1;
+const ACCOUNT_SHARE = 8;
+/** An account with no more than this in memory is let in when the process is full, ... */
+const NEWCOMER_BYTES = 1024 * 1024;
+/** ... until all are so much above the total. */
+const MARGIN_SHARE = 4;
+
+interface Holder {
+  bodies: number;
+  /** What its bodies are announced to have, or have already. */
+  reserved: number;
+  /** What has come of them. */
+  arrived: number;
+}
+
+/**
+ * Counts the bytes of bodies in memory, by account and in all. An account's share is taken when a body is
+ * announced: an account can only shut out itself. Of the total a body takes what has come of it: announcing
+ * costs nothing, so it must not shut out others.
+ */
+export class BodyBudget {
+  #total = 0;
+  readonly #holders = new Map<string, Holder>();
+  readonly #reading = new Map<BodyReservation, Holder>();
+
+  /** `threads`: how many gateways share the process' limits. */
+  constructor(private readonly threads: number) {}
+
+  /** Throws the API error when the account's share is used up. */
+  take(owner: string, announced: number, limits: BodyLimits): BodyReservation {
+    const holder = this.#holders.get(owner) ?? { bodies: 0, reserved: 0, arrived: 0 };
+    const body = new BodyReservation({
+      reserve: (bytes) => this.#reserve(holder, body, bytes, limits),
+      arrive: (bytes) => this.#arrive(holder, body, bytes, limits),
+      finishReading: () => void this.#reading.delete(body),
+      release: () => this.#release(owner, holder, body),
+    });
+    body.reserve(announced);
+    holder.bodies++;
+    this.#holders.set(owner, holder);
+    this.#reading.set(body, holder);
+    return body;
+  }
+
+  #reserve(holder: Holder, body: BodyReservation, bytes: number, limits: BodyLimits): void {
+    const { bodyBytesAccountMax, bodyBytesTotalMax } = limits;
+    const share = Math.min(bodyBytesAccountMax, bodyBytesTotalMax / ACCOUNT_SHARE) / this.threads;
+    // A body on its own always fits: its size has a limit already.
+    const isAlone = holder.reserved <= body.reserved;
+    if (bytes > 0 && !isAlone && holder.reserved + bytes > share) throw ownerIsFull(share);
+    holder.reserved += bytes;
+  }
+
+  #arrive(holder: Holder, body: BodyReservation, bytes: number, limits: BodyLimits): void {
+    if (bytes > 0) this.#makeRoom(holder, body, bytes, limits.bodyBytesTotalMax / this.threads);
+    holder.arrived += bytes;
+    this.#total += bytes;
+  }
+
+  #makeRoom(holder: Holder, body: BodyReservation, bytes: number, limit: number): void {
+    const held = holder.arrived + bytes;
+    while (this.#total + bytes > limit && this.#total > body.arrived) {
+      const isNewcomer = held <= Math.min(NEWCOMER_BYTES, limit / ACCOUNT_SHARE);
+      if (isNewcomer && this.#total + bytes <= limit + limit / MARGIN_SHARE) return;
+      const largest = this.#largestBeingRead();
+      if (largest === null || largest.holder === holder || largest.holder.arrived <= held) {
+        throw nodeIsFull();
+      }
+      largest.body.cancel(nodeIsFull());
+    }
+  }
+
+  /** Of the account that holds most: it gives way first. */
+  #largestBeingRead(): { body: BodyReservation; holder: Holder } | null {
+    let largest: { body: BodyReservation; holder: Holder } | null = null;
+    for (const [body, holder] of this.#reading) {
+      if (body.arrived === 0) continue;
+      const more = largest === null ? 1 : holder.arrived - largest.holder.arrived ||
+        body.arrived - largest.body.arrived;
+      if (more > 0) largest = { body, holder };
+    }
+    return largest;
+  }
+
+  #release(owner: string, holder: Holder, body: BodyReservation): void {
+    this.#reading.delete(body);
+    if (--holder.bodies === 0) this.#holders.delete(owner);
+  }
+}
+
+function ownerIsFull(share: number): Refusal {
+  return new Refusal(
+    "concurrency_limit_exceeded",
+    `Too many large requests at once: their bodies may have ${Math.floor(share)} bytes together. ` +
+      "Send this one again when another is answered.",
+    { retryAfterSeconds: RETRY_SECONDS },
+  );
+}
+
+function nodeIsFull(): Refusal {
+  return new Refusal(
+    "overloaded",
+    "The service is reading as many large requests as it can: try again in a moment.",
+    { retryAfterSeconds: RETRY_SECONDS },
+  );
+}

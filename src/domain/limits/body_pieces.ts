@@ -1,0 +1,43 @@
+import { Refusal } from "../../lib/api_error.ts";
+
+/** So many pieces may be of any size. */
+const FREE_PIECES = 1_000;
+/** What the pieces of a body must have on average after that. */
+const AVERAGE_BYTES_MIN = 256;
+/** How many pieces all bodies together may read before everything else has its turn. */
+const PIECES_PER_TURN = 64;
+
+/** Counts the pieces of one body: each costs the thread the same, however small it is. */
+export class PieceCounter {
+  #pieces = 0;
+  #bytes = 0;
+
+  /** Throws the API error when a body comes in too many small pieces. */
+  add(bytes: number): void {
+    this.#pieces++;
+    this.#bytes += bytes;
+    if (this.#pieces <= FREE_PIECES || this.#bytes >= this.#pieces * AVERAGE_BYTES_MIN) return;
+    throw new Refusal(
+      "invalid_value",
+      "The body comes in too many small pieces: send it in larger ones.",
+    );
+  }
+}
+
+let piecesThisTurn = 0;
+let pause: Promise<void> | null = null;
+
+/**
+ * To be awaited after each piece when it answers a promise. A read whose bytes are there already ends
+ * without leaving the microtask queue, so that a body could keep timers and other requests waiting.
+ */
+export function pauseBetweenPieces(): Promise<void> | null {
+  if (pause === null && ++piecesThisTurn < PIECES_PER_TURN) return null;
+  return pause ??= new Promise((resolve) =>
+    setTimeout(() => {
+      pause = null;
+      piecesThisTurn = 0;
+      resolve();
+    })
+  );
+}

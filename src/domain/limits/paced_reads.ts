@@ -1,0 +1,151 @@
+import { Refusal } from "../../lib/api_error.ts";
+import { pauseBetweenPieces, PieceCounter } from "./body_pieces.ts";
+
+/** How slowly a body may come. */
+export interface BodyPace {
+  /** How long nothing may come, and how long a body may take before its rate counts. */
+  graceMs: number;
+  /** What must have come on average after that. */
+  bytesPerSecond: number;
+}
+
+/** What is larger must come faster, in proportion, ... */
+const USUAL_BYTES = 1024 * 1024;
+/** ... up to so many times as fast. */
+const FASTER_MAX = 16;
+
+export const PACE: BodyPace = { graceMs: 30_000, bytesPerSecond: 16 * 1024 };
+
+interface Read {
+  readonly startedAt: number;
+  readonly announced: number;
+  lastAt: number;
+  bytes: number;
+  giveUp(): void;
+}
+
+export interface PieceReader {
+  /** How long the body is to be; 0 where the client does not say it. */
+  announced: number;
+  /** What it throws ends the body. */
+  take(piece: Uint8Array): void;
+  /** Told how to end the body before its time. */
+  onBegin(stop: (error: Error) => void): void;
+}
+
+/** Reads bodies of requests and gives up those that come too slowly: a client may not hold a place for ever. */
+export class PacedReads implements Disposable {
+  readonly pace: BodyPace;
+  readonly #reads = new Set<Read>();
+  /** One timer for all: most bodies have arrived before they are asked for. */
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(pace: Partial<BodyPace> = {}) {
+    this.pace = { ...PACE, ...pace };
+  }
+
+  /** A small body, in one piece: it must be there within the grace. */
+  whole(reading: Promise<Uint8Array>): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const read = this.#begin(() => reject(tooSlow()));
+      reading.then((bytes) => {
+        this.#reads.delete(read);
+        resolve(bytes);
+      }, (cause) => {
+        this.#reads.delete(read);
+        reject(cutShort(cause));
+      });
+    });
+  }
+
+  /** A body piece by piece, which is in memory meanwhile: the larger it is, the faster it must come. */
+  async pieces(
+    body: ReadableStream<Uint8Array>,
+    { announced, take, onBegin }: PieceReader,
+  ): Promise<void> {
+    const reader = body.getReader();
+    const counter = new PieceCounter();
+    let failure: Error | null = null;
+    const stop = (error: Error) => {
+      failure ??= error;
+      reader.cancel().catch(() => {});
+    };
+    const read = this.#begin(() => stop(tooSlow()), announced);
+    onBegin(stop);
+    try {
+      while (true) {
+        const { done, value } = await reader.read().catch((cause) => {
+          throw cutShort(cause);
+        });
+        if (failure !== null) throw failure;
+        if (done) return;
+        read.lastAt = performance.now();
+        read.bytes += value.length;
+        counter.add(value.length);
+        take(value);
+        const pause = pauseBetweenPieces();
+        if (pause !== null) await pause;
+      }
+    } catch (error) {
+      reader.cancel().catch(() => {});
+      throw failure ?? error;
+    } finally {
+      this.#reads.delete(read);
+    }
+  }
+
+  #begin(giveUp: () => void, announced = 0): Read {
+    const now = performance.now();
+    const read = { announced, startedAt: now, lastAt: now, bytes: 0, giveUp };
+    this.#reads.add(read);
+    this.#timer ??= setInterval(() => this.#look(), Math.min(1_000, this.pace.graceMs / 4));
+    return read;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const read of this.#reads) {
+      const pace = paceOf(this.pace, Math.max(read.announced, read.bytes));
+      if (!isTooSlow(pace, now - read.startedAt, now - read.lastAt, read.bytes)) continue;
+      this.#reads.delete(read);
+      read.giveUp();
+    }
+    if (this.#reads.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#reads.clear();
+  }
+}
+
+/** The pace for a body of this size: bodies up to 16 MiB have the time that 1 MiB has. */
+function paceOf({ graceMs, bytesPerSecond }: BodyPace, bytes: number): BodyPace {
+  const faster = Math.min(Math.max(bytes / USUAL_BYTES, 1), FASTER_MAX);
+  return { graceMs, bytesPerSecond: bytesPerSecond * faster };
+}
+
+/** Whether a body comes so slowly that it is given up. */
+export function isTooSlow(
+  { graceMs, bytesPerSecond }: BodyPace,
+  elapsedMs: number,
+  silentMs: number,
+  bytes: number,
+): boolean {
+  if (elapsedMs <= graceMs) return false;
+  return silentMs > graceMs || bytes < (elapsedMs - graceMs) / 1000 * bytesPerSecond;
+}
+
+export function tooSlow(): Refusal {
+  return new Refusal(
+    "request_timeout",
+    "The body came too slowly and was given up: send it again over a faster connection.",
+  );
+}
+
+/** Whoever sends it has hung up: no fault of ours, and hardly anybody hears of it. */
+function cutShort(cause: unknown): Refusal {
+  return new Refusal("invalid_json", "The body ended before it was whole.", { cause });
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import type { Plan, Price, PriceBook } from "../../platform/config/config.ts";
+import { priceFor } from "./find_price.ts";
+
+const JANUARY = Date.parse("2026-01-01T00:00:00Z");
+const MARCH = Date.parse("2026-03-01T00:00:00Z");
+
+function price(book: string, amount: string, effectiveAt = JANUARY): Price {
+  return {
+    book,
+    model: "m",
+    billingType: "per_call",
+    unit: "image",
+    amounts: { price: amount },
+    effectiveAt,
+  };
+}
+
+/** Newest first, as compiled. */
+function book(id: string, ...prices: Price[]): [string, PriceBook] {
+  return [id, { id, prices: new Map([["m", prices]]) }];
+}
+
+const plan = {
+  plans: new Map([["free", { priceBook: "default" }], ["partner", { priceBook: "partner" }]]),
+  books: new Map([
+    book("default", price("default", "0.05", MARCH), price("default", "0.04")),
+    book("partner", price("partner", "0.03")),
+    book("special", price("special", "0.01", MARCH)),
+  ]),
+} as unknown as Plan;
+
+const costs = (account: { plan: string; priceBook: string | null }, now: number) =>
+  priceFor(plan, { id: "acc_1", ...account }, "m", now)?.amounts.price;
+
+Deno.test("a price with a date in the future takes effect at that moment by itself", () => {
+  const account = { plan: "free", priceBook: null };
+  assert.equal(costs(account, MARCH - 1), "0.04");
+  assert.equal(costs(account, MARCH), "0.05");
+  assert.equal(costs(account, JANUARY - 1), undefined);
+});
+
+Deno.test("a plan's book and an account's own book come before the default", () => {
+  assert.equal(costs({ plan: "partner", priceBook: null }, MARCH), "0.03");
+  assert.equal(costs({ plan: "partner", priceBook: "special" }, MARCH), "0.01");
+  // Before the account's own price is in force, its plan's counts.
+  assert.equal(costs({ plan: "partner", priceBook: "special" }, JANUARY), "0.03");
+  assert.equal(costs({ plan: "unknown", priceBook: null }, JANUARY), "0.04");
+});

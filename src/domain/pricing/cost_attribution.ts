@@ -1,0 +1,58 @@
+import type { Fraction } from "../../lib/money.ts";
+import { unitFamily } from "../../platform/config/model_type_specs.ts";
+import type { Price, Upstream } from "../../platform/config/config.ts";
+import { priceOf } from "./price.ts";
+import type { Usage } from "./usage.ts";
+
+/** Who answered a request, and what that costs us. Never shown to clients. */
+export interface Served {
+  /** provider/model, as declared. */
+  readonly upstream: string;
+  /** Null where the declaration does not say what the upstream charges. */
+  readonly cost: Fraction | null;
+}
+
+export function servedBy(upstream: Upstream, usage: Usage): Served {
+  return { upstream: `${upstream.provider}/${upstream.model}`, cost: costOf(upstream, usage) };
+}
+
+function costOf(upstream: Upstream, usage: Usage): Fraction | null {
+  const price = costPrice(upstream);
+  if (price === null) return null;
+  try {
+    return priceOf(price, usage);
+  } catch (error) {
+    // Its unit is not what we meter (a cost per minute, say, of a model sold per video): not known.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** Plans are frozen, so what an upstream charges is read once. */
+const PRICES = new WeakMap<Upstream, Price | null>();
+
+const BILLING: Readonly<Record<string, Price["billingType"]>> = {
+  tokens: "token",
+  second: "duration",
+};
+
+/** What an upstream charges, as a price like any other. */
+function costPrice(upstream: Upstream): Price | null {
+  let price = PRICES.get(upstream);
+  if (price !== undefined) return price;
+  if (upstream.cost === null) price = null;
+  else {
+    const { unit, ...amounts } = upstream.cost;
+    price = {
+      book: "cost",
+      model: upstream.model,
+      billingType: BILLING[unitFamily(unit)] ?? "per_call",
+      unit,
+      // A provider that names only one of the two charges nothing for the other.
+      amounts: { input_price: "0", output_price: "0", ...amounts },
+      effectiveAt: 0,
+    };
+  }
+  PRICES.set(upstream, price);
+  return price;
+}

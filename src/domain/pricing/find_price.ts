@@ -1,0 +1,29 @@
+import { isVisible, type Plan, type Price, priceInForce } from "../../platform/config/config.ts";
+
+export interface Payer {
+  id: string;
+  plan: string;
+  /** A book of the account's own; models it does not list cost what the plan's book says. */
+  priceBook: string | null;
+}
+
+/** What a model costs an account now; null where nobody has priced it. */
+export function priceFor(plan: Plan, account: Payer, model: string, now: number): Price | null {
+  for (const name of [account.priceBook, plan.plans.get(account.plan)?.priceBook ?? "default"]) {
+    const book = name === null ? undefined : plan.books.get(name);
+    const price = book === undefined ? null : priceInForce(book, model, now);
+    if (price !== null) return price;
+  }
+  return null;
+}
+
+/** The prices that apply to an account now, one per model it may use. */
+export function pricesFor(plan: Plan, account: Payer, now: number): Price[] {
+  const prices: Price[] = [];
+  for (const model of plan.models.values()) {
+    if (model.status === "unavailable" || !isVisible(model, account)) continue;
+    const price = priceFor(plan, account, model.id, now);
+    if (price !== null) prices.push(price);
+  }
+  return prices;
+}

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { formatDecimal, type Fraction, roundHalfUp, roundUp } from "../../lib/money.ts";
+import type { AmountName, Price } from "../../platform/config/config.ts";
+import { priceOf } from "./price.ts";
+import { charge, quote } from "./quote.ts";
+import { priceFrom, snapshotOf } from "./snapshot.ts";
+import { unitsOf, type Usage } from "./usage.ts";
+
+type Amounts = Partial<Record<AmountName, string>>;
+
+function price(billingType: Price["billingType"], unit: string, amounts: Amounts): Price {
+  return { book: "default", model: "m", billingType, unit, amounts, effectiveAt: 0 };
+}
+
+const perMillion = (amounts: Amounts) => price("token", "1M tokens", amounts);
+const perThousand = (amounts: Amounts) => price("token", "1K tokens", amounts);
+
+/** Worked out by hand: what is priced, what was used, and what it costs at six decimals. */
+const CASES: [name: string, Price, Usage, cost: string][] = [
+  // 1,000 × 0.15/1M + 500 × 0.60/1M = 0.00015 + 0.0003
+  [
+    "tokens per million",
+    perMillion({ input_price: "0.15", output_price: "0.60" }),
+    { input_tokens: 1000, output_tokens: 500 },
+    "0.00045",
+  ],
+  // 7 × 0.003/1K + 3 × 0.015/1K = 0.000021 + 0.000045
+  [
+    "tokens per thousand",
+    perThousand({ input_price: "0.003", output_price: "0.015" }),
+    { input_tokens: 7, output_tokens: 3 },
+    "0.000066",
+  ],
+  // 400 × 0.15/1M + 600 × 0.075/1M = 0.00006 + 0.000045
+  [
+    "cached input tokens have their own price and are not counted as input too",
+    perMillion({ input_price: "0.15", output_price: "0.60", cached_input_price: "0.075" }),
+    { input_tokens: 400, cached_input_tokens: 600 },
+    "0.000105",
+  ],
+  // Without one of their own, as input: 1,000 × 0.15/1M
+  [
+    "cached input tokens without a price of their own cost what input does",
+    perMillion({ input_price: "0.15", output_price: "0.60" }),
+    { input_tokens: 400, cached_input_tokens: 600 },
+    "0.00015",
+  ],
+  // An explicit zero is a price: only the 400 are paid.
+  [
+    "cached input tokens at an explicit zero are free",
+    perMillion({ input_price: "0.15", output_price: "0.60", cached_input_price: "0" }),
+    { input_tokens: 400, cached_input_tokens: 600 },
+    "0.00006",
+  ],
+  // 100 × 0.60/1M + 900 × 1.20/1M = 0.00006 + 0.00108
+  [
+    "reasoning tokens have their own price",
+    perMillion({ input_price: "0.15", output_price: "0.60", reasoning_price: "1.20" }),
+    { output_tokens: 100, reasoning_tokens: 900 },
+    "0.00114",
+  ],
+  [
+    "reasoning tokens without a price of their own cost what output does",
+    perMillion({ input_price: "0.15", output_price: "0.60" }),
+    { output_tokens: 100, reasoning_tokens: 900 },
+    "0.0006",
+  ],
+  // 1 × 0.15/1M = 0.00000015: a fifteenth of the smallest amount at six decimals.
+  [
+    "a single cheap token rounds to nothing",
+    perMillion({ input_price: "0.15", output_price: "0.60" }),
+    { input_tokens: 1 },
+    "0.00",
+  ],
+  // 10 × 0.05/1M = 0.0000005: exactly half.
+  [
+    "half of the smallest amount rounds up",
+    perMillion({ input_price: "0.05", output_price: "0" }),
+    { input_tokens: 10 },
+    "0.000001",
+  ],
+  [
+    "nothing used costs nothing, whatever the minimum charge",
+    perMillion({ input_price: "1", output_price: "1", minimum_charge: "0.01" }),
+    { input_tokens: 0, output_tokens: 0 },
+    "0.00",
+  ],
+  [
+    "a minimum charge applies to whatever costs less",
+    perMillion({ input_price: "1", output_price: "1", minimum_charge: "0.01" }),
+    { input_tokens: 1 },
+    "0.01",
+  ],
+  [
+    "a minimum charge applies to what is used for free",
+    perMillion({ input_price: "0", output_price: "0", minimum_charge: "0.01" }),
+    { output_tokens: 5 },
+    "0.01",
+  ],
+  ["images", price("per_call", "image", { price: "0.04" }), { images: 3 }, "0.12"],
+  ["calls", price("per_call", "call", { price: "0.002" }), { calls: 1 }, "0.002"],
+  ["videos", price("per_call", "video", { price: "1.5" }), { videos: 2 }, "3.00"],
+  ["episodes", price("per_call", "episode", { price: "1.00" }), { episodes: 1 }, "1.00"],
+  [
+    "shots, above their minimum",
+    price("per_call", "shot", { price: "0.50", minimum_charge: "0.50" }),
+    { shots: 12 },
+    "6.00",
+  ],
+  // 1,234 × 0.015/1K = 0.01851: no thousand is rounded up.
+  ["characters per thousand", price("per_call", "1K characters", { price: "0.015" }), {
+    characters: 1234,
+  }, "0.01851"],
+  // 1,234,567 × 9/1M = 11.111103
+  ["characters per million", price("per_call", "1M characters", { price: "9" }), {
+    characters: 1_234_567,
+  }, "11.111103"],
+  ["whole seconds", price("duration", "second", { price: "0.05" }), { seconds: 10 }, "0.50"],
+  // 5.25 × 0.05
+  [
+    "parts of a second",
+    price("duration", "second", { price: "0.05" }),
+    { seconds: "5.25" },
+    "0.2625",
+  ],
+  [
+    "seconds below the minimum charge",
+    price("duration", "second", { price: "0.05", minimum_charge: "0.25" }),
+    { seconds: 3 },
+    "0.25",
+  ],
+  [
+    "seconds above the minimum charge",
+    price("duration", "second", { price: "0.05", minimum_charge: "0.25" }),
+    { seconds: 6 },
+    "0.30",
+  ],
+  // 90 × 0.10/60
+  ["minutes", price("duration", "minute", { price: "0.10" }), { seconds: 90 }, "0.15"],
+  // 1 × 0.10/60 = 0.001666…
+  [
+    "a second of a price per minute",
+    price("duration", "minute", { price: "0.10" }),
+    { seconds: 1 },
+    "0.001667",
+  ],
+  [
+    "an explicit price of zero",
+    price("per_call", "image", { price: "0" }),
+    { images: 5 },
+    "0.00",
+  ],
+  // 9,007,199,254,740,991 × 999.999999999999/1K, which is 9007199254740.991 × (1000 − 10⁻¹²)
+  // = 9007199254740991 − 9.007199254740991: beyond what a float can hold.
+  [
+    "the largest count at an awkward price",
+    perThousand({ input_price: "999.999999999999", output_price: "0" }),
+    { input_tokens: Number.MAX_SAFE_INTEGER },
+    "9007199254740981.992801",
+  ],
+];
+
+Deno.test("prices come to what they do by hand", async (t) => {
+  for (const [name, price, usage, cost] of CASES) {
+    await t.step(
+      name,
+      () => assert.equal(formatDecimal(roundHalfUp(priceOf(price, usage), 6)), cost),
+    );
+  }
+});
+
+Deno.test("three thirds of a cent are a cent: nothing is rounded before the end", () => {
+  const perMinute = price("duration", "minute", { price: "0.10" });
+  const third: Fraction = priceOf(perMinute, { seconds: 2 }); // 0.00333…
+  assert.equal(formatDecimal(roundHalfUp({ num: third.num * 3n, den: third.den }, 12)), "0.01");
+});
+
+Deno.test("a quantity that cannot be is refused, not charged", () => {
+  const perImage = price("per_call", "image", { price: "0.04" });
+  for (const images of [-1, 1.5, NaN, Infinity, 2 ** 53]) {
+    assert.throws(() => priceOf(perImage, { images }), RangeError);
+  }
+  const perSecond = price("duration", "second", { price: "1" });
+  assert.throws(() => priceOf(perSecond, { seconds: 1.5 }), RangeError);
+  assert.throws(() => priceOf(perSecond, { seconds: "-1" }), RangeError);
+  assert.throws(() => priceOf(perSecond, { seconds: "1e3" }), TypeError);
+});
+
+Deno.test("what was not metered is an error, not free", () => {
+  assert.throws(
+    () => priceOf(price("per_call", "image", { price: "0.04" }), { calls: 1 }),
+    /images is not metered/,
+  );
+  assert.throws(
+    () => priceOf(price("duration", "second", { price: "1" }), {}),
+    /seconds is not metered/,
+  );
+});
+
+Deno.test("a quote is the worst case: the dearer of what a token may turn out to be", () => {
+  const odd = perMillion({
+    input_price: "1",
+    output_price: "2",
+    cached_input_price: "3",
+    reasoning_price: "4",
+  });
+  const model = { id: "m", type: "chat" } as const;
+  const { amount, units, kind } = quote(model, odd, { input_tokens: 1000, output_tokens: 1000 });
+  assert.equal(formatDecimal(roundUp(amount, 6)), "0.007"); // 1,000 × 3/1M + 1,000 × 4/1M
+  assert.deepEqual([units, kind], [2000n, "text"]);
+  // Whatever happens then costs no more.
+  for (
+    const usage of [
+      { input_tokens: 1000, output_tokens: 1000 },
+      { cached_input_tokens: 1000, reasoning_tokens: 1000 },
+      { input_tokens: 500, cached_input_tokens: 500, output_tokens: 500, reasoning_tokens: 500 },
+    ]
+  ) {
+    const actual = charge({ price: odd, kind }, usage);
+    assert.ok(actual.amount.num * amount.den <= amount.num * actual.amount.den);
+  }
+});
+
+Deno.test("quotas count tokens of text, pictures, and seconds of video that have begun", () => {
+  const tokens = { input_tokens: 1, cached_input_tokens: 2, output_tokens: 3, reasoning_tokens: 4 };
+  assert.equal(unitsOf("text", tokens), 10n);
+  assert.equal(unitsOf("image", { images: 4 }), 4n);
+  assert.equal(unitsOf("video", { seconds: "5.01" }), 6n);
+  assert.equal(unitsOf("video", { seconds: 5 }), 5n);
+  assert.equal(unitsOf(null, tokens), 0n);
+});
+
+Deno.test("speech and dramas use no quota, talking pictures use that of video", () => {
+  const perSecond = price("duration", "second", { price: "0.05" });
+  const kinds = (["speech", "drama", "avatar", "video"] as const).map((type) =>
+    quote({ id: "m", type }, perSecond, { seconds: 5 }).kind
+  );
+  assert.deepEqual(kinds, [null, null, "video", "video"]);
+  // Without seconds nobody can say how much of the quota a clip takes.
+  const perVideo = price("per_call", "video", { price: "1" });
+  assert.equal(quote({ id: "m", type: "video" }, perVideo, { videos: 1 }).kind, null);
+});
+
+Deno.test("a price that was kept with a request is the same price again", () => {
+  const kept = perMillion({ input_price: "0.15", output_price: "0.60", minimum_charge: "0" });
+  assert.deepEqual(priceFrom(JSON.parse(JSON.stringify(snapshotOf(kept)))), kept);
+});

@@ -1,0 +1,65 @@
+import type { Fraction } from "../../lib/money.ts";
+import type { ModelType } from "../../lib/model_types.ts";
+import type { Price } from "../../platform/config/config.ts";
+import type { Served } from "./cost_attribution.ts";
+import { greater, priceOf } from "./price.ts";
+import { type Kind, kindOf, unitsOf, type Usage } from "./usage.ts";
+
+/** What a request may cost at the most: what is held before it runs. */
+export interface Quote {
+  readonly model: string;
+  /** The quota that pays first; null where money pays for all of it. */
+  readonly kind: Kind | null;
+  readonly amount: Fraction;
+  readonly units: bigint;
+  /** In force when the request was accepted, and therefore for its settlement too. */
+  readonly price: Price;
+}
+
+/** What a request did cost. */
+export interface Charge {
+  readonly amount: Fraction;
+  readonly units: bigint;
+  readonly usage: Usage;
+  /** Who answered, for the operator's margins; left out where nobody did. */
+  readonly served?: Served | undefined;
+}
+
+/** The worst case of a request that uses at most `most`. */
+export function quote(model: { id: string; type: ModelType }, price: Price, most: Usage): Quote {
+  const units = unitsOf(kindOf(model.type), most);
+  return {
+    model: model.id,
+    // Without a quantity a quota cannot tell which part of the request it covers.
+    kind: units > 0n ? kindOf(model.type) : null,
+    amount: price.billingType === "token" ? worstTokens(price, most) : priceOf(price, most),
+    units,
+    price,
+  };
+}
+
+/** Nobody knows beforehand which tokens are cached or spent on reasoning: the dearer kind counts. */
+function worstTokens(price: Price, most: Usage): Fraction {
+  const { input_tokens = 0, cached_input_tokens = 0, output_tokens = 0, reasoning_tokens = 0 } =
+    most;
+  const input = input_tokens + cached_input_tokens;
+  const output = output_tokens + reasoning_tokens;
+  const { cached_input_price, reasoning_price } = price.amounts;
+  const inputs = cached_input_price === undefined
+    ? [{ input_tokens: input }]
+    : [{ input_tokens: input }, { cached_input_tokens: input }];
+  const outputs = reasoning_price === undefined
+    ? [{ output_tokens: output }]
+    : [{ output_tokens: output }, { reasoning_tokens: output }];
+  return inputs.flatMap((one) => outputs.map((other) => priceOf(price, { ...one, ...other })))
+    .reduce(greater);
+}
+
+/** What a usage costs under a quote. */
+export function charge(
+  { price, kind }: Pick<Quote, "price" | "kind">,
+  usage: Usage,
+  served?: Served,
+): Charge {
+  return { amount: priceOf(price, usage), units: unitsOf(kind, usage), usage, served };
+}

@@ -1,0 +1,98 @@
+import { decimal, SCALE } from "../../lib/money.ts";
+import type { ModelType } from "../../lib/model_types.ts";
+
+/** What a request used. Tokens are counted once: a cached one is not also an input one. */
+export interface Usage {
+  input_tokens?: number;
+  cached_input_tokens?: number;
+  output_tokens?: number;
+  reasoning_tokens?: number;
+  images?: number;
+  videos?: number;
+  episodes?: number;
+  shots?: number;
+  calls?: number;
+  characters?: number;
+  /** A whole number, or an exact decimal such as "5.25". */
+  seconds?: number | string;
+  /** Counted by the gateway, because the upstream did not say. */
+  estimated?: boolean;
+  /** What it is made up of, where several models took part; the amounts add up to what was settled. */
+  items?: readonly UsageItem[];
+}
+
+export interface UsageItem {
+  stage: string;
+  shot?: number;
+  model: string;
+  usage: Usage;
+  amount: string;
+}
+
+export type Quantity = Exclude<keyof Usage, "seconds" | "estimated" | "items">;
+
+/** What quotas count: tokens of text, pictures, seconds of video. */
+export type Kind = "text" | "image" | "video";
+export const KINDS: readonly Kind[] = ["text", "image", "video"];
+
+/** Which quota pays for which type of model. Dramas and speech are always paid with money. */
+const KIND_OF: Readonly<Record<ModelType, Kind | null>> = {
+  chat: "text",
+  image: "image",
+  video: "video",
+  avatar: "video",
+  drama: null,
+  speech: null,
+};
+
+export function kindOf(type: ModelType): Kind | null {
+  return KIND_OF[type];
+}
+
+const TOKENS = [
+  "input_tokens",
+  "cached_input_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+] as const;
+
+/** How much of a quota a request uses; a second that has begun counts. */
+export function unitsOf(kind: Kind | null, usage: Usage): bigint {
+  switch (kind) {
+    case "text":
+      return TOKENS.reduce((sum, name) => sum + count(usage, name), 0n);
+    case "image":
+      return count(usage, "images");
+    case "video":
+      return (seconds(usage) + ONE_SECOND - 1n) / ONE_SECOND;
+    case null:
+      return 0n;
+  }
+}
+
+const ONE_SECOND = 10n ** BigInt(SCALE);
+
+/** A counted quantity; 0 when it is not mentioned. */
+export function count(usage: Usage, name: Quantity): bigint {
+  const value = usage[name] ?? 0;
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new RangeError(
+      `Cannot charge for ${value} ${name}: it must be a whole number, not below zero`,
+    );
+  }
+  return BigInt(value);
+}
+
+/** The seconds, in units of 10⁻¹². */
+export function seconds({ seconds = 0 }: Usage): bigint {
+  if (typeof seconds === "number" && !Number.isSafeInteger(seconds)) {
+    throw new RangeError(
+      `Cannot charge for ${seconds} seconds: write a fraction as a decimal string`,
+    );
+  }
+  const value = decimal(String(seconds));
+  if (value < 0n) {
+    throw new RangeError(`Cannot charge for ${seconds} seconds: there is no negative time`);
+  }
+  return value;
+}

@@ -1,0 +1,145 @@
+import type { Queries } from "../../platform/database/database.ts";
+
+/** A delivery that is ours to attempt until its lease ends. */
+export interface Claimed {
+  readonly id: string;
+  readonly fence: number;
+  readonly account: string;
+  readonly endpoint: string | null;
+  readonly lane: string;
+  readonly url: string;
+  readonly event: { id: string; type: string; created: number; data: string };
+  readonly taskId: string | null;
+  /** Attempts before this one, and those of them in the present round of retries. */
+  readonly attempts: number;
+  readonly round: number;
+  readonly isTest: boolean;
+  /** Its endpoint takes nothing any more. */
+  readonly off: "endpoint_disabled" | "endpoint_deleted" | null;
+  /** Since the event. */
+  readonly ageSeconds: number;
+  /** As stored, current first; none when the account has not got its own yet. */
+  readonly secrets: readonly { readonly id: string; readonly secret: string }[];
+  /** As `performance.now()`. */
+  readonly claimedAt: number;
+}
+
+interface Row {
+  id: string;
+  fence: number;
+  account_id: string;
+  endpoint_id: string | null;
+  lane: string;
+  url: string;
+  event_id: string;
+  type: string;
+  created: string;
+  data: string;
+  task_id: string | null;
+  attempts: number;
+  round_from: number;
+  is_test: boolean;
+  off: Claimed["off"];
+  age: number;
+  secrets: { id: string; secret: string }[];
+}
+
+/** Which deliveries to claim: by name, or the next of a lane. Only what is due is claimed. */
+export type Wanted =
+  | { readonly ids: readonly string[]; readonly notOf: readonly string[] }
+  | { readonly lane: string; readonly limit: number };
+
+/** Takes what is due, for so long: whoever dies in between leaves it to the next. */
+export async function claim(
+  sql: Queries,
+  wanted: Wanted,
+  leaseSeconds: number,
+): Promise<Claimed[]> {
+  const due = "ids" in wanted
+    ? sql`select id from webhook_delivery
+           where id = any (${wanted.ids as string[]}) and wake_at <= now()
+             and lane <> all (${wanted.notOf as string[]})
+             for update skip locked`
+    : sql`select id from webhook_delivery
+           where lane = ${wanted.lane} and wake_at <= now() order by wake_at limit ${wanted.limit}
+             for update skip locked`;
+  const rows = await sql<Row[]>`
+    with due as materialized (${due}),
+    claimed as (
+      update webhook_delivery d
+         set wake_at = now() + lease, lease_until = now() + lease, fence = fence + 1
+        from due, make_interval(secs => ${leaseSeconds}) as lease
+       where d.id = due.id
+      returning d.*)
+    select d.id, d.fence, d.account_id, d.endpoint_id, d.lane, d.url, d.attempts, d.round_from,
+           d.is_test, e.id as event_id, e.type, e.data, e.task_id,
+           floor(extract(epoch from e.created_at))::bigint as created,
+           extract(epoch from now() - e.created_at)::float8 as age,
+           case when p.deleted_at is not null or a.closed_at is not null then 'endpoint_deleted'
+                when p.disabled_at is not null and not d.is_test then 'endpoint_disabled' end as off,
+           coalesce(s.secrets, '[]') as secrets
+      from claimed d
+      join webhook_event e on e.id = d.event_id
+      join account a on a.id = d.account_id
+      left join webhook_endpoint p on p.id = d.endpoint_id
+      left join lateral (
+        select json_agg(json_build_object('id', id, 'secret', secret)
+                        order by expires_at desc nulls first, id desc) as secrets
+          from webhook_secret
+         where account_id = d.account_id and endpoint_id is not distinct from d.endpoint_id
+           and (expires_at is null or expires_at > now())) s on true`;
+  const claimedAt = performance.now();
+  return rows.map((row) => ({
+    id: row.id,
+    fence: row.fence,
+    account: row.account_id,
+    endpoint: row.endpoint_id,
+    lane: row.lane,
+    url: row.url,
+    event: { id: row.event_id, type: row.type, created: Number(row.created), data: row.data },
+    taskId: row.task_id,
+    attempts: row.attempts,
+    round: row.attempts - row.round_from,
+    isTest: row.is_test,
+    off: row.off,
+    ageSeconds: row.age,
+    secrets: row.secrets,
+    claimedAt,
+  }));
+}
+
+/** How many are looked at before lanes are told apart. */
+const PAGE = 500;
+
+/**
+ * Ids of what is due, oldest first. When there is more than a page, the oldest may all wait for one dead
+ * receiver: then every lane gives its own oldest, whatever the others have piled up. Lanes in `notOf`
+ * have no use for more now.
+ */
+export async function dueDeliveries(
+  sql: Queries,
+  limit: number,
+  notOf: readonly string[],
+  perLane: number,
+): Promise<string[]> {
+  const oldest = await sql<{ id: string; lane: string }[]>`
+    select id, lane from webhook_delivery where wake_at <= now() order by wake_at limit ${PAGE}`;
+  const skipped = new Set(notOf);
+  if (oldest.length < PAGE) {
+    return oldest.filter(({ lane }) => !skipped.has(lane)).slice(0, limit).map(({ id }) => id);
+  }
+  const rows = await sql<{ id: string }[]>`
+    with recursive lanes as (
+      (select lane from webhook_delivery where wake_at is not null order by lane limit 1)
+      union all
+      select (select d.lane from webhook_delivery d
+               where d.wake_at is not null and d.lane > lanes.lane order by d.lane limit 1)
+        from lanes where lanes.lane is not null)
+    select d.id
+      from lanes, lateral (
+        select id, wake_at from webhook_delivery
+         where lane = lanes.lane and wake_at <= now() order by wake_at limit ${perLane}) d
+     where lanes.lane is not null and lanes.lane <> all (${notOf as string[]})
+     order by d.wake_at limit ${limit}`;
+  return rows.map(({ id }) => id);
+}

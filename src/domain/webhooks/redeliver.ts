@@ -1,0 +1,96 @@
+import type postgres from "postgres";
+import { newId } from "../../lib/ids.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { findDelivery, unknownDelivery, type WebhookDelivery } from "./deliveries.ts";
+import { DELIVERY } from "./enqueue_event.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** So many are rung at once; the lanes fetch the rest. */
+const RUNG_MAX = 200;
+
+/**
+ * Sends an event once more, with the same id: a new round of retries that begins now. One that waits for
+ * a retry is woken; one that is under way is left alone. `account` left out: the operator asks.
+ */
+export async function redeliver(
+  { sql, ring }: Webhooks,
+  id: string,
+  account?: string,
+): Promise<WebhookDelivery> {
+  const [row] = await sql<[{ woken: boolean; off: boolean }?]>`
+    with asked as (
+      select d.id, p.id is not null and (p.deleted_at is not null or p.disabled_at is not null) as off
+        from webhook_delivery d left join webhook_endpoint p on p.id = d.endpoint_id
+       where d.id = ${id} ${account === undefined ? sql`` : sql`and d.account_id = ${account}`}),
+    woken as (${wake(sql, sql`select id from asked where not off`)})
+    select off, exists (select from woken) as woken from asked`;
+  if (row === undefined) throw unknownDelivery();
+  if (row.off) {
+    throw new Refusal(
+      "invalid_value",
+      "Its webhook endpoint is disabled or deleted: enable it first.",
+      { param: "id" },
+    );
+  }
+  if (row.woken) ring({ kind: DELIVERY, id });
+  const { payload: _payload, attempts: _attempts, ...delivery } = await findDelivery(sql, id);
+  return delivery;
+}
+
+/** Sends once more everything that was given up since a moment; the result is how many. */
+export async function redeliverFailed(
+  { sql, ring }: Webhooks,
+  { account, endpoint, since }: { account?: string; endpoint?: string; since: Date },
+): Promise<number> {
+  const failed = sql`
+    select d.id from webhook_delivery d left join webhook_endpoint p on p.id = d.endpoint_id
+     where d.state = 'failed' and d.ended_at >= ${since} and not d.is_test
+       and p.deleted_at is null and p.disabled_at is null
+       ${account === undefined ? sql`` : sql`and d.account_id = ${account}`}
+       ${endpoint === undefined ? sql`` : sql`and d.endpoint_id = ${endpoint}`}`;
+  const rows = await wake(sql, failed);
+  for (const { id } of rows.slice(0, RUNG_MAX)) ring({ kind: DELIVERY, id });
+  return rows.length;
+}
+
+/** To where the endpoint is now. A lease is somebody at work on it: what he does counts. */
+function wake(sql: Queries, ids: postgres.PendingQuery<postgres.Row[]>) {
+  return sql<{ id: string }[]>`
+    update webhook_delivery d
+       set state = 'pending', reason = null, wake_at = now(), ended_at = null, round_from = attempts,
+           url = coalesce(p.url, d.url), lane = coalesce(p.account_id || '/' || p.host, d.lane)
+      from (${ids}) as wanted
+      left join webhook_endpoint p
+        on p.id = (select endpoint_id from webhook_delivery o where o.id = wanted.id)
+     where d.id = wanted.id and d.lease_until is null
+    returning d.id`;
+}
+
+/** Sends an event that means nothing, once, also to an endpoint that is disabled. */
+export async function sendTest(
+  { sql, ring }: Webhooks,
+  account: string,
+  endpoint: string,
+): Promise<WebhookDelivery> {
+  const event = newId("evt");
+  const data = { task_id: "task_test", status: "succeeded", output: [] };
+  const [row] = await sql<[{ id: string }?]>`
+    with target as (
+      select * from webhook_endpoint
+       where id = ${endpoint} and account_id = ${account} and deleted_at is null),
+    made as (
+      insert into webhook_event (id, account_id, type, data)
+      select ${event}, account_id, 'webhook.test', ${JSON.stringify(data)} from target returning id)
+    insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, lane, wake_at, is_test)
+    select 'dlv_' || substr(made.id, 5) || '00', made.id, account_id, target.id, url,
+           account_id || '/' || host, now(), true
+      from made, target
+    returning id`;
+  if (row === undefined) {
+    throw new Refusal("not_found", "There is no such webhook endpoint.", { param: "id" });
+  }
+  ring({ kind: DELIVERY, id: row.id });
+  const { payload: _payload, attempts: _attempts, ...delivery } = await findDelivery(sql, row.id);
+  return delivery;
+}

@@ -1,0 +1,104 @@
+import { newId } from "../../lib/ids.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import type { Seal } from "./secret_box.ts";
+import { newWebhookSecret } from "./sign.ts";
+
+/** Whose secret: an endpoint's, or (null) the account's own, which signs what goes to a callback_url. */
+export interface SecretOwner {
+  account: string;
+  endpoint: string | null;
+}
+
+export interface WebhookSecret {
+  object: "webhook_secret";
+  secret: string;
+  created: number;
+  /** Those before it that still sign, newest first. */
+  previous: { secret: string; expires_at: string }[];
+}
+
+interface Row {
+  id: string;
+  secret: string;
+  created_at: Date;
+  expires_at: Date | null;
+}
+
+/** How long the secret before still signs after a rotation. */
+export const OVERLAP_SECONDS = 86_400;
+/** Each signs every attempt, so there is an end to them. */
+const PREVIOUS_MAX = 4;
+
+/** Gives the owner a first secret. One that has one keeps it. */
+export async function makeSecret(sql: Queries, seal: Seal, owner: SecretOwner): Promise<void> {
+  const row = newRow(seal, owner);
+  await sql`insert into webhook_secret ${sql(row)} on conflict do nothing`;
+}
+
+/** What signs now. An account gets its own when it first asks. */
+export async function revealSecret(
+  sql: Queries,
+  seal: Seal,
+  owner: SecretOwner,
+): Promise<WebhookSecret> {
+  const rows = await readSecrets(sql, owner);
+  if (rows.length > 0) return shown(rows, seal);
+  await makeSecret(sql, seal, owner);
+  return shown(await readSecrets(sql, owner), seal);
+}
+
+/**
+ * Makes a new secret; the one before signs beside it for a while, so that a receiver can change over
+ * without losing an event. `overlapSeconds: 0` for one that leaked.
+ */
+export async function rotateSecret(
+  sql: Queries,
+  seal: Seal,
+  owner: SecretOwner,
+  overlapSeconds: number = OVERLAP_SECONDS,
+): Promise<WebhookSecret> {
+  const { id, secret } = newRow(seal, owner);
+  const { account, endpoint } = owner;
+  // The insert reads from the update so that it comes after it. Of two rotations at once one wins, and
+  // both callers are shown its secret.
+  await sql`
+    with ended as (
+      update webhook_secret set expires_at = now() + make_interval(secs => ${overlapSeconds})
+       where account_id = ${account} and endpoint_id is not distinct from ${endpoint}
+         and expires_at is null
+      returning id)
+    insert into webhook_secret (id, account_id, endpoint_id, secret)
+    select ${id}, ${account}, ${endpoint}, ${secret} from (select count(*) from ended) as rotated
+    on conflict do nothing`;
+  return shown(await readSecrets(sql, owner), seal);
+}
+
+async function readSecrets(sql: Queries, { account, endpoint }: SecretOwner): Promise<Row[]> {
+  return await sql<Row[]>`
+    select id, secret, created_at, expires_at from webhook_secret
+     where account_id = ${account} and endpoint_id is not distinct from ${endpoint}
+       and (expires_at is null or expires_at > now())
+     order by expires_at desc nulls first, id desc limit ${PREVIOUS_MAX + 1}`;
+}
+
+function newRow(seal: Seal, { account, endpoint }: SecretOwner) {
+  const id = newId("whs");
+  return {
+    id,
+    account_id: account,
+    endpoint_id: endpoint,
+    secret: seal.close(newWebhookSecret(), id),
+  };
+}
+
+function shown([current, ...previous]: Row[], seal: Seal): WebhookSecret {
+  return {
+    object: "webhook_secret",
+    secret: seal.open(current!.secret, current!.id),
+    created: Math.floor(current!.created_at.getTime() / 1000),
+    previous: previous.map(({ id, secret, expires_at }) => ({
+      secret: seal.open(secret, id),
+      expires_at: expires_at!.toISOString(),
+    })),
+  };
+}

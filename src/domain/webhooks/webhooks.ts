@@ -1,0 +1,20 @@
+import type { Queries } from "../../platform/database/database.ts";
+import type { DeliveryMessage } from "./enqueue_event.ts";
+import type { Seal } from "./secret_box.ts";
+
+/** What managing endpoints and deliveries needs. */
+export interface Webhooks {
+  readonly sql: Queries;
+  readonly seal: Seal;
+  /** After the statement that made the work. */
+  ring(message: DeliveryMessage): void;
+}
+
+/** What waits, and what was switched off for its owner; for metrics. */
+export async function countWebhooks(sql: Queries): Promise<{ pending: number; disabled: number }> {
+  const [row] = await sql<[{ pending: number; disabled: number }]>`
+    select (select count(*)::int from webhook_delivery where wake_at is not null) as pending,
+           (select count(*)::int from webhook_endpoint
+             where disabled_reason in ('gone', 'failing') and deleted_at is null) as disabled`;
+  return row;
+}

@@ -1,0 +1,120 @@
+import type { Caller, KeyRing } from "../domain/accounts/api_key_cache.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { AccountPlan, Plan } from "../platform/config/config.ts";
+import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
+import type { Endpoint, Exchange, HttpContext } from "./exchange.ts";
+
+export interface GuardDeps {
+  keys: KeyRing;
+  limiter: Limiter;
+}
+
+/** A slowed account may make this fraction of its plan's requests. */
+const SLOWED_DIVISOR = 10;
+const BEARER = /^ *bearer +([\x21-\x7e]+) *$/i;
+const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * Lets a request through to an endpoint under /v1: who calls, and may they call so often. A plain
+ * function around the endpoint rather than a middleware: with a known key nothing here waits.
+ */
+export function guarded(deps: GuardDeps, route: string, endpoint: Endpoint): Endpoint {
+  return function guardedEndpoint(c) {
+    const exchange = c.env;
+    exchange.route = route;
+    noteClientRequestId(exchange, c.req.raw.headers);
+    if (exchange.caller !== null) return admit(deps, c, exchange.caller, endpoint);
+    const caller = deps.keys.find(bearer(c.req.raw.headers, "API key"), exchange.startedAt);
+    if (caller instanceof Promise) return caller.then((found) => admit(deps, c, found, endpoint));
+    return admit(deps, c, caller, endpoint);
+  };
+}
+
+function admit(
+  deps: GuardDeps,
+  c: HttpContext,
+  caller: Caller | null,
+  endpoint: Endpoint,
+): Response | Promise<Response> {
+  if (caller === null) {
+    throw new Refusal(
+      "invalid_api_key",
+      "This API key is not valid: it is mistyped, replaced or revoked.",
+    );
+  }
+  const exchange = c.env;
+  exchange.caller = caller;
+  const now = Date.now();
+  const { rates } = exchange.accountPlan = planOf(exchange.plan, caller, now);
+  const isSlowed = caller.slowedUntil > now;
+  const rate = isSlowed
+    // All keys of a slowed account share one rate: another key is no way around it.
+    ? deps.limiter.take(
+      `slowed ${caller.account}`,
+      Math.max(1, Math.floor(rates.requestsPerMinute / SLOWED_DIVISOR)),
+      1,
+      exchange.startedAt,
+    )
+    : deps.limiter.take(caller.key, rates.requestsPerMinute, 1, exchange.startedAt);
+  if (rate instanceof Promise) return rate.then((taken) => pass(c, taken, endpoint, isSlowed));
+  return pass(c, rate, endpoint, isSlowed);
+}
+
+function pass(
+  c: HttpContext,
+  rate: Allowance,
+  endpoint: Endpoint,
+  isSlowed: boolean,
+): Response | Promise<Response> {
+  c.env.rate = rate;
+  if (!rate.allowed) {
+    throw new Refusal(
+      "rate_limit_exceeded",
+      isSlowed
+        ? `Too many requests: this account may make ${rate.limit} a minute for now, because several of its ` +
+          "requests cost more than its balance. Recharge, and send a smaller max_tokens."
+        : `Too many requests: this key may make ${rate.limit} a minute.`,
+      {
+        retryAfterSeconds: rate.retryAfterSeconds,
+      },
+    );
+  }
+  return endpoint(c);
+}
+
+/** The plan an account is on now. One that has ended or is no longer declared counts as `free`. */
+function planOf(plan: Plan, caller: Caller, now: number): AccountPlan {
+  const name = caller.planExpiresAt > now ? caller.plan : "free";
+  return plan.plans.get(name) ?? plan.plans.get("free")!;
+}
+
+/** The token of `Authorization: Bearer <token>`. */
+export function bearer(headers: Headers, what: string): string {
+  const header = headers.get("authorization");
+  if (header === null || header.trim() === "") {
+    throw new Refusal(
+      "missing_api_key",
+      `No ${what}: send the header "Authorization: Bearer <${what}>".`,
+    );
+  }
+  const token = BEARER.exec(header)?.[1];
+  if (token === undefined) {
+    throw new Refusal("missing_api_key", `The Authorization header must read "Bearer <${what}>".`);
+  }
+  return token;
+}
+
+function noteClientRequestId(exchange: Exchange, headers: Headers): void {
+  const id = headers.get("x-client-request-id");
+  if (id === null) return;
+  if (!CLIENT_REQUEST_ID.test(id)) {
+    throw new Refusal(
+      "invalid_value",
+      "X-Client-Request-Id must be 1 to 128 visible ASCII characters.",
+      {
+        param: "X-Client-Request-Id",
+      },
+    );
+  }
+  exchange.clientRequestId = id;
+}

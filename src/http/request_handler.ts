@@ -1,0 +1,230 @@
+import type { Hono } from "hono";
+import type { Caller } from "../domain/accounts/api_key_cache.ts";
+import { newId } from "../lib/ids.ts";
+import { Refusal } from "../lib/api_error.ts";
+import type { PlanKeeper } from "../platform/config/config_store.ts";
+import type { Plan } from "../platform/config/config.ts";
+import type { RequestBodies } from "../domain/limits/request_bodies.ts";
+import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts";
+import { describeError, type Log } from "../platform/telemetry/log.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import { UpstreamFailure } from "../upstream/failure.ts";
+import { healthz, type Readiness, readyz } from "./health.ts";
+import type { Env, Exchange } from "./exchange.ts";
+import { renderError, toRefusal } from "./render_error.ts";
+
+const HOST = /^[\w.:[\]-]{0,300}$/;
+const ADDRESS_CHARACTERS_MAX = 16_384;
+const AS_GET = { method: "GET" };
+/** For the log and the metrics, as proxies have it: there is nobody to be answered. */
+const CLIENT_LEFT = 499;
+
+export interface FrontDeps {
+  keeper: PlanKeeper;
+  log: Log;
+  metrics: Metrics;
+  readiness: Readiness;
+  bodies: RequestBodies;
+  /** Told of every request as it begins. */
+  onRequest?: ((requestId: string, method: string, path: string) => void) | undefined;
+  /** Told why the storage could not serve a request. */
+  onStorageTrouble?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * The first and last thing a request meets: gives it an id and a plan, hands it to that plan's
+ * handlers, and on the way out adds the headers every answer has, counts it and logs one line.
+ */
+export class Front {
+  #app: { plan: Plan; fetch: Hono<Env>["fetch"] } | null = null;
+  readonly #leaving = new AbortController();
+  #draining = false;
+  #inFlight = 0;
+
+  constructor(private readonly deps: FrontDeps) {}
+
+  /** From now on these handlers answer. */
+  serve(plan: Plan, app: Hono<Env>): void {
+    this.#app = { plan, fetch: app.fetch };
+  }
+
+  /** From now on new requests are sent elsewhere. */
+  drain(): void {
+    this.#draining = true;
+    this.#leaving.abort();
+  }
+
+  /** Aborts when the node drains: who only waits for something is answered as it stands. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  handle = (request: Request, info: Deno.ServeHandlerInfo): Response | Promise<Response> =>
+    this.#run(request, info, null, newId("req"));
+
+  /**
+   * The same for somebody who has shown otherwise than by a key who they are, as a part of another request:
+   * the two have one id.
+   */
+  callAs = (
+    caller: Caller,
+    request: Request,
+    { info, requestId }: Pick<Exchange, "info" | "requestId">,
+  ): Response | Promise<Response> => this.#run(request, info, caller, requestId);
+
+  #run(
+    request: Request,
+    info: Exchange["info"],
+    caller: Caller | null,
+    requestId: string,
+  ): Response | Promise<Response> {
+    const exchange: Exchange = {
+      requestId,
+      startedAt: performance.now(),
+      info,
+      method: request.method,
+      path: pathOf(request.url),
+      plan: this.#app?.plan ?? this.deps.keeper.current,
+      route: "unknown",
+      clientRequestId: null,
+      caller,
+      accountPlan: null,
+      rate: null,
+      bodies: this.deps.bodies,
+      body: null,
+      refusal: null,
+    };
+    this.#inFlight++;
+    this.deps.onRequest?.(requestId, exchange.method, exchange.path);
+    try {
+      const response = this.#dispatch(request, exchange);
+      if (response instanceof Promise) {
+        return response.then(
+          (done) => this.#finish(request, exchange, done),
+          (error) => this.#finish(request, exchange, this.#refuse(error, request, exchange)),
+        ).then((done) => isUnfinished(request) ? closeAfter(done) : done);
+      }
+      return this.#finish(request, exchange, response);
+    } catch (error) {
+      return this.#finish(request, exchange, this.#refuse(error, request, exchange));
+    }
+  }
+
+  /** Why this node takes no requests just now, whatever its parts say. */
+  #obstacle(): string | null {
+    if (this.#draining) return "this node is shutting down";
+    return this.#app === null ? "this node is starting" : null;
+  }
+
+  #dispatch(request: Request, exchange: Exchange): Response | Promise<Response> {
+    const { path } = exchange;
+    if (path === "/healthz") return healthz(exchange);
+    if (path === "/readyz") return readyz(exchange, this.deps.readiness, this.#obstacle());
+    if (request.url.length > ADDRESS_CHARACTERS_MAX) {
+      throw new Refusal(
+        "payload_too_large",
+        `The address is longer than ${ADDRESS_CHARACTERS_MAX} characters.`,
+      );
+    }
+    // An address is put together from Host and target: a Host with a path in it would choose the endpoint.
+    if (!HOST.test(request.headers.get("host") ?? "")) {
+      throw new Refusal("invalid_value", "The Host header is not a host name.", { param: "Host" });
+    }
+    if (this.#draining) {
+      throw new Refusal("shutting_down", "This node is shutting down: try again.", {
+        retryAfterSeconds: 1,
+      });
+    }
+    if (this.#app === null) {
+      throw new Refusal("storage_unavailable", "The service is starting: try again in a moment.", {
+        retryAfterSeconds: 2,
+      });
+    }
+    // Answered as a GET: the server tells its length and sends no body.
+    return this.#app.fetch(
+      request.method === "HEAD" ? new Request(request, AS_GET) : request,
+      exchange,
+    );
+  }
+
+  #refuse(error: unknown, request: Request, exchange: Exchange): Response {
+    if (isForLeaving(error) && request.signal.aborted) {
+      exchange.refusal = "client_left";
+      return new Response(null, { status: CLIENT_LEFT });
+    }
+    const refusal = toRefusal(error);
+    exchange.refusal = refusal.code;
+    this.deps.metrics.refusals.inc({ code: refusal.code });
+    if (refusal.code === "storage_unavailable") this.deps.onStorageTrouble?.(refusal.cause);
+    if (refusal.status >= 500 && refusal.status !== 501 && refusal.cause !== undefined) {
+      this.deps.log.error("request failed", {
+        request_id: exchange.requestId,
+        code: refusal.code,
+        error: describeCause(refusal.cause),
+      });
+    }
+    return renderError(refusal, exchange.requestId);
+  }
+
+  #finish(request: Request, exchange: Exchange, response: Response): Response {
+    this.#inFlight--;
+    if (exchange.body?.isKept === false) exchange.body.release();
+    const { headers } = response;
+    headers.append("x-request-id", exchange.requestId);
+    if (exchange.clientRequestId !== null) {
+      headers.append("x-client-request-id", exchange.clientRequestId);
+    }
+    const { rate } = exchange;
+    if (rate !== null) {
+      headers.append("x-ratelimit-limit", String(rate.limit));
+      headers.append("x-ratelimit-remaining", String(rate.remaining));
+      headers.append("x-ratelimit-reset", String(rate.resetSeconds));
+    }
+    const ms = performance.now() - exchange.startedAt;
+    const { metrics, log } = this.deps;
+    const { path } = exchange;
+    metrics.requests.observe(exchange.route, request.method, response.status, ms);
+    if (isProbe(path) && response.status < 500) return response;
+    log.request({
+      request_id: exchange.requestId,
+      method: request.method,
+      // The path only: a query may hold anything.
+      path: path.length > 200 ? path.slice(0, 200) : path,
+      status: response.status,
+      ms,
+      account: exchange.caller?.account,
+      key: exchange.caller?.key,
+      client_request_id: exchange.clientRequestId ?? undefined,
+      code: exchange.refusal ?? undefined,
+    });
+    return response;
+  }
+}
+
+/** The path of an absolute address, without parsing all of it. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  if (start === -1) return "/";
+  const end = url.indexOf("?", start);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+/** Probes come every few seconds from everywhere: their success is not news. */
+function isProbe(path: string): boolean {
+  return path === "/healthz" || path === "/readyz" || path === "/metrics";
+}
+
+/** How a wait for an upstream ends when whoever asked hangs up; otherwise it is a failure like others. */
+function isForLeaving(error: unknown): boolean {
+  return error instanceof UpstreamFailure ||
+    (error instanceof Refusal && error.code === "upstream_timeout");
+}
+
+/** What an upstream said may name it: its words are logged where attempts are, at level debug. */
+function describeCause(cause: unknown): string {
+  return cause instanceof UpstreamFailure ? `upstream: ${cause.kind}` : describeError(cause);
+}

@@ -1,0 +1,136 @@
+import { block, type Checker, listOf } from "./checker.ts";
+import { modelsOfChain } from "./compile_pipeline.ts";
+import type { Declaration } from "./gateway_file.ts";
+import type { Path } from "./faults.ts";
+import { aModel, fitOf } from "./model_type_specs.ts";
+import { placeholdersOf } from "./template.ts";
+
+type Keys = Record<string, unknown>;
+
+/** A stage, and the capability of the drama that offers it. Each builds on those before it. */
+const STAGES = [
+  ["script", "script"],
+  ["roles", "roles"],
+  ["storyboard", "storyboard"],
+  ["video", "final_video"],
+] as const;
+
+const TEXT_WORDS = [
+  ...["title", "script", "characters", "episode", "aspect_ratio", "shots_min", "shots_max"],
+];
+const SHOT_WORDS = ["title", "heading", "action", "looks", "shot", "shots", "aspect_ratio"];
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  script: TEXT_WORDS,
+  roles: [...TEXT_WORDS, "scenes"],
+  storyboard: SHOT_WORDS,
+  video: SHOT_WORDS,
+};
+
+/** Chains of dramas: their models exist and can do it, and what they are asked can be filled in. */
+export function checkChains(checker: Checker, declared: Partial<Declaration>): void {
+  const models = new Map<string, Keys>();
+  for (const model of listOf(declared.models).map(block)) {
+    if (typeof model.id === "string") models.set(model.id, model);
+  }
+  for (const [index, drama] of listOf(declared.models).map(block).entries()) {
+    if (drama.type !== "drama" || drama.chain === undefined) continue;
+    const path: Path = ["models", index];
+    const chain = block(drama.chain);
+    for (const { path: at, model, type } of modelsOfChain(drama.chain)) {
+      const where = [...path, "chain", ...at];
+      checker.reference(where, model, "model", models);
+      const used = models.get(model);
+      if (used !== undefined && fitOf(used.type) !== null && used.type !== type) {
+        checker.report(where, {
+          message: `${checker.written(where)} is ${aModel(used.type)}: this stage needs ${
+            aModel(type)
+          }`,
+        });
+      }
+    }
+    checkStages(checker, path, drama, chain);
+    checkShots(checker, path, drama, chain, models);
+    checkWords(checker, path, chain);
+  }
+}
+
+/** What the drama offers must be in the chain, with everything it builds on. */
+function checkStages(checker: Checker, path: Path, drama: Keys, chain: Keys): void {
+  const offered = listOf(drama.capabilities);
+  const last = STAGES.findLastIndex(([, capability]) => offered.includes(capability));
+  for (const [stage] of STAGES.slice(0, last + 1)) {
+    if (chain[stage] !== undefined) continue;
+    checker.report([...path, "chain"], {
+      message: `has no ${stage}, which the capability ${STAGES[last]![1]} needs`,
+    }, "key");
+  }
+  const limits = block(drama.limits);
+  if (limits.max_shots === undefined) {
+    checker.report([...path, "chain"], {
+      message: "needs the limit max_shots: it says how much is reserved",
+      suggestion: "Add limits.max_shots.",
+    }, "key");
+  } else if (Number(chain.min_shots ?? 1) > Number(limits.max_shots)) {
+    checker.report([...path, "chain", "min_shots"], {
+      message: "is more than limits.max_shots",
+    });
+  }
+}
+
+function checkShots(
+  checker: Checker,
+  path: Path,
+  drama: Keys,
+  chain: Keys,
+  models: ReadonlyMap<string, Keys>,
+): void {
+  const ratios = listOf(block(drama.limits).aspect_ratios);
+  const limitsOf = (stage: unknown) => block(models.get(String(block(stage).model))?.limits);
+  const sizes = block(block(chain.storyboard).sizes);
+  const offeredSizes = limitsOf(chain.storyboard).sizes;
+  for (const [ratio, size] of Object.entries(sizes)) {
+    const at = [...path, "chain", "storyboard", "sizes", ratio];
+    if (!ratios.includes(ratio)) {
+      checker.report(at, { message: "is no aspect ratio that this drama offers" }, "key");
+    }
+    if (Array.isArray(offeredSizes) && !offeredSizes.includes(size)) {
+      checker.report(at, { message: "is not among the limits.sizes of the image model" });
+    }
+  }
+  const video = block(chain.video);
+  const { durations, aspect_ratios: videoRatios } = limitsOf(video);
+  if (
+    video.duration !== undefined && Array.isArray(durations) && !durations.includes(video.duration)
+  ) {
+    checker.report([...path, "chain", "video", "duration"], {
+      message: "is not among the limits.durations of the video model",
+    });
+  }
+  for (const [at, ratio] of chain.video === undefined ? [] : ratios.entries()) {
+    if (!Array.isArray(videoRatios) || videoRatios.includes(ratio)) continue;
+    checker.report([...path, "limits", "aspect_ratios", at], {
+      message: "is not among the limits.aspect_ratios of the chain's video model",
+    });
+  }
+  const { voices } = limitsOf(video.speech);
+  for (const [at, voice] of listOf(block(video.speech).voices).entries()) {
+    if (!Array.isArray(voices) || voices.includes(voice)) continue;
+    checker.report([...path, "chain", "video", "speech", "voices", at], {
+      message: "is not among the limits.voices of the speech model",
+    });
+  }
+}
+
+function checkWords(checker: Checker, path: Path, chain: Keys): void {
+  for (const [stage] of STAGES) {
+    const { prompt } = block(chain[stage]);
+    if (typeof prompt !== "string") continue;
+    if ([...placeholdersOf(prompt)].some((word) => !WORDS[stage]!.includes(word))) {
+      checker.report([...path, "chain", stage, "prompt"], {
+        message: `has a word in braces that nothing fills in: there are ${
+          WORDS[stage]!.map((word) => `{{${word}}}`).join(" ")
+        }`,
+      });
+    }
+  }
+}

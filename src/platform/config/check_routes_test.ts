@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { ADAPTERS } from "../../../providers/registry.ts";
+import { compile } from "./compile.ts";
+
+const DECLARED = `providers: { sim: { adapter: simulator } }
+models: [{ id: draw, name: Draw, type: image, capabilities: [text_to_image], upstreams: [{ provider: sim }] }]
+prices:
+  default:
+    effective_at: 2026-01-01T00:00:00Z
+    entries: [{ model: draw, billing_type: per_call, price: "0.01", unit: image }]
+routes:
+  - { path: /images/generations, operation: generation, type: image, stage: planned }
+`;
+
+/** What a build that can generate says to one more route. */
+function told(route: string): string[] {
+  const { faults } = compile({
+    file: "gateway.yaml",
+    source: `${DECLARED}  - { path: /more, operation: generation, ${route} }\n`,
+    environment: {},
+    known: {
+      adapters: ADAPTERS,
+      operations: new Set(["generation"]),
+      requests: new Set(["images_generations"]),
+    },
+    now: Date.parse("2026-06-01T00:00:00Z"),
+  });
+  return faults.map(({ path, message, suggestion }) =>
+    [path, message, suggestion].filter(Boolean).join(": ")
+  );
+}
+
+Deno.test("a generation route uses the request schema of its type, or the one it names", () => {
+  assert.deepEqual(told("type: image"), []);
+  assert.deepEqual(told("type: video, request: images_generations"), []);
+});
+
+Deno.test("a generation route needs a request schema that this build has", () => {
+  assert.deepEqual(told("type: video"), [
+    'routes[1].type: there is no request schema "videos_generations": ' +
+    "Name another with request, or declare the route with stage: planned.",
+  ]);
+  assert.deepEqual(told("type: image, request: image_generations"), [
+    'routes[1].request: there is no request schema "image_generations": Did you mean "images_generations"?',
+  ]);
+});
+
+Deno.test("a planned route may name what is not there yet", () => {
+  assert.deepEqual(told("type: video, request: music_generations, stage: planned"), []);
+});

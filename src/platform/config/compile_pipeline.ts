@@ -1,0 +1,82 @@
+import type * as declared from "./gateway_file.ts";
+import type { Chain, TextStage } from "./config.ts";
+
+const SCRIPT_PROMPT =
+  `You are a screenwriter. Turn the text below into a script of {{shots_min}} to \
+{{shots_max}} scenes for episode {{episode}} of "{{title}}". Each scene is one shot of a video in \
+{{aspect_ratio}}: describe what is seen in its action, and give the lines that are spoken in it. Use \
+the characters listed, by their names.
+
+Characters: {{characters}}
+
+Text:
+{{script}}`;
+
+const ROLES_PROMPT =
+  `You are a casting director. For each character of "{{title}}" describe looks that \
+stay the same in every picture: age, build, face, hair, clothes. Answer for all of these: {{characters}}
+
+Scenes:
+{{scenes}}`;
+
+const STORYBOARD_PROMPT =
+  `{{heading}}. {{action}} {{looks}} A film still in {{aspect_ratio}}, shot {{shot}} of {{shots}}.`;
+
+const VIDEO_PROMPT = `{{heading}}. {{action}} {{looks}}`;
+
+/** How a drama is made, with what the operator left out filled in. Faults were found before. */
+export function compileChain(
+  chain: declared.Chain,
+  models: ReadonlyMap<string, declared.Model>,
+): Chain {
+  const { script, roles, storyboard, video } = chain;
+  return {
+    script: textStage(script, SCRIPT_PROMPT),
+    roles: roles === undefined ? null : textStage(roles, ROLES_PROMPT),
+    storyboard: storyboard === undefined ? null : {
+      model: storyboard.model,
+      prompt: storyboard.prompt ?? STORYBOARD_PROMPT,
+      sizes: new Map(Object.entries(storyboard.sizes ?? {})),
+    },
+    video: video === undefined ? null : {
+      model: video.model,
+      prompt: video.prompt ?? VIDEO_PROMPT,
+      duration: video.duration ??
+        Math.min(...models.get(video.model)!.limits?.durations ?? [DURATION_UNDECLARED]),
+      speech: video.speech === undefined ? null : {
+        model: video.speech.model,
+        voices: video.speech.voices ?? models.get(video.speech.model)!.limits?.voices ?? [],
+        charactersMax: video.speech.max_characters ?? 300,
+      },
+    },
+    shotsMin: chain.min_shots ?? 1,
+    tries: chain.tries ?? 3,
+    shotsAtOnce: chain.shots_at_once ?? 4,
+  };
+}
+
+const DURATION_UNDECLARED = 5;
+
+function textStage(stage: declared.Chain["script"], prompt: string): TextStage {
+  return {
+    model: stage.model,
+    prompt: stage.prompt ?? prompt,
+    schema: stage.schema ?? null,
+    maxOutputTokens: stage.max_output_tokens ?? 4000,
+  };
+}
+
+/** Every model that a chain uses, each with where it says so. */
+export function modelsOfChain(chain: unknown): { path: string[]; model: string; type: string }[] {
+  const stages = (chain ?? {}) as Record<string, { model?: unknown; speech?: { model?: unknown } }>;
+  const uses: [path: string[], model: unknown, type: string][] = [
+    [["script", "model"], stages.script?.model, "chat"],
+    [["roles", "model"], stages.roles?.model, "chat"],
+    [["storyboard", "model"], stages.storyboard?.model, "image"],
+    [["video", "model"], stages.video?.model, "video"],
+    [["video", "speech", "model"], stages.video?.speech?.model, "speech"],
+  ];
+  return uses.flatMap(([path, model, type]) =>
+    typeof model === "string" ? [{ path, model, type }] : []
+  );
+}

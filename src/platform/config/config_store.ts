@@ -1,0 +1,235 @@
+import type { Known } from "./checker.ts";
+import { compile, compileOrThrow } from "./compile.ts";
+import { describe } from "./describe.ts";
+import { type Change, diff } from "./diff.ts";
+import { BadDeclaration, type Fault, type Path, renderFaults } from "./faults.ts";
+import { type Environment, load } from "./load.ts";
+import type { Plan } from "./config.ts";
+
+/** How the last attempt to take a new declaration went. */
+export interface Reload {
+  at: string;
+  cause: "start" | "file" | "signal" | "api";
+  ok: boolean;
+  version: string | null;
+  faults: Fault[];
+  changes: Change[];
+}
+
+export interface KeeperOptions {
+  file: string;
+  environment: Environment;
+  known: Known;
+  log: (
+    level: "info" | "warn" | "error",
+    message: string,
+    fields?: Record<string, unknown>,
+  ) => void;
+}
+
+/** A configuration as it was written; values of environment variables are not part of it. */
+export interface ConfigText {
+  readonly source: string;
+  /** Texts of the provider files, by the name that the source has for each. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** What speaks against a declaration that is good in itself. */
+export interface Objection {
+  path: Path;
+  message: string;
+  suggestion: string;
+}
+
+/** Asked of every declaration before it takes over; `before` is the one in force, null at the start. */
+export type Guard = (plan: Plan, before: Plan | null) => Promise<Objection | null>;
+
+/** Faults the log shows; `check` shows them all. */
+const LOGGED_MAX = 20;
+const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" } as const;
+
+/**
+ * Keeps the plan in force. A new declaration is compiled whole and then swapped; a bad one changes
+ * nothing. Whoever took `current` keeps what it took.
+ */
+export class PlanKeeper {
+  readonly #options: KeeperOptions;
+  readonly #listeners = new Set<(plan: Plan, text: ConfigText) => void>();
+  readonly #guards: Guard[] = [];
+  #current: Plan;
+  #text: ConfigText;
+  #last: Reload;
+  #lastChange: Reload | null = null;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: KeeperOptions, plan: Plan, text: ConfigText, warnings: Fault[]) {
+    this.#options = options;
+    this.#current = plan;
+    this.#text = text;
+    this.#last = this.#note("start", plan.version, warnings, []);
+    this.#warn(warnings);
+  }
+
+  /** Reads the declaration for the first time; throws `BadDeclaration` with every fault. */
+  static async open(options: KeeperOptions): Promise<PlanKeeper> {
+    const source = await readDeclaration(options.file);
+    const { plan, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
+    return new PlanKeeper(options, plan, { source, files }, warnings);
+  }
+
+  get current(): Plan {
+    return this.#current;
+  }
+
+  /** What the plan in force was compiled from. */
+  get text(): ConfigText {
+    return this.#text;
+  }
+
+  /**
+   * Compiles a configuration that was in force once, with the environment of this process. Null where this
+   * build cannot.
+   */
+  compileStored({ source, files: stored }: ConfigText): Plan | null {
+    return compile({ ...this.#options, source, stored, now: Date.now() }).plan;
+  }
+
+  get lastReload(): Reload {
+    return this.#last;
+  }
+
+  /** The last one that changed something: a second one of the same file has nothing to tell. */
+  get lastChange(): Reload | null {
+    return this.#lastChange;
+  }
+
+  /** Lets a part that knows more than the file have its say, from the declaration in force on. */
+  async guard(guard: Guard): Promise<void> {
+    const objection = await guard(this.#current, null);
+    if (objection !== null) {
+      const { file } = this.#options;
+      const source = await readDeclaration(file);
+      throw new BadDeclaration(file, source, [this.#place(source, objection)]);
+    }
+    this.#guards.push(guard);
+  }
+
+  /** Called with every plan that takes over, and with what it was compiled from. */
+  onChange(listener: (plan: Plan, text: ConfigText) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Takes the declaration as it stands now. One at a time, so that the last file written wins. */
+  reload(cause: Reload["cause"]): Promise<Reload> {
+    const turn = this.#queue.then(() => this.#reload(cause))
+      .catch((error) => this.#admit(cause, error));
+    this.#queue = turn;
+    return turn;
+  }
+
+  async #reload(cause: Reload["cause"]): Promise<Reload> {
+    const { file, log } = this.#options;
+    let source: string;
+    try {
+      source = await readDeclaration(file);
+    } catch (error) {
+      if (!(error instanceof BadDeclaration)) throw error;
+      return this.#keepOld(cause, error.source, error.faults);
+    }
+    const { plan, faults, files } = compile({ ...this.#options, source, now: Date.now() });
+    if (plan === null) return this.#keepOld(cause, source, faults);
+    for (const guard of this.#guards) {
+      const objection = await guard(plan, this.#current);
+      if (objection === null) continue;
+      return this.#keepOld(cause, source, [...faults, this.#place(source, objection)]);
+    }
+    const changes = diff(describe(this.#current), describe(plan));
+    this.#last = this.#note(cause, plan.version, faults, changes);
+    this.#warn(faults);
+    // The environment may have changed even if the file has not, so the new plan is always taken.
+    this.#current = plan;
+    this.#text = { source, files };
+    this.#tell(plan);
+    if (changes.length > 0) {
+      this.#lastChange = this.#last;
+      log("info", "declaration reloaded", {
+        cause,
+        version: plan.version,
+        changes: changes.length,
+      });
+    }
+    return this.#last;
+  }
+
+  #place(source: string, { path, ...text }: Objection): Fault {
+    const { file, environment } = this.#options;
+    return load(file, source, environment).places.fault(path, text);
+  }
+
+  /** A mistake of ours must not end a gateway that is serving: the old plan is as good as it was. */
+  #admit(cause: Reload["cause"], error: unknown): Reload {
+    const message = "could not be compiled through a mistake of this build, not of the file";
+    this.#options.log("error", message, {
+      error: error instanceof Error ? error.stack : `${error}`,
+    });
+    return this.#keepOld(cause, "", [{ ...WHOLE_FILE, message }]);
+  }
+
+  /** One listener that fails must not keep the plan from the others, nor the reload from ending. */
+  #tell(plan: Plan): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(plan, this.#text);
+      } catch (error) {
+        this.#options.log("error", "a part did not take the new declaration", {
+          error: String(error),
+        });
+      }
+    }
+  }
+
+  #keepOld(cause: Reload["cause"], source: string, faults: Fault[]): Reload {
+    const { file, log } = this.#options;
+    this.#last = this.#note(cause, null, faults, []);
+    log("error", "declaration not taken: the one before stays in force", {
+      cause,
+      version: this.#current.version,
+      faults: faults.filter((fault) => fault.severity === "error").length,
+      report: renderFaults(file, source, faults.slice(0, LOGGED_MAX)),
+    });
+    return this.#last;
+  }
+
+  #note(
+    cause: Reload["cause"],
+    version: string | null,
+    faults: Fault[],
+    changes: Change[],
+  ): Reload {
+    return { at: new Date().toISOString(), cause, ok: version !== null, version, faults, changes };
+  }
+
+  #warn(faults: Fault[]): void {
+    const warnings = faults.filter(({ severity }) => severity === "warning");
+    for (const { line, path, message } of warnings.slice(0, LOGGED_MAX)) {
+      this.#options.log("warn", `${this.#options.file}:${line} ${path}: ${message}`);
+    }
+  }
+}
+
+/** The file's text; a file that cannot be read is a fault like any other. */
+export async function readDeclaration(file: string): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
+  } catch (error) {
+    throw new BadDeclaration(file, "", [{ ...WHOLE_FILE, ...reason(error) }]);
+  }
+}
+
+function reason(error: unknown): { message: string; suggestion?: string } {
+  if (error instanceof Deno.errors.NotFound) {
+    return { message: "there is no such file", suggestion: "Set GATEWAY_CONFIG, or create it." };
+  }
+  if (error instanceof TypeError) return { message: "the file is not UTF-8 text" };
+  return { message: `cannot be read: ${error instanceof Error ? error.message : error}` };
+}

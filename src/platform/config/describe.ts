@@ -1,0 +1,173 @@
+import type {
+  AccountPlan,
+  Bucket,
+  Chain,
+  Model,
+  Plan,
+  Price,
+  Provider,
+  SignInProvider,
+} from "./config.ts";
+import { BODY_LIMITS } from "./compile.ts";
+
+/**
+ * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
+ * by, and what the golden cases hold. Keys are named as in the declaration, so that an operator finds
+ * there what is told here.
+ */
+export interface Description {
+  version: string;
+  [section: string]: unknown;
+}
+
+export function describe(plan: Plan): Description {
+  return {
+    version: plan.version,
+    ...describeSettings(plan),
+    plans: mapped(plan.plans, describeAccountPlan),
+    providers: mapped(plan.providers, describeProvider),
+    models: mapped(plan.models, describeModel),
+    withheld: Object.fromEntries(plan.withheld.map(({ model, reason }) => [model, reason])),
+    prices: mapped(plan.books, ({ prices }) => mapped(prices, (list) => list.map(describePrice))),
+    routes: Object.fromEntries(plan.routes.map(({ path, ...rest }) => [path, rest])),
+  };
+}
+
+function mapped<T>(
+  entries: ReadonlyMap<string, T>,
+  tell: (entry: T) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries([...entries].map(([id, entry]) => [id, tell(entry)]));
+}
+
+function describeSettings({ service, storage, requests, webhooks, outbound, site }: Plan) {
+  return {
+    service: {
+      name: service.name,
+      base_url: service.baseUrl,
+      currency: service.currency,
+      currency_scale: service.currencyScale,
+      support_url: service.supportUrl,
+    },
+    storage: {
+      queue: storage.queue,
+      sessions: storage.sessions,
+      files: storage.files,
+      ...(storage.s3 === null ? {} : { s3: describeBucket(storage.s3) }),
+      uploads: {
+        image_bytes_max: storage.uploads.image,
+        audio_bytes_max: storage.uploads.audio,
+        video_bytes_max: storage.uploads.video,
+        keep_days: storage.uploads.keepDays,
+      },
+      outputs: { url_hours: storage.outputs.urlHours, keep_days: storage.outputs.keepDays },
+    },
+    limits: {
+      body_bytes_max: requests.bodyBytesMax,
+      ...unlessUsual("body_bytes_total_max", requests.bodyBytesTotalMax, BODY_LIMITS.total),
+      ...unlessUsual("body_bytes_account_max", requests.bodyBytesAccountMax, BODY_LIMITS.account),
+      ...unlessUsual("json_values_max", requests.jsonValuesMax, BODY_LIMITS.values),
+      json_depth_max: requests.jsonDepthMax,
+      queue_seconds_max: requests.queueSecondsMax,
+    },
+    webhooks: {
+      retry_seconds: webhooks.retrySeconds,
+      timeout_seconds: webhooks.timeoutSeconds,
+      disable_after_days: webhooks.disableAfterDays,
+    },
+    outbound: { allow_private: outbound.allowPrivate },
+    site: {
+      url: site.url,
+      registration: site.registration,
+      ...(site.welcomeCredit === null ? {} : { welcome_credit: site.welcomeCredit }),
+      ...(site.trustedProxies === 0 ? {} : { trusted_proxies: site.trustedProxies }),
+      ...(site.signIn.size === 0 ? {} : { sign_in: mapped(site.signIn, describeSignIn) }),
+    },
+  };
+}
+
+function describeSignIn({ name, kind, issuer, clientId }: SignInProvider) {
+  return { name, kind, issuer, client_id: clientId };
+}
+
+function describeBucket({ endpoint, region, bucket, pathStyle, prefix }: Bucket) {
+  return { endpoint, region, bucket, path_style: pathStyle, prefix };
+}
+
+function describeAccountPlan({ name, description, priceBook, rates, quotas }: AccountPlan) {
+  const limits = {
+    requests_per_minute: rates.requestsPerMinute,
+    tokens_per_minute: rates.tokensPerMinute,
+    running_tasks: rates.runningTasks,
+    storage_bytes: rates.storageBytes,
+  };
+  return { name, description, price_book: priceBook, limits, quotas };
+}
+
+/** Names of headers, and whether there is a key; never what they hold. */
+function describeProvider(provider: Provider) {
+  return {
+    adapter: provider.adapter,
+    base_url: withoutCredentials(provider.baseUrl),
+    has_key: provider.apiKey !== null && provider.apiKey !== "",
+    headers: Object.keys(provider.headers),
+    timeout_seconds: provider.timeoutSeconds,
+    concurrency_max: provider.concurrencyMax,
+    on: provider.on,
+  };
+}
+
+/** An address may carry a name and a password, or a key in its query. */
+function withoutCredentials(address: string | null): string | null {
+  if (address === null || !/[@?]/.test(address)) return address;
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function describeModel(model: Model): Record<string, unknown> {
+  const { id: _id, object: _object, ...shown } = JSON.parse(model.detailJson);
+  return {
+    ...shown,
+    upstreams: model.upstreams.map(({ timeoutSeconds, cost, extraBody, ...upstream }) => ({
+      ...upstream,
+      timeout_seconds: timeoutSeconds,
+      cost,
+      ...(extraBody === undefined ? {} : { extra_body: extraBody }),
+    })),
+    visible_to: model.visibility === "everyone" ? "everyone" : {
+      plans: [...model.visibility.plans],
+      accounts: [...model.visibility.accounts],
+    },
+    on_disconnect: model.onDisconnect,
+    ...(model.chain === null ? {} : { chain: describeChain(model.chain) }),
+    deadline_seconds: model.deadlineSeconds,
+    ...(model.notice === null ? {} : { notice: model.notice }),
+  };
+}
+
+function describeChain(chain: Chain): Record<string, unknown> {
+  const { storyboard, video, shotsMin, shotsAtOnce, ...rest } = chain;
+  return {
+    ...rest,
+    storyboard: storyboard === null
+      ? null
+      : { ...storyboard, sizes: Object.fromEntries(storyboard.sizes) },
+    video,
+    min_shots: shotsMin,
+    shots_at_once: shotsAtOnce,
+  };
+}
+
+function describePrice(price: Price): Record<string, unknown> {
+  return {
+    book: price.book,
+    billing_type: price.billingType,
+    unit: price.unit,
+    ...price.amounts,
+    effective_at: new Date(price.effectiveAt).toISOString(),
+  };
+}
+
+function unlessUsual(name: string, value: number, usual: number): Record<string, number> {
+  return value === usual ? {} : { [name]: value };
+}

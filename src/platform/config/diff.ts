@@ -1,0 +1,117 @@
+import { parseDecimal } from "../../lib/money.ts";
+import type { Description } from "./describe.ts";
+
+/** One difference between two declarations, in words an operator would use. */
+export interface Change {
+  kind: "added" | "removed" | "changed";
+  /** Where, such as `models.sim-chat.limits.max_output_tokens`. */
+  path: string;
+  from?: unknown;
+  to?: unknown;
+  /** For amounts: how far they move, such as `+12.5 %`. */
+  percent?: string;
+}
+
+type Keys = Record<string, unknown>;
+
+/** What percentages are told of. */
+const AMOUNT = /\.(\w+_)?price$|\.minimum_charge$/;
+
+/** What would change if `to` took the place of `from`. The version and derived keys are left out. */
+export function diff(from: Description, to: Description): Change[] {
+  const { version: _a, ...before } = from;
+  const { version: _b, ...after } = to;
+  const changes: Change[] = [];
+  compare("", before, after, changes);
+  return changes;
+}
+
+function compare(path: string, from: unknown, to: unknown, changes: Change[]): void {
+  if (isKeys(from) && isKeys(to)) {
+    for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
+      const inner = path === "" ? key : `${path}.${key}`;
+      if (!Object.hasOwn(from, key)) changes.push({ kind: "added", path: inner, to: to[key] });
+      else if (!Object.hasOwn(to, key)) {
+        changes.push({ kind: "removed", path: inner, from: from[key] });
+      } else compare(inner, from[key], to[key], changes);
+    }
+    return;
+  }
+  if (JSON.stringify(from) === JSON.stringify(to)) return;
+  if (comparePriceLists(path, from, to, changes) || compareItems(path, from, to, changes)) return;
+  const percent = AMOUNT.test(path) ? percentOf(from, to) : null;
+  changes.push({ kind: "changed", path, from, to, ...(percent === null ? {} : { percent }) });
+}
+
+/** Prices of one model are a list by moment: compare the ones of the same moment, amount by amount. */
+function comparePriceLists(path: string, from: unknown, to: unknown, changes: Change[]): boolean {
+  if (!path.startsWith("prices.") || !Array.isArray(from) || !Array.isArray(to)) return false;
+  const byMoment = (prices: Keys[]): Keys =>
+    Object.fromEntries(
+      prices.map(({ effective_at, ...rest }) => [`${rest.book}@${effective_at}`, rest]),
+    );
+  if (from.length === 1 && to.length === 1) compare(path, from[0], to[0], changes);
+  else compare(path, byMoment(from as Keys[]), byMoment(to as Keys[]), changes);
+  return true;
+}
+
+/** Blocks in a list, such as upstreams, are compared by their place in it. */
+function compareItems(path: string, from: unknown, to: unknown, changes: Change[]): boolean {
+  if (!Array.isArray(from) || !Array.isArray(to)) return false;
+  if (![...from, ...to].every(isKeys)) return false;
+  for (let index = 0; index < Math.max(from.length, to.length); index++) {
+    const inner = `${path}[${index}]`;
+    if (index >= from.length) changes.push({ kind: "added", path: inner, to: to[index] });
+    else if (index >= to.length) changes.push({ kind: "removed", path: inner, from: from[index] });
+    else compare(inner, from[index], to[index], changes);
+  }
+  return true;
+}
+
+function isKeys(value: unknown): value is Keys {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** How far an amount moves, rounded to a tenth of a percent; exact until that division. */
+function percentOf(from: unknown, to: unknown): string | null {
+  if (typeof from !== "string" || typeof to !== "string") return null;
+  const [a, b] = [parseDecimal(from), parseDecimal(to)];
+  if (a === null || b === null || a === 0n) return null;
+  const moved = b >= a ? b - a : a - b;
+  const digits = ((moved * 2000n + a) / (2n * a)).toString().padStart(2, "0");
+  return `${b >= a ? "+" : "-"}${digits.slice(0, -1)}.${digits.slice(-1)} %`;
+}
+
+/** One line per change: + added, - removed, ~ changed. */
+export function renderChanges(
+  changes: readonly Change[],
+  options: { colors?: boolean } = {},
+): string {
+  const paint = (code: number, text: string) =>
+    options.colors ? `\x1b[${code}m${text}\x1b[0m` : text;
+  return changes.map((change) => {
+    if (change.kind === "added") return paint(32, `+ ${change.path}${summary(change.to)}`);
+    if (change.kind === "removed") return paint(31, `- ${change.path}${summary(change.from)}`);
+    const moved = change.percent === undefined ? "" : `  (${change.percent})`;
+    return paint(33, `~ ${change.path}: ${short(change.from)} → ${short(change.to)}${moved}`);
+  }).join("\n");
+}
+
+/** A new or lost model is told by its type and a price by its amounts, not by all their keys. */
+function summary(value: unknown): string {
+  const [only] = Array.isArray(value) && value.length === 1 ? value : [value];
+  if (!isKeys(only)) return value === undefined ? "" : `: ${short(value)}`;
+  if (only.billing_type !== undefined) return `  (${amountsOf(only)})`;
+  const told = only.type ?? only.adapter ?? only.operation ?? only.provider ?? only.name;
+  return typeof told === "string" ? `  (${told})` : "";
+}
+
+function amountsOf(price: Keys): string {
+  const amounts = Object.entries(price).filter(([key]) => AMOUNT.test(`.${key}`));
+  return `${amounts.map(([key, amount]) => `${key} ${amount}`).join(", ")} per ${price.unit}`;
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}

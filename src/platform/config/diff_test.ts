@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { ADAPTERS } from "../../../providers/registry.ts";
+import { compile } from "./compile.ts";
+import { describe, type Description } from "./describe.ts";
+import { diff, renderChanges } from "./diff.ts";
+
+const DECLARED = `limits: { default: { requests_per_minute: 600 } }
+plans: { partner: { price_book: partner } }
+providers:
+  sim: { adapter: simulator }
+  other: { adapter: openai_compatible, base_url: http://localhost:11434/v1 }
+models:
+  - id: talk
+    name: Talk
+    type: chat
+    capabilities: [chat, streaming]
+    limits: { context_tokens: 1000 }
+    upstreams:
+      - { provider: sim, cost: { input_price: "0.10", unit: 1M tokens } }
+      - { provider: other, priority: 1 }
+prices:
+  default:
+    effective_at: 2026-01-01T00:00:00Z
+    entries:
+      - { model: talk, billing_type: token, input_price: "0.16", output_price: "0.60", unit: 1M tokens }
+  partner:
+    effective_at: 2026-01-01T00:00:00Z
+    entries:
+      - { model: talk, billing_type: per_call, price: "0.03", unit: call }
+routes:
+  - { path: /models, operation: list_models, stage: planned }
+  - { path: /chat/completions, operation: chat, stage: planned }
+`;
+
+function described(source: string): Description {
+  const { plan, faults } = compile({
+    file: "gateway.yaml",
+    source,
+    environment: {},
+    known: { adapters: ADAPTERS, operations: new Set(["list_models"]), requests: new Set() },
+    now: Date.parse("2026-06-01T00:00:00Z"),
+  });
+  assert.ok(plan !== null, JSON.stringify(faults));
+  return describe(plan);
+}
+
+/** What an operator is told when the first text of each pair is replaced by the second. */
+function told(...pairs: [from: string, to: string][]): string[] {
+  let after = DECLARED;
+  for (const [from, to] of pairs) {
+    assert.ok(after.includes(from), from);
+    after = after.replace(from, to);
+  }
+  return renderChanges(diff(described(DECLARED), described(after))).split("\n");
+}
+
+Deno.test("nothing is told when only comments, order of keys or the version change", () => {
+  assert.deepEqual(told(["limits:", "# a comment\nlimits:"]), [""]);
+  assert.deepEqual(told(["    name: Talk\n    type: chat\n", "    type: chat\n    name: Talk\n"]), [
+    "",
+  ]);
+});
+
+Deno.test("a price that moves is told with its percentage", () => {
+  assert.deepEqual(told(['"0.16"', '"0.18"']), [
+    '~ prices.default.talk.input_price: "0.16" → "0.18"  (+12.5 %)',
+  ]);
+  assert.deepEqual(told(['"0.03"', '"0.02"']), [
+    '~ prices.partner.talk.price: "0.03" → "0.02"  (-33.3 %)',
+  ]);
+  assert.deepEqual(told(['"0.03"', '"0.06"']), [
+    '~ prices.partner.talk.price: "0.03" → "0.06"  (+100.0 %)',
+  ]);
+  assert.deepEqual(told(['"0.03"', '"0.029996"']), [
+    '~ prices.partner.talk.price: "0.03" → "0.029996"  (-0.0 %)',
+  ]);
+});
+
+Deno.test("a price from or to nothing has no percentage that could be told from it", () => {
+  assert.deepEqual(told(['"0.03"', '"0"']), [
+    '~ prices.partner.talk.price: "0.03" → "0"  (-100.0 %)',
+  ]);
+  const free = DECLARED.replace('"0.03"', '"0"');
+  assert.deepEqual(
+    renderChanges(diff(described(free), described(DECLARED))),
+    '~ prices.partner.talk.price: "0" → "0.03"',
+  );
+});
+
+Deno.test("what costs more upstream is told with its percentage, and a name like a number without", () => {
+  assert.deepEqual(told(['"0.10"', '"0.11"']), [
+    '~ models.talk.upstreams[0].cost.input_price: "0.10" → "0.11"  (+10.0 %)',
+  ]);
+  const [one, two] = ['name: "1"', 'name: "2"'].map((name) =>
+    described(DECLARED.replace("name: Talk", name))
+  );
+  assert.deepEqual(renderChanges(diff(one!, two!)), '~ models.talk.name: "1" → "2"');
+});
+
+Deno.test("a scheduled price is added beside the one in force", () => {
+  const entry =
+    '      - { model: talk, billing_type: per_call, price: "0.04", unit: call, effective_at: 2026-09-01T00:00:00Z }\n';
+  assert.deepEqual(told(["routes:", `${entry}routes:`]), [
+    "+ prices.partner.talk.partner@2026-09-01T00:00:00.000Z  (price 0.04 per call)",
+  ]);
+});
+
+Deno.test("models that come and go are told by their type, with their prices", () => {
+  const model =
+    "  - { id: constructor, name: C, type: chat, capabilities: [chat], upstreams: [{ provider: sim }] }\n";
+  const price = (indent: string) =>
+    `${indent}- { model: constructor, billing_type: per_call, price: "1", unit: call }\n`;
+  const pairs: [string, string][] = [
+    ["prices:", `${model}prices:`],
+    ["  partner:\n    effective", `${price("      ")}  partner:\n    effective`],
+    ["routes:", `${price("      ")}routes:`],
+  ];
+  assert.deepEqual(told(...pairs), [
+    "+ models.constructor  (chat)",
+    "+ prices.default.constructor  (price 1 per call)",
+    "+ prices.partner.constructor  (price 1 per call)",
+  ]);
+  const more = pairs.reduce((text, [from, to]) => text.replace(from, to), DECLARED);
+  const back = diff(described(more), described(DECLARED));
+  assert.deepEqual(back.map(({ kind, path }) => `${kind} ${path}`), [
+    "removed models.constructor",
+    "removed prices.default.constructor",
+    "removed prices.partner.constructor",
+  ]);
+});
+
+Deno.test("routes and limits are told where the declaration has them", () => {
+  assert.deepEqual(told(["list_models, stage: planned", "list_models, stage: released"]), [
+    '~ routes./models.stage: "planned" → "released"',
+  ]);
+  assert.deepEqual(told(["  - { path: /models, operation: list_models, stage: planned }\n", ""]), [
+    "- routes./models  (list_models)",
+  ]);
+  assert.deepEqual(told(["requests_per_minute: 600", "requests_per_minute: 60"]), [
+    "~ plans.free.limits.requests_per_minute: 600 → 60",
+    "~ plans.partner.limits.requests_per_minute: 600 → 60",
+  ]);
+  assert.deepEqual(told(["context_tokens: 1000", "context_tokens: 2000"]), [
+    "~ models.talk.limits.context_tokens: 1000 → 2000",
+  ]);
+});
+
+Deno.test("of a list of upstreams only what differs is told", () => {
+  assert.deepEqual(told(["priority: 1", "priority: 1, timeout_seconds: 9"]), [
+    "~ models.talk.upstreams[1].timeout_seconds: 120 → 9",
+  ]);
+  assert.deepEqual(told(["      - { provider: other, priority: 1 }\n", ""]), [
+    "- models.talk.upstreams[1]  (other)",
+  ]);
+});
+
+Deno.test("colors are only there when asked for", () => {
+  const changes = diff(
+    described(DECLARED),
+    described(DECLARED.replace("name: Talk", "name: Speak")),
+  );
+  assert.equal(
+    renderChanges(changes, { colors: true }),
+    '\x1b[33m~ models.talk.name: "Talk" → "Speak"\x1b[0m',
+  );
+});

@@ -1,0 +1,91 @@
+import { MODEL_TYPES, type ModelType } from "../../lib/model_types.ts";
+
+/** What goes with what: one row per type of model, read by the checks and by the API document. */
+export { MODEL_TYPES, type ModelType };
+export type BillingType = "token" | "per_call" | "duration";
+
+interface Fit {
+  capabilities: readonly string[];
+  limits: readonly string[];
+  /** Units by billing type; a billing type that is missing does not fit. */
+  units: Partial<Record<BillingType, readonly string[]>>;
+}
+
+const TIME = ["second", "minute"] as const;
+
+export const FITS: Readonly<Record<ModelType, Fit>> = {
+  chat: {
+    capabilities: ["chat", "streaming", "vision", "tools", "json_schema", "reasoning"],
+    limits: ["max_prompt_length", "max_input_images", "context_tokens", "max_output_tokens"],
+    units: { token: ["1K tokens", "1M tokens"], per_call: ["call"] },
+  },
+  image: {
+    capabilities: ["text_to_image", "image_to_image"],
+    limits: ["aspect_ratios", "max_prompt_length", "sizes", "max_count", "max_input_images"],
+    units: { per_call: ["image", "call"] },
+  },
+  video: {
+    capabilities: ["text_to_video", "image_to_video"],
+    limits: ["durations", "aspect_ratios", "max_prompt_length", "max_input_images"],
+    units: { per_call: ["video", "call"], duration: TIME },
+  },
+  avatar: {
+    capabilities: ["audio_to_avatar"],
+    limits: ["durations", "aspect_ratios"],
+    units: { per_call: ["video", "call"], duration: TIME },
+  },
+  drama: {
+    capabilities: ["script", "roles", "storyboard", "final_video"],
+    limits: ["aspect_ratios", "max_prompt_length", "max_characters", "max_shots"],
+    units: { per_call: ["episode", "shot", "call"], duration: TIME },
+  },
+  speech: {
+    capabilities: ["text_to_speech"],
+    limits: ["max_prompt_length", "voices", "formats"],
+    units: { per_call: ["1K characters", "1M characters", "call"], duration: TIME },
+  },
+};
+
+/** The row of a type, which may be anything an operator wrote. */
+export function fitOf(type: unknown): Fit | null {
+  return typeof type === "string" && Object.hasOwn(FITS, type) ? FITS[type as ModelType] : null;
+}
+
+/** "an image model", "a video model". */
+export function aModel(type: unknown): string {
+  return `${/^[aeiou]/.test(String(type)) ? "an" : "a"} ${type} model`;
+}
+
+export const MODEL_STATUSES = ["available", "preview", "deprecated", "unavailable"] as const;
+export type ModelStatus = (typeof MODEL_STATUSES)[number];
+export const CAPABILITIES = MODEL_TYPES.flatMap((type) => FITS[type].capabilities);
+
+/** How many of the smallest thing one unit counts, so that prices in different units compare. */
+export const UNIT_SIZES: Readonly<Record<string, bigint>> = {
+  "1K tokens": 1_000n,
+  "1M tokens": 1_000_000n,
+  "1K characters": 1_000n,
+  "1M characters": 1_000_000n,
+  second: 1n,
+  minute: 60n,
+  image: 1n,
+  call: 1n,
+  video: 1n,
+  episode: 1n,
+  shot: 1n,
+};
+
+/** Units of one family compare; a price per picture and a cost per second do not. */
+export function unitFamily(unit: string): string {
+  if (unit.endsWith("tokens")) return "tokens";
+  if (unit.endsWith("characters")) return "characters";
+  return unit === "minute" ? "second" : unit;
+}
+
+/** The operations an endpoint can have, with the path parameter that some need. */
+export const PATH_PARAMETERS: Readonly<Record<string, string>> = { retrieve_model: "model_id" };
+
+/** Which operation a type of model is used through. */
+export function operationOf(type: ModelType): "chat" | "speech" | "generation" {
+  return type === "chat" || type === "speech" ? type : "generation";
+}

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { EVERY_ADAPTER } from "../../../providers/own.ts";
+import { KNOWN } from "../../app/build_capabilities.ts";
+import { compile } from "./compile.ts";
+import { PlanKeeper } from "./config_store.ts";
+import { watchDeclaration } from "./watch.ts";
+
+const SERVICE = `name: Atelier
+base_url: https://api.atelier.example/v2
+media:
+  image:
+    submit: { path: /make, body: { text: =prompt } }
+    outputs: { base64: =file }
+`;
+
+function declaration(adapter: string, type = "image"): string {
+  const [capability, price] = type === "image"
+    ? ["text_to_image", "billing_type: per_call, price: '1', unit: image"]
+    : ["chat", "billing_type: per_call, price: '1', unit: call"];
+  return `providers:
+  atelier: { adapter: ${adapter} }
+models:
+  - { id: m, name: M, type: ${type}, capabilities: [${capability}], upstreams: [{ provider: atelier }] }
+prices:
+  default: { effective_at: 2026-01-01T00:00:00Z, entries: [{ model: m, ${price} }] }
+`;
+}
+
+/** A folder with a declaration and files beside it. */
+async function folderWith(files: Record<string, string>) {
+  const folder = await Deno.makeTempDir({ prefix: "tollgate-own-" });
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.mkdir(join(folder, name, ".."), { recursive: true });
+    await Deno.writeTextFile(join(folder, name), text);
+  }
+  return {
+    folder,
+    file: join(folder, "gateway.yaml"),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+function compiled(file: string, source: string) {
+  const { plan, faults } = compile({
+    file,
+    source,
+    environment: {},
+    known: KNOWN,
+    now: Date.now(),
+  });
+  return { plan, told: faults.map(({ line, path, message }) => `${line} ${path}: ${message}`) };
+}
+
+Deno.test("a provider's adapter may be a file beside the declaration, for media and for chat", async () => {
+  await using at = await folderWith({
+    "services/atelier.yaml": SERVICE,
+    "talk.yml": "name: Talk\nbase_url: https://talk.example/v1\nstream: { ask_usage: false }\n",
+  });
+  const image = compiled(at.file, declaration("./services/atelier.yaml"));
+  assert.deepEqual(image.told, []);
+  const { adapter } = image.plan!.providers.get("atelier")!;
+  assert.match(adapter, /^\.\/services\/atelier\.yaml@[0-9a-f]{12}$/);
+  assert.equal(EVERY_ADAPTER.get(adapter)?.media?.image?.inputs, "url");
+  assert.deepEqual(image.plan!.files, [join(at.folder, "services/atelier.yaml")]);
+
+  const chat = compiled(at.file, declaration("talk.yml", "chat"));
+  assert.deepEqual(chat.told, []);
+  assert.ok(EVERY_ADAPTER.get(chat.plan!.providers.get("atelier")!.adapter)?.chat);
+});
+
+Deno.test("faults of the file are told at the provider that names it, all at once and with their lines", async () => {
+  await using at = await folderWith({
+    "atelier.yaml": `name: Atelier
+colour: red
+media:
+  image:
+    submit: { path: make, host: upload, body: { text: "=prompt +" } }
+    id: =id
+    outputs: { mime_type: ="image/png" }
+`,
+  });
+  assert.deepEqual(
+    compiled(at.file, declaration("./atelier.yaml")).told.toSorted(),
+    [
+      '2 providers.atelier.adapter: ./atelier.yaml:2:1 the key "colour" is unknown',
+      "2 providers.atelier.adapter: ./atelier.yaml:5:5 /media/image: must have property poll when property id is present",
+      "2 providers.atelier.adapter: ./atelier.yaml:5:21 /media/image/submit/path: must be a path that begins with /, " +
+      "such as /v1/tasks, or an expression that begins with =",
+      '2 providers.atelier.adapter: ./atelier.yaml:5:33 /media/image/submit/host: there is no host "upload"',
+      "2 providers.atelier.adapter: ./atelier.yaml:5:55 /media/image/submit/body/text: cannot be read: Unexpected end of expression at character 9",
+      "2 providers.atelier.adapter: ./atelier.yaml:7:14 /media/image/outputs: must have one of url, base64, bytes",
+    ].toSorted(),
+  );
+});
+
+Deno.test("a file that is not there, that is no YAML, or that explodes is a fault", async () => {
+  const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+  for (let at = 0; at < 8; at++) {
+    bomb.push(`b${at}: &b${at} [${Array(9).fill(`*${at ? `b${at - 1}` : "a"}`)}]`);
+  }
+  await using at = await folderWith({ "bad.yaml": "name: [", "bomb.yaml": bomb.join("\n") });
+  const [missing] = compiled(at.file, declaration("./nowhere.yaml")).told;
+  assert.equal(missing, "2 providers.atelier.adapter: ./nowhere.yaml does not exist");
+  const [bad] = compiled(at.file, declaration("./bad.yaml")).told;
+  assert.match(bad!, /^2 providers\.atelier\.adapter: \.\/bad\.yaml:1:\d+ /);
+  const [burst] = compiled(at.file, declaration("./bomb.yaml")).told;
+  assert.match(burst!, /^2 providers\.atelier\.adapter: \.\/bomb\.yaml:1:1 /);
+});
+
+Deno.test("what the file can make is held against the models, and an address must come from somewhere", async () => {
+  await using at = await folderWith({
+    "atelier.yaml": SERVICE,
+    "homeless.yaml": SERVICE.replace(/base_url.*\n/, ""),
+  });
+  assert.deepEqual(compiled(at.file, declaration("./atelier.yaml", "chat")).told, [
+    '4 models[0].upstreams[0].provider: the adapter "./atelier.yaml" serves image models, not chat',
+  ]);
+  assert.deepEqual(compiled(at.file, declaration("./homeless.yaml")).told, [
+    '2 providers.atelier.adapter: the adapter "./homeless.yaml" has no address of its own',
+  ]);
+});
+
+Deno.test("a change of the file is taken while running; plans before it keep their adapter", async () => {
+  await using at = await folderWith({
+    "gateway.yaml": declaration("./services/atelier.yaml"),
+    "services/atelier.yaml": SERVICE,
+  });
+  const keeper = await PlanKeeper.open({ file: at.file, environment: {}, known: KNOWN, log() {} });
+  using _watch = watchDeclaration(at.file, keeper);
+  const before = keeper.current;
+  const adapterOf = (plan: typeof before) =>
+    EVERY_ADAPTER.get(plan.providers.get("atelier")!.adapter)!.media!.image!;
+  const changed = new Promise<typeof before>((resolve) => keeper.onChange(resolve));
+  await Deno.writeTextFile(
+    join(at.folder, "services/atelier.yaml"),
+    SERVICE.replace("  image:\n", "  image:\n    inputs: bytes\n"),
+  );
+  const after = await changed;
+  assert.notEqual(after.version, before.version);
+  assert.equal(adapterOf(before).inputs, "url");
+  assert.equal(adapterOf(after).inputs, "bytes");
+  await keeper.reload("api"); // whatever was under way has ended now
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { ADAPTERS } from "../../../providers/registry.ts";
+import { PlanKeeper } from "./config_store.ts";
+import { watchDeclaration } from "./watch.ts";
+
+const declared = (name: string) =>
+  `service: { name: ${name} }
+providers: { sim: { adapter: simulator } }
+models: [{ id: talk, name: Talk, type: chat, capabilities: [chat], upstreams: [{ provider: sim }] }]
+prices:
+  default:
+    effective_at: 2026-01-01T00:00:00Z
+    entries: [{ model: talk, billing_type: per_call, price: "0.01", unit: call }]
+`;
+
+/** A watched declaration in a folder of its own. */
+async function openWatched(prepare?: (folder: string, file: string) => Promise<void>) {
+  const folder = await Deno.makeTempDir();
+  const file = join(folder, "gateway.yaml");
+  await (prepare?.(folder, file) ?? Deno.writeTextFile(file, declared("first")));
+  const keeper = await PlanKeeper.open({
+    file,
+    environment: {},
+    known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
+    log: () => {},
+  });
+  const watch = watchDeclaration(file, keeper);
+  return {
+    folder,
+    file,
+    keeper,
+    watch,
+    name: () => keeper.current.service.name,
+    async [Symbol.asyncDispose]() {
+      watch[Symbol.dispose]();
+      await keeper.reload("api"); // whatever was under way has ended now
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function until(what: string, isTrue: () => boolean): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!isTrue()) {
+    assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+Deno.test("a file that is written over is taken", async () => {
+  await using watched = await openWatched();
+  await Deno.writeTextFile(watched.file, declared("second"));
+  await until("the new name is in force", () => watched.name() === "second");
+  assert.equal(watched.keeper.lastReload.cause, "file");
+});
+
+Deno.test("a file that another is renamed over is taken, time after time", async () => {
+  await using watched = await openWatched();
+  for (const name of ["second", "third"]) {
+    await Deno.writeTextFile(`${watched.file}.new`, declared(name));
+    await Deno.rename(`${watched.file}.new`, watched.file);
+    await until(`${name} is in force`, () => watched.name() === name);
+  }
+});
+
+Deno.test("a mounted file whose folder is swapped behind it is taken", async () => {
+  await using watched = await openWatched(async (folder, file) => {
+    await Deno.mkdir(join(folder, "v1"));
+    await Deno.writeTextFile(join(folder, "v1", "gateway.yaml"), declared("first"));
+    await Deno.symlink("v1", join(folder, "..data"));
+    await Deno.symlink(join("..data", "gateway.yaml"), file);
+  });
+  await Deno.mkdir(join(watched.folder, "v2"));
+  await Deno.writeTextFile(join(watched.folder, "v2", "gateway.yaml"), declared("second"));
+  await Deno.symlink("v2", join(watched.folder, "..data_tmp"));
+  await Deno.rename(join(watched.folder, "..data_tmp"), join(watched.folder, "..data"));
+  await until("the new name is in force", () => watched.name() === "second");
+});
+
+Deno.test("a burst of writes ends with the last, in few reloads", async () => {
+  await using watched = await openWatched();
+  let reloads = 0;
+  watched.keeper.onChange(() => reloads++);
+  for (let index = 0; index < 50; index++) {
+    // Cut short at first, as editors do: a half-written file is not worth a report.
+    await Deno.writeTextFile(watched.file, declared(`number-${index}`).slice(0, 40));
+    await Deno.writeTextFile(watched.file, declared(`number-${index}`));
+  }
+  await until("the last name is in force", () => watched.name() === "number-49");
+  assert.ok(reloads <= 10, `${reloads} reloads`);
+});
+
+Deno.test("a bad file is reported and leaves the old one in force", async () => {
+  await using watched = await openWatched();
+  await Deno.writeTextFile(watched.file, "models: [");
+  await until("the fault is reported", () => !watched.keeper.lastReload.ok);
+  assert.equal(watched.name(), "first");
+  await Deno.writeTextFile(watched.file, declared("mended"));
+  await until("the mended one is in force", () => watched.name() === "mended");
+});
+
+Deno.test("a deleted file leaves the old one in force until it is back", async () => {
+  await using watched = await openWatched();
+  await Deno.remove(watched.file);
+  await until("the fault is reported", () => !watched.keeper.lastReload.ok);
+  assert.equal(watched.name(), "first");
+  await Deno.writeTextFile(watched.file, declared("back"));
+  await until("it is back", () => watched.name() === "back");
+});
+
+Deno.test("SIGHUP reloads", { ignore: Deno.build.os === "windows" }, async () => {
+  await using watched = await openWatched();
+  const before = watched.keeper.lastReload;
+  Deno.kill(Deno.pid, "SIGHUP");
+  await until("the signal was heard", () => watched.keeper.lastReload !== before);
+  assert.equal(watched.keeper.lastReload.cause, "signal");
+});
+
+Deno.test("other files of the folder are none of its business, and nothing is taken after the end", async () => {
+  await using watched = await openWatched();
+  const before = watched.keeper.lastReload;
+  await Deno.writeTextFile(join(watched.folder, "notes.txt"), "hello");
+  await Deno.readTextFile(watched.file);
+  await pause(400);
+  assert.equal(watched.keeper.lastReload, before);
+  await Deno.writeTextFile(watched.file, declared("late"));
+  watched.watch[Symbol.dispose]();
+  await pause(400);
+  assert.equal(watched.name(), "first");
+});

@@ -1,0 +1,65 @@
+import postgres from "postgres";
+import { dial, type Target } from "./dial.ts";
+import { Lane } from "./connection.ts";
+import { makePooledSql } from "./pooled_sql.ts";
+import { ConnectionError } from "./storage_error.ts";
+
+export interface ConnectOptions {
+  target: Target;
+  max: number;
+  database?: string | undefined;
+  user?: string | undefined;
+  password?: string | undefined;
+  session?: Record<string, string>;
+}
+
+/** For the socket, and again for the first answer on it. */
+const TIMEOUT_MS = 5_000;
+
+/** An `sql` for this database. Nothing is connected before it is used. */
+export function connect({ target, max, ...options }: ConnectOptions): postgres.Sql {
+  const template = postgres({
+    // The address is the dialer's business; this is for the driver's messages.
+    ...("host" in target ? { host: target.host, port: target.port } : { path: nameOf(target) }),
+    ...(options.database === undefined ? {} : { database: options.database }),
+    ...(options.user === undefined ? {} : { user: options.user }),
+    ...(options.password === undefined ? {} : { password: options.password }),
+    connection: { application_name: "tollgate", ...options.session },
+    max: 1,
+    ssl: false,
+    connect_timeout: 0,
+    idle_timeout: 0,
+    max_lifetime: null,
+    backoff: 0, // a lane never connects twice; its driver shall not wait to try
+    onnotice() {},
+    socket: () => dial(target, TIMEOUT_MS), // for cancelling a query, which needs its own connection
+  } as unknown as postgres.Options<Record<never, never>>);
+  // The types of arrays are learnt once, by whoever connects first, and shared.
+  let knowsTypes = false;
+
+  async function open(onChange: () => void, onNotify?: (payload: string) => void): Promise<Lane> {
+    const socket = await dial(target, TIMEOUT_MS);
+    const lane = new Lane(socket, {
+      ...template.options,
+      fetch_types: !knowsTypes,
+      ...(onNotify && { onnotify: (_channel: string, payload: string) => onNotify(payload) }),
+    }, onChange);
+    const late = new ConnectionError("CONNECT_TIMEOUT", "the server accepts but does not answer");
+    const timer = setTimeout(() => lane.destroy(late), TIMEOUT_MS);
+    try {
+      await lane.execute("select 1");
+      knowsTypes = true;
+      return lane;
+    } catch (error) {
+      lane.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  return makePooledSql(template, open, max);
+}
+
+function nameOf(target: Exclude<Target, { host: string }>): string {
+  return "path" in target ? target.path : target.name;
+}

@@ -1,0 +1,135 @@
+/// <reference lib="deno.worker" />
+/**
+ * Runs the embedded database in a thread of its own, where its WebAssembly blocks nobody. Talks to
+ * `embedded.ts`: it is told where, says when it is ready, gets a port for each connection, and is told
+ * to close.
+ */
+import { fsyncSync } from "node:fs";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { Activity } from "./embedded_activity.ts";
+import { EngineSessions } from "./pglite_connections.ts";
+import { EngineClock } from "./engine_clock.ts";
+
+export type ToWorker =
+  | { open: { folder: string; activity: SharedArrayBuffer; clock: SharedArrayBuffer } }
+  | { connect: MessagePort }
+  | { close: true };
+export type FromWorker = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
+
+const say = (message: FromWorker) => self.postMessage(message);
+let running: { db: PGlite; sessions: EngineSessions } | undefined;
+
+self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+  try {
+    if ("open" in data) {
+      const { folder, activity, clock } = data.open;
+      new EngineClock(clock).install();
+      await waitForPredecessor(folder);
+      const db = await open(folder);
+      running = {
+        db,
+        sessions: new EngineSessions(db, {
+          activity: new Activity(activity),
+          onFatal: (reason) => say({ failed: reason }),
+        }),
+      };
+      say({ ready: true });
+    } else if ("connect" in data) {
+      running!.sessions.serve(data.connect);
+    } else {
+      await running?.db.close();
+      say({ closed: true });
+    }
+  } catch (error) {
+    const isStuck = error instanceof StuckError;
+    say({ failed: error instanceof Error ? error.message : String(error), isStuck });
+  }
+};
+
+const PREDECESSOR_MS = 5_000;
+
+class StuckError extends Error {}
+
+/**
+ * A thread that was ended may still be inside a system call. Its lock goes when it does, and two engines on
+ * the same files would each overwrite what the other wrote. Windows would keep the engine out as well.
+ */
+async function waitForPredecessor(folder: string): Promise<void> {
+  if (Deno.build.os === "windows") return;
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(join(folder, "PG_VERSION"));
+  } catch (error) {
+    // A database that is being created has none yet.
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  const giveUpAt = performance.now() + PREDECESSOR_MS;
+  // Never closed: the lock lasts as long as this thread.
+  while (!await file.tryLock(true)) {
+    if (performance.now() > giveUpAt) {
+      file.close();
+      throw new StuckError("the thread that ran it before does not end");
+    }
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+}
+
+async function open(folder: string): Promise<PGlite> {
+  const db = await PGlite.create({
+    dataDir: folder,
+    initDbStartParams: ["--wal-segsize=4"], // a quarter of the usual: a small database stays small
+    startParams: [
+      // Its own defaults hold `-F`: never wait for the disk. Money must survive a power cut.
+      ...PGlite.defaultStartParams.filter((param) => param !== "-F"),
+      ...["-c", "wal_sync_method=fsync"],
+      ...["-c", "max_wal_size=128MB"],
+    ],
+  });
+  await syncToDisk(db, folder);
+  reportFailures(db);
+  return db;
+}
+
+/** As much of Emscripten's file system as is needed here. */
+interface FileSystem {
+  root: { mount: { mounts: { opts: { root?: string }; type: { stream_ops: FileOperations } }[] } };
+}
+
+interface FileOperations {
+  /** `nfd` is what the system knows the file by; folders have none. */
+  fsync?: (file: { nfd?: number }) => number;
+}
+
+/** Emscripten's file system ignores `fsync` unless somebody gives it one. */
+async function syncToDisk(db: PGlite, folder: string): Promise<void> {
+  const { mounts } = (db.Module.FS as unknown as FileSystem).root.mount;
+  const operations = mounts.find(({ opts }) => opts.root === folder)?.type.stream_ops;
+  let synced = false;
+  if (operations !== undefined) {
+    operations.fsync = ({ nfd }) => {
+      if (nfd !== undefined) fsyncSync(nfd);
+      synced = true;
+      return 0;
+    };
+  }
+  await db.exec("checkpoint");
+  if (!synced) throw new Error("this version of PGlite does not wait for the disk");
+}
+
+/**
+ * Mistakes in SQL are answered as Postgres answers them and do not come here. What does has broken the
+ * engine, and every later query would wait for ever: so it is told, and ended.
+ */
+function reportFailures(db: PGlite): void {
+  const execute = db.execProtocolRawStream.bind(db);
+  db.execProtocolRawStream = async (...args) => {
+    try {
+      return await execute(...args);
+    } catch (error) {
+      say({ failed: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,52 @@
+import type { Lane } from "./connection.ts";
+
+interface ListenOptions {
+  open(onChange: () => void, onNotify: (payload: string) => void): Promise<Lane>;
+  channel: string;
+  onNotify: (payload: string) => void;
+  /** Called when listening begins, and again after each loss: what came in between was missed. */
+  onListen?: (() => void) | undefined;
+}
+
+const RETRY_MS = 500;
+
+/** Listens on a connection of its own until told to stop. Rejects only when the first attempt fails. */
+export async function listen(options: ListenOptions): Promise<() => Promise<void>> {
+  const quoted = `"${options.channel.replaceAll('"', '""')}"`;
+  let lane: Lane | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let attempt: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  async function start(): Promise<void> {
+    const opened = await options.open(onChange, options.onNotify);
+    try {
+      await opened.execute(`listen ${quoted}`);
+    } catch (error) {
+      opened.destroy();
+      throw error;
+    }
+    if (stopped) return await opened.end();
+    lane = opened;
+    options.onListen?.();
+    onChange(); // it may have died before it was ours
+  }
+  function onChange(): void {
+    if (stopped || lane === null || !lane.isDead) return;
+    lane = null;
+    retry();
+  }
+  function retry(): void {
+    timer = setTimeout(() => {
+      attempt = start().catch(() => stopped ? undefined : retry());
+    }, RETRY_MS);
+  }
+
+  await start();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await attempt;
+    await lane?.end();
+  };
+}

@@ -1,0 +1,139 @@
+import type { Lane, Query } from "./connection.ts";
+import { ConnectionError } from "./storage_error.ts";
+
+/** Somebody who needs a connection: a query to share one, a transaction to have one alone. */
+interface Waiter {
+  serve(lane: Lane): void;
+  refuse(error: Error): void;
+}
+
+/** After a failed attempt everybody is refused for this long, then one may try again. */
+const REST_MS = 200;
+
+/** Up to `max` connections, opened when needed. While the database is away, callers are told at once. */
+export class Pool {
+  readonly #lanes = new Set<Lane>();
+  readonly #waiting: Waiter[] = [];
+  #opening = 0;
+  /** The last attempt to connect, when it failed. */
+  #failure: { error: Error; restUntil: number } | null = null;
+  #ending: PromiseWithResolvers<void> | null = null;
+  #ended = false;
+
+  /** `open` connects; its lanes must call back whenever they become idle or die. */
+  constructor(
+    private readonly open: (onChange: () => void) => Promise<Lane>,
+    private readonly max: number,
+  ) {}
+
+  /** Runs a query on the least busy connection. */
+  run(query: Query): void {
+    if (query.cursorFn !== undefined || query.streaming === true) {
+      return query.reject(new TypeError("Cursors and COPY need a transaction of their own"));
+    }
+    this.#serve({
+      serve: (lane) => lane.run(query),
+      refuse: (error) => query.reject(error),
+    });
+  }
+
+  /** Takes a connection for one transaction. What already runs on it finishes first. */
+  claim(): Promise<Lane> {
+    return new Promise((resolve, reject) =>
+      this.#serve({
+        serve(lane) {
+          lane.claim();
+          resolve(lane);
+        },
+        refuse: reject,
+      })
+    );
+  }
+
+  release(lane: Lane): void {
+    lane.release();
+    this.#pump();
+  }
+
+  /** Waits for what runs, at most so long, and closes every connection. */
+  async end(timeoutMs: number): Promise<void> {
+    this.#ending ??= Promise.withResolvers();
+    const timer = setTimeout(this.#ending.resolve, timeoutMs);
+    this.#pump();
+    await this.#ending.promise;
+    clearTimeout(timer);
+    this.#ended = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.refuse(ended());
+    await Promise.all([...this.#lanes].map((lane) => lane.exclusive ? lane.destroy() : lane.end()));
+  }
+
+  #serve(waiter: Waiter): void {
+    if (this.#ending !== null) return waiter.refuse(ended());
+    this.#waiting.push(waiter);
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (const lane of this.#lanes) if (lane.isDead) this.#lanes.delete(lane);
+    let lane: Lane | null;
+    while (this.#waiting.length > 0 && (lane = this.#pick()) !== null) {
+      this.#waiting.shift()!.serve(lane);
+    }
+    this.#grow();
+    if (this.#ending !== null && this.#isQuiet()) this.#ending.resolve();
+  }
+
+  /** An idle one; a busy one only when there can be no more. */
+  #pick(): Lane | null {
+    let best: Lane | null = null;
+    for (const lane of this.#lanes) {
+      if (!lane.exclusive && (best === null || lane.load < best.load)) best = lane;
+    }
+    return best === null || best.load === 0 || !this.#canGrow() ? best : null;
+  }
+
+  #canGrow(): boolean {
+    if (this.#failure !== null) {
+      // One attempt at a time shows whether the database is back.
+      return this.#opening === 0 && performance.now() >= this.#failure.restUntil;
+    }
+    return this.#lanes.size + this.#opening < this.max;
+  }
+
+  #grow(): void {
+    while (this.#opening < this.#waiting.length && this.#canGrow()) void this.#openOne();
+    if (this.#failure === null || this.#lanes.size > 0) return;
+    // Nobody is connected: only the attempt under way is waited for, by whoever made it.
+    const { error } = this.#failure;
+    for (const waiter of this.#waiting.splice(this.#opening)) waiter.refuse(again(error));
+  }
+
+  async #openOne(): Promise<void> {
+    this.#opening++;
+    try {
+      const lane = await this.open(() => this.#pump());
+      if (this.#ended) return lane.destroy();
+      this.#lanes.add(lane);
+      this.#failure = null;
+    } catch (error) {
+      this.#failure = { error: error as Error, restUntil: performance.now() + REST_MS };
+    }
+    this.#opening--;
+    this.#pump();
+  }
+
+  #isQuiet(): boolean {
+    if (this.#waiting.length > 0 || this.#opening > 0) return false;
+    return [...this.#lanes].every((lane) => lane.load === 0 && !lane.exclusive);
+  }
+}
+
+/** The same refusal for another caller, as an error of its own. */
+function again(error: Error): Error {
+  const { code } = error as { code?: string };
+  return Object.assign(new Error(error.message, { cause: error }), { code });
+}
+
+function ended(): ConnectionError {
+  return new ConnectionError("CONNECTION_ENDED", "The database has been closed");
+}

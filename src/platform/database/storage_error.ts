@@ -1,0 +1,92 @@
+import { ElsewhereError } from "../../lib/remote_error.ts";
+
+/** The storage cannot be used as it is. The message is one sentence for the operator: what, and what to do. */
+export class StorageError extends Error {
+  override readonly name = "StorageError";
+}
+
+/** A connection that could not be made or was lost, with the codes that drivers and systems use. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+
+  constructor(readonly code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+const CONNECTION_CODES = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ERR_STREAM_DESTROYED",
+  "ETIMEDOUT",
+  "53300", // too many connections
+  "57P01", // shut down by an administrator
+  "57P02", // ended by a crash
+  "57P03", // starting up, not yet or no longer taking connections
+  "57P05", // idle session ended
+]);
+
+/** What Postgres answers when it is there and cannot do what it could do a moment later or elsewhere. */
+const UNAVAILABLE_CODES = new Set([
+  "25006", // read-only: a standby, or a server after failover
+  "40001", // could not be serialized
+  "40P01", // deadlock
+  "55P03", // a lock was not had in time
+  "57014", // cancelled, as by a time limit
+]);
+/** Classes of codes: out of disk, memory or connections; trouble of the system below. */
+const UNAVAILABLE_CLASSES = /^(53|58)...$/;
+
+/** Whether an error, or what caused it, says that the database is away rather than that we asked wrongly. */
+export function isStorageDown(error: unknown): boolean {
+  return isCausedBy(error, (code) => CONNECTION_CODES.has(code) || /^08...$/.test(code));
+}
+
+/** The same, or that it is there and cannot serve: full, read-only, locked, overloaded. */
+export function isStorageUnavailable(error: unknown): boolean {
+  return isStorageDown(error) ||
+    isCausedBy(error, (code) => UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code));
+}
+
+function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean {
+  // A cause may point back at its effect; ten deep is no cause any more.
+  for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
+    if (error instanceof ConnectionError) return true;
+    if (error instanceof ElsewhereError) return false;
+    const { code } = error as { code?: unknown };
+    if (typeof code === "string" && matches(code)) return true;
+    if (
+      error instanceof AggregateError && error.errors.some((part) => isCausedBy(part, matches))
+    ) return true;
+    error = error.cause;
+  }
+  return false;
+}
+
+const RETRYABLE_CODES = new Set([
+  "25006", // read-only, such as during a failover
+  "40001", // serialization failure
+  "40P01", // deadlock
+  "53100", // disk full
+  "53200", // out of memory
+  "55P03", // lock not available
+  "57014", // cancelled, such as by a time-out
+  "58030", // I/O error
+]);
+
+/** Whether the same statement may succeed later: the database is away, or others were in the way. */
+export function isRetryable(error: unknown): boolean {
+  if (isStorageDown(error)) return true;
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === "string" && RETRYABLE_CODES.has(code);
+}

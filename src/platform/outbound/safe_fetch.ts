@@ -1,0 +1,273 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
+import { isIPv6 } from "node:net";
+import { Refusal } from "../../lib/api_error.ts";
+import { isPublicAddress } from "./addresses.ts";
+import { checkUrl, type OutboundPolicy, PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
+import { faultOf, OutboundError } from "./outbound_error.ts";
+import { type Resolve, resolveHost } from "./resolve.ts";
+
+export interface OutboundRequest {
+  url: string;
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array | null;
+  /** Until the last byte of the answer. */
+  timeoutMs: number;
+  /** Until the connection stands; at most `timeoutMs`. */
+  connectTimeoutMs?: number;
+  /** The largest answer that is read. */
+  bytesMax: number;
+  signal?: AbortSignal;
+}
+
+/** An answer, whatever its status: redirects are answers, never followed. */
+export interface SafeResponse extends Disposable {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Fails with an `OutboundError` when it is cut off, too large or too slow. Null where HTTP has none. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  /** Gives the connection up unless the answer was read to its end. Harmless to repeat. */
+  dispose(): void;
+}
+
+export interface OutboundOptions {
+  resolve?: Resolve;
+  /** Certificates to trust instead of the system's. */
+  ca?: string;
+  /** Connections of one host that are kept for the next request. */
+  idleMax?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_MS = 15_000;
+const HEADER_BYTES_MAX = 16_384;
+
+/**
+ * Makes requests to addresses that strangers chose. The host is resolved here, every address it has must
+ * be public, and the connection goes to one of those: there is no second look-up that could answer
+ * differently. Connections are kept per policy and host, so that what is reused was checked when made.
+ */
+export class Outbound implements Disposable {
+  readonly #resolve: Resolve;
+  readonly #agents: Record<"strict" | "lenient", { http: HttpAgent; https: HttpsAgent }>;
+
+  constructor({ resolve = resolveHost, ca, idleMax = 16 }: OutboundOptions = {}) {
+    this.#resolve = resolve;
+    const agents = () => {
+      const options = { keepAlive: idleMax > 0, maxFreeSockets: Math.max(idleMax, 1) };
+      return {
+        http: new HttpAgent({ ...options, timeout: IDLE_MS }),
+        https: new HttpsAgent({ ...options, timeout: IDLE_MS, ca }),
+      };
+    };
+    this.#agents = { strict: agents(), lenient: agents() };
+  }
+
+  /** Rejects with a `Refusal` (`unsafe_url`) or an `OutboundError`. */
+  async fetch(request: OutboundRequest, policy: OutboundPolicy): Promise<SafeResponse> {
+    const url = checkUrl(request.url, policy);
+    request.signal?.throwIfAborted();
+    const line = {
+      agents: this.#agents[policy.allowPrivate ? "lenient" : "strict"],
+      lookUp: (host: string) => this.#lookUp(host, policy),
+    };
+    try {
+      return await exchange(url, request, line);
+    } catch (error) {
+      // The other side closed a kept connection just as it was used again: it never saw the request.
+      if (!(error instanceof OutboundError && error.wasKept)) throw error;
+      return await exchange(url, request, line);
+    }
+  }
+
+  async #lookUp(host: string, { allowPrivate }: OutboundPolicy): Promise<readonly string[]> {
+    const addresses = await this.#resolve(host).catch((cause) => {
+      throw new OutboundError("unresolved", { cause });
+    });
+    if (addresses.length === 0) throw new OutboundError("unresolved");
+    // One private address among public ones is how a name is made to pass a check and then lead inside.
+    if (!allowPrivate && !addresses.every(isPublicAddress)) throw unsafe(PRIVATE_ADDRESS);
+    return addresses;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { http, https } of Object.values(this.#agents)) {
+      http.destroy();
+      https.destroy();
+    }
+  }
+}
+
+/** One request on a connection of its own. */
+export async function safeFetch(
+  request: OutboundRequest,
+  policy: OutboundPolicy,
+  options: OutboundOptions = {},
+): Promise<SafeResponse> {
+  const outbound = new Outbound({ ...options, idleMax: 0 });
+  return await outbound.fetch(request, policy);
+}
+
+interface Line {
+  agents: { http: HttpAgent; https: HttpsAgent };
+  lookUp(host: string): Promise<readonly string[]>;
+}
+
+type LookupDone = (
+  error: Error | null,
+  found?: string | { address: string; family: number }[],
+  family?: number,
+) => void;
+
+function exchange(url: URL, request: OutboundRequest, line: Line): Promise<SafeResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<SafeResponse>();
+  const isTls = url.protocol === "https:";
+  const method = request.method ?? "GET";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const body = typeof request.body === "string"
+    ? new TextEncoder().encode(request.body)
+    : request.body ?? null;
+  const outgoing = (isTls ? httpsRequest : httpRequest)(
+    {
+      host,
+      port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+      path: url.pathname + url.search,
+      method,
+      headers: {
+        ...lowerCased(request.headers),
+        host: url.host,
+        "accept-encoding": "identity",
+        ...(body === null ? {} : { "content-length": String(body.length) }),
+      },
+      agent: isTls ? line.agents.https : line.agents.http,
+      ...(isTls ? { servername: host } : {}),
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Asked by the socket as it connects; not asked for a connection that is kept, or for an IP address.
+      lookup(name: string, options: { all?: boolean }, done: LookupDone) {
+        line.lookUp(name).then((addresses) => {
+          const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+          if (options.all) done(null, found);
+          else done(null, found[0]!.address, found[0]!.family);
+        }, done);
+      },
+    } as RequestOptions,
+  );
+
+  let incoming: IncomingMessage | undefined;
+  let failure: unknown;
+  /** The first reason counts; what breaks because of it is an echo. */
+  const fail = (error: unknown) => {
+    failure ??= error;
+    settle();
+    reject(failure);
+    outgoing.destroy();
+    incoming?.destroy();
+  };
+  const late = () => fail(new OutboundError("timeout"));
+  const timer = setTimeout(late, request.timeoutMs);
+  const connecting = setTimeout(
+    late,
+    Math.min(request.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, request.timeoutMs),
+  );
+  const abort = () => fail(new OutboundError("aborted", { cause: request.signal?.reason }));
+  request.signal?.addEventListener("abort", abort);
+  const settle = () => {
+    clearTimeout(timer);
+    clearTimeout(connecting);
+    request.signal?.removeEventListener("abort", abort);
+  };
+
+  outgoing.on("socket", (socket) => {
+    const connected = () => clearTimeout(connecting);
+    if (outgoing.reusedSocket) connected();
+    else socket.once(isTls ? "secureConnect" : "connect", connected);
+  });
+  outgoing.on("error", (error) => fail(known(error, outgoing.reusedSocket)));
+  outgoing.on("upgrade", (_, socket) => {
+    socket.destroy();
+    fail(new OutboundError("broken"));
+  });
+  outgoing.on("response", (answer) => {
+    incoming = answer;
+    // Also after the end, where an error would otherwise be nobody's.
+    answer.on("error", (error) => failure ??= known(error));
+    const hasBody = method !== "HEAD" && answer.statusCode !== 204 && answer.statusCode !== 304;
+    if (!hasBody) {
+      answer.resume();
+      settle();
+    }
+    const dispose = () => {
+      settle();
+      if (!answer.complete) outgoing.destroy();
+      answer.destroy();
+    };
+    resolve({
+      status: answer.statusCode ?? 0,
+      headers: headersOf(answer),
+      body: hasBody ? bodyOf(answer, request.bytesMax, fail, () => failure, settle) : null,
+      dispose,
+      [Symbol.dispose]: dispose,
+    });
+  });
+  outgoing.end(body ?? undefined);
+  return promise;
+}
+
+function bodyOf(
+  answer: IncomingMessage,
+  bytesMax: number,
+  fail: (error: unknown) => void,
+  failure: () => unknown,
+  settle: () => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = answer[Symbol.asyncIterator]();
+  let bytes = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next();
+        if (failure() !== undefined) throw failure();
+        if (done) {
+          // Without its announced end it was cut off, however politely.
+          if (!answer.complete) throw new OutboundError("broken");
+          settle();
+          return controller.close();
+        }
+        bytes += value.length;
+        if (bytes > bytesMax) throw new OutboundError("too_large");
+        controller.enqueue(new Uint8Array(value));
+      } catch (error) {
+        fail(known(error));
+        controller.error(failure());
+      }
+    },
+    cancel() {
+      settle();
+      answer.destroy();
+    },
+  }, { highWaterMark: 0 });
+}
+
+function known(error: unknown, wasKept = false): unknown {
+  if (error instanceof OutboundError || error instanceof Refusal) return error;
+  return new OutboundError(faultOf(error), { cause: error, wasKept });
+}
+
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function headersOf(answer: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < answer.rawHeaders.length; at += 2) {
+    try {
+      headers.append(answer.rawHeaders[at]!, answer.rawHeaders[at + 1]!);
+    } catch {
+      // A header that is none is nobody's loss.
+    }
+  }
+  return headers;
+}

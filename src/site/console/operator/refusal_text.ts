@@ -1,7 +1,0 @@
-import { Refusal } from "../../../base/refusal.ts";
-
-/** What a refusal says, for the form that caused it. Anything else is not a form's to explain. */
-export function refusalText(error: unknown): string {
-  if (error instanceof Refusal && error.status < 500) return error.message;
-  throw error;
-}

@@ -1,0 +1,122 @@
+import {
+  type ContentPart,
+  headOf,
+  type ImageSource,
+  isBase64,
+  pathOf,
+  sniffImage,
+} from "../../lib/content_parts.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import { isSafeUrl, type OutboundPolicy } from "../../platform/outbound/check_url.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a part of each type may hold. A part is judged by its type alone, so nothing else may ride on it. */
+const PART_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(["type", "text"]),
+  refusal: new Set(["type", "refusal"]),
+  image_url: new Set(["type", "image_url"]),
+};
+/** Fields that are some type's content, so that the error can say why they are not welcome here. */
+const CONTENT_FIELDS = new Set([
+  ...["text", "refusal", "image_url", "video_url", "audio_url", "file", "file_url", "input_audio"],
+  ...["audio", "video", "image", "source", "document", "input_image", "input_file"],
+]);
+/** Hints for a provider's cache: taken from any client, passed to no upstream. */
+export const DROPPED_PART_FIELDS: ReadonlySet<string> = new Set(["cache_control"]);
+
+const IMAGE_FIELDS = new Set(["url", "detail"]);
+const DETAILS = new Set<unknown>(["auto", "low", "high"]);
+const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"]);
+const IMAGE_ROLES = new Set<unknown>(["user", "tool"]);
+
+/** Raises the API error for a part that is not what its type says, or not allowed where it stands. */
+export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
+  if (typeof part.value === "string") return;
+  checkType(part);
+  checkFields(part.value, part);
+  if (part.type === "image_url") return checkImage(part, policy);
+  if (part.text === null) {
+    throw invalid(`${pathOf(part)}.${part.type}`, "must be a string");
+  }
+  if (part.type === "refusal" && part.role !== "assistant") {
+    throw invalid(`${pathOf(part)}.type`, "may be refusal in messages of the assistant only");
+  }
+}
+
+function checkType(part: ContentPart): void {
+  if (Object.hasOwn(PART_FIELDS, part.type)) return;
+  throw new Refusal(
+    "capability_not_supported",
+    `Messages cannot hold parts of type ${
+      JSON.stringify(part.type.slice(0, 64))
+    }: send text or image_url.`,
+    { param: `${pathOf(part)}.type` },
+  );
+}
+
+function checkFields(value: Fields, part: ContentPart): void {
+  const known = PART_FIELDS[part.type]!;
+  for (const name in value) {
+    if (known.has(name) || value[name] === null || DROPPED_PART_FIELDS.has(name)) continue;
+    const param = `${pathOf(part)}.${name.slice(0, 100)}`;
+    if (CONTENT_FIELDS.has(name)) {
+      throw invalid(param, `does not belong to a part of type ${part.type}`, "Send two parts.");
+    }
+    throw unknown(param);
+  }
+}
+
+function checkImage(part: ContentPart, policy: OutboundPolicy): void {
+  const param = `${pathOf(part)}.image_url`;
+  const { image } = part;
+  if (image === null) {
+    throw invalid(
+      param,
+      'must be an object with a url in a string, such as {"url": "https://example.com/a.png"}',
+    );
+  }
+  const value = (part.value as Fields).image_url as Fields;
+  for (const name in value) {
+    if (value[name] === null || IMAGE_FIELDS.has(name)) continue;
+    throw unknown(`${param}.${name.slice(0, 100)}`);
+  }
+  const { detail = null } = value;
+  if (detail !== null && !DETAILS.has(detail)) {
+    throw invalid(`${param}.detail`, "must be one of auto, low, high");
+  }
+  if (!IMAGE_ROLES.has(part.role)) {
+    throw invalid(`${pathOf(part)}.type`, "may be image_url in messages of user and tool only");
+  }
+  checkSource(image, `${param}.url`, policy);
+}
+
+/** An upstream may fetch it from inside our network: only what anybody could fetch is passed on. */
+function checkSource(image: ImageSource, param: string, policy: OutboundPolicy): void {
+  if (image.kind === "url") {
+    if (isSafeUrl(image.url, policy)) return;
+    throw new Refusal(
+      "unsafe_url",
+      "Pictures must be data: URLs, or public https addresses without port or user.",
+      { param },
+    );
+  }
+  // Both: some upstreams believe the name and some the bytes, and a document is priced unlike an image.
+  const isImage = IMAGE_TYPES.has(image.mimeType) && sniffImage(headOf(image, 12)) !== null;
+  if (isImage && isBase64(image)) return;
+  throw invalid(
+    param,
+    "must hold a PNG, JPEG, GIF or WebP image in base64, such as data:image/png;base64,iVBORw0KGgo",
+  );
+}
+
+function invalid(param: string, complaint: string, hint?: string): Refusal {
+  const more = hint === undefined ? "" : ` ${hint}`;
+  return new Refusal("invalid_value", `${param} ${complaint}.${more}`, { param });
+}
+
+function unknown(param: string): Refusal {
+  return new Refusal("unknown_field", `The field ${param} is not known here. Leave it out.`, {
+    param,
+  });
+}

@@ -1,0 +1,102 @@
+import type { ChatRequest } from "../../upstream/adapter.ts";
+import { DROPPED_PART_FIELDS } from "./check_parts.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What a message of each role may carry to an upstream. Clients send an assistant's message back as they
+ * got it, and some add fields of their own: those are dropped, as no check and no price looks at them.
+ */
+const MESSAGE_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  system: new Set(["role", "content", "name"]),
+  developer: new Set(["role", "content", "name"]),
+  user: new Set(["role", "content", "name"]),
+  assistant: new Set([
+    ...["role", "content", "name", "refusal", "reasoning_content", "tool_calls", "function_call"],
+  ]),
+  tool: new Set(["role", "content", "name", "tool_call_id"]),
+  function: new Set(["role", "content", "name"]),
+};
+const CALL_FIELDS = new Set(["id", "type", "function"]);
+const CALLED_FIELDS = new Set(["name", "arguments"]);
+const TOOL_FIELDS = new Set(["type", "function"]);
+const FUNCTION_FIELDS = new Set(["name", "description", "parameters", "strict"]);
+
+/** The request with OpenAI's fields only in messages and tools; the same object where it has no others. */
+export function cleanRequest(request: ChatRequest): ChatRequest {
+  const messages = each(request.messages, cleanMessage);
+  const tools = each(request.tools, cleanTool);
+  const functions = each(request.functions, (one) => only(one, FUNCTION_FIELDS));
+  if (
+    messages === request.messages && tools === request.tools && functions === request.functions
+  ) return request;
+  return {
+    ...request,
+    messages,
+    ...(tools === undefined ? {} : { tools }),
+    ...(functions === undefined ? {} : { functions }),
+  };
+}
+
+function cleanMessage(message: Fields): Fields {
+  let clean = only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!);
+  clean = withField(clean, "content", (content) => each(content, cleanPart));
+  clean = withField(clean, "tool_calls", (calls) => each(calls, cleanCall));
+  return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
+}
+
+/** Of a part that was checked, only nulls and what is never passed on can be too much. */
+function cleanPart(part: Fields): Fields {
+  for (const name in part) {
+    if (part[name] !== null && !DROPPED_PART_FIELDS.has(name)) continue;
+    const kept = Object.entries(part).filter(([field, value]) =>
+      value !== null && !DROPPED_PART_FIELDS.has(field)
+    );
+    return Object.fromEntries(kept);
+  }
+  return part;
+}
+
+function cleanCall(call: Fields): Fields {
+  return withField(
+    only(call, CALL_FIELDS),
+    "function",
+    (one) => only(one as Fields, CALLED_FIELDS),
+  );
+}
+
+/** Tools of other types are for the adapter to refuse. */
+function cleanTool(tool: Fields): Fields {
+  if (tool.type !== "function") return tool;
+  const clean = only(tool, TOOL_FIELDS);
+  return withField(clean, "function", (one) => only(one as Fields, FUNCTION_FIELDS));
+}
+
+function withField(fields: Fields, name: string, clean: (value: unknown) => unknown): Fields {
+  const value = fields[name];
+  if (typeof value !== "object" || value === null) return fields;
+  const cleaned = clean(value);
+  return cleaned === value ? fields : { ...fields, [name]: cleaned };
+}
+
+function only(fields: Fields, known: ReadonlySet<string>): Fields {
+  if (typeof fields !== "object" || fields === null) return fields;
+  for (const name in fields) {
+    if (known.has(name)) continue;
+    return Object.fromEntries(Object.entries(fields).filter(([field]) => known.has(field)));
+  }
+  return fields;
+}
+
+/** The list with each entry cleaned; the list itself where nothing changed. */
+function each<T>(list: T, clean: (entry: Fields) => Fields): T {
+  if (!Array.isArray(list)) return list;
+  let copy: Fields[] | null = null;
+  for (let at = 0; at < list.length; at++) {
+    const cleaned = clean(list[at]);
+    if (cleaned === list[at]) continue;
+    copy ??= [...list];
+    copy[at] = cleaned;
+  }
+  return copy === null ? list : copy as T;
+}

@@ -1,0 +1,138 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { Model, Plan, Upstream } from "../../platform/config/config.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
+import type { ChatRequest } from "../../upstream/adapter.ts";
+import type { WrittenChat } from "../../upstream/call_chat.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { LinkedImage } from "../../platform/outbound/public_hosts.ts";
+import { checkRequest } from "./check_request.ts";
+import { cleanRequest } from "./clean_request.ts";
+import { type ChatImage, imagesOf } from "./images.ts";
+import {
+  type ImageBound,
+  imageBound,
+  inputBound,
+  limitBeside,
+  outputBound,
+  outputLimit,
+} from "./token_bound.ts";
+
+/** An image whose rule is not known, where a likely count is wanted and not the greatest. */
+const IMAGE_TOKENS_USUAL = 1600;
+
+/** A chat request that was checked and written for every upstream that can take it. */
+export interface PreparedChat {
+  readonly request: ChatRequest;
+  /** Images that an upstream will fetch, whose hosts are to be checked; null where there are none. */
+  readonly linkedImages: readonly LinkedImage[] | null;
+  /** The most that it can use: what is held. */
+  readonly maxUsage: Usage;
+  /** What images make up of it; null where there are none. */
+  readonly images: ImageBound | null;
+  /** What is sent to an upstream; throws the API error of one that cannot take the request. */
+  requestFor(upstream: Upstream): WrittenChat;
+  /** A likely count of the request's images at an upstream, for answers without usage. */
+  imageTokensAt(upstream: Upstream): number;
+}
+
+/**
+ * Makes a request ready before money is held for it: what the hold must cover is what is really sent, after
+ * translation, to whichever upstream takes most.
+ */
+export function prepareChat(
+  upstreams: Upstreams,
+  plan: Plan,
+  model: Model,
+  asked: ChatRequest,
+): PreparedChat {
+  const linked = checkRequest(model, asked, plan.outbound);
+  const images = imagesOf(asked);
+  const limit = outputLimit(model, asked);
+  let request = passedOn(model, asked, limit);
+  let written = writeAll(upstreams, plan, model, request, images);
+  if (asked.max_completion_tokens === undefined && asked.max_tokens === undefined) {
+    const fitting = limitBeside(model, limit, written.inputTokensMax);
+    if (fitting < limit) {
+      request = passedOn(model, asked, fitting);
+      written = writeAll(upstreams, plan, model, request, images);
+    }
+  }
+  const { requests, inputTokensMax } = written;
+  return {
+    request,
+    linkedImages: plan.outbound.allowPrivate ? null : linked,
+    maxUsage: {
+      input_tokens: inputTokensMax,
+      output_tokens: outputBound(request.max_completion_tokens as number, request),
+      calls: 1,
+    },
+    images: written.images,
+    requestFor(upstream) {
+      const found = requests.get(upstream)!;
+      if (found instanceof Refusal) throw found;
+      return { ...found, asked };
+    },
+    imageTokensAt: (upstream) =>
+      images.reduce(
+        (sum, image) => sum + (upstreams.imageTokens(plan, upstream, image) ?? IMAGE_TOKENS_USUAL),
+        0,
+      ),
+  };
+}
+
+/** The request as upstreams get it: with one limit of the answer, under one name. */
+function passedOn(model: Model, request: ChatRequest, limit: number): ChatRequest {
+  const { max_tokens: _, ...rest } = cleanRequest(request);
+  // No effort is nothing to ask of a model that does not reason.
+  if (rest.reasoning_effort === "none" && !model.capabilities.has("reasoning")) {
+    delete (rest as { reasoning_effort?: unknown }).reasoning_effort;
+  }
+  return { ...rest, max_completion_tokens: limit } as ChatRequest;
+}
+
+interface Written {
+  readonly requests: ReadonlyMap<Upstream, WrittenChat | Refusal>;
+  readonly inputTokensMax: number;
+  /** Of the upstream that takes most. */
+  readonly images: ImageBound | null;
+}
+
+/** Throws where no upstream can take the request. */
+function writeAll(
+  upstreams: Upstreams,
+  plan: Plan,
+  model: Model,
+  request: ChatRequest,
+  images: readonly ChatImage[],
+): Written {
+  const requests = new Map<Upstream, WrittenChat | Refusal>();
+  let inputTokensMax = 0;
+  let imagesMax: ImageBound | null = null;
+  let refused: Refusal | null = null;
+  for (const upstream of model.upstreams) {
+    try {
+      const written = upstreams.write(plan, model, upstream, request);
+      const sent = {
+        model,
+        request,
+        body: written.sent.body ?? "",
+        images,
+        countImage: (image: ChatImage) => upstreams.imageTokens(plan, upstream, image),
+      };
+      const bound = inputBound(sent);
+      if (bound > inputTokensMax) {
+        inputTokensMax = bound;
+        imagesMax = imageBound(sent);
+      }
+      requests.set(upstream, written);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused ??= error;
+      requests.set(upstream, error);
+    }
+  }
+  if (refused !== null && [...requests.values()].every((one) => one instanceof Refusal)) {
+    throw refused;
+  }
+  return { requests, inputTokensMax, images: imagesMax };
+}

@@ -1,0 +1,70 @@
+import type { ChatReply, ChunkChoice, TokenUsage } from "../../upstream/adapter.ts";
+
+/** What every part of one answer says of itself: our id, our model. */
+export interface Heading {
+  id: string;
+  model: string;
+  /** Unix seconds. */
+  created: number;
+}
+
+/** Usage in OpenAI's shape, where cached tokens are part of the prompt's and reasoning of the answer's. */
+export function renderUsage({ input, cachedInput, output, reasoning }: TokenUsage) {
+  const prompt = input + cachedInput;
+  const completion = output + reasoning;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cachedInput },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+}
+
+export function renderCompletion(
+  { id, model, created }: Heading,
+  reply: ChatReply,
+  usage: TokenUsage,
+): string {
+  const choices = reply.choices.map(({ index, message, logprobs, finish_reason }) => ({
+    index,
+    message: { ...message, content: message.content ?? null, refusal: message.refusal ?? null },
+    logprobs: logprobs ?? null,
+    finish_reason,
+  }));
+  return JSON.stringify({
+    id,
+    object: "chat.completion",
+    created,
+    model,
+    choices,
+    usage: renderUsage(usage),
+  });
+}
+
+export const DONE = "data: [DONE]\n\n";
+export const HEARTBEAT = ": still here\n\n";
+
+/** Writes chunks; what is the same in all of them is written once. */
+export class ChunkWriter {
+  readonly #head: string;
+  readonly #tail: string;
+
+  constructor({ id, model, created }: Heading, private readonly showsUsage: boolean) {
+    this.#head =
+      `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
+      `"model":${JSON.stringify(model)},"choices":`;
+    this.#tail = showsUsage ? ',"usage":null}\n\n' : "}\n\n";
+  }
+
+  chunk(choices: readonly ChunkChoice[]): string {
+    return this.#head + JSON.stringify(choices) + this.#tail;
+  }
+
+  /** The last chunk, for clients that asked for usage; nothing for the others. */
+  usage(usage: TokenUsage): string {
+    return this.showsUsage
+      ? `${this.#head}[],"usage":${JSON.stringify(renderUsage(usage))}}\n\n`
+      : "";
+  }
+}

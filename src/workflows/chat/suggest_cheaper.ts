@@ -1,0 +1,14 @@
+import type { Quote } from "../../domain/pricing/quote.ts";
+import type { PreparedChat } from "./prepare_chat.ts";
+
+/** What would cost less, for a client whose balance is short: the part of the bound that counts most. */
+export function suggestCheaper(quoted: Quote, prepared: PreparedChat): string | undefined {
+  if (quoted.price.billingType !== "token") return undefined;
+  const { images, maxUsage: { input_tokens = 0, output_tokens = 0 } } = prepared;
+  if (images === null || images.tokensMax * 2 <= input_tokens + output_tokens) {
+    return "A smaller max_tokens costs less.";
+  }
+  if (images.isKnown) return "Most of it is for images: fewer or smaller images cost less.";
+  return `An image is counted as ${images.countedAs}, since its size in tokens is not known: ` +
+    "use a model with a lower price, or leave the image out.";
+}

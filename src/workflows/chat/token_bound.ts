@@ -1,0 +1,135 @@
+import { Buffer } from "node:buffer";
+import type { Model } from "../../platform/config/config.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
+import type { ChatRequest } from "../../upstream/adapter.ts";
+import type { ChatImage } from "./images.ts";
+
+/** Output of a model that declares no limit, in tokens. */
+const OUTPUT_TOKENS_UNDECLARED = 4096;
+/** What is left for an answer to a prompt that may fill the context. */
+const OUTPUT_TOKENS_LEAST = 256;
+/** What providers put around a prompt by themselves; and around tools or a schema, which some explain at length. */
+const FRAME_TOKENS = 64;
+const TOOL_FRAME_TOKENS = 1024;
+/** An image of a model whose rule and context are not known: no published rule counts more. */
+const IMAGE_TOKENS_UNKNOWN = 65_536;
+/** Prompts have fewer tokens than half their bytes in any language; only a limit we choose ourselves relies on it. */
+const BYTES_PER_TOKEN_LEAST = 2;
+
+/** Whether and how many tokens an image counts at an upstream; null where that is not known. */
+export type CountImage = (image: ChatImage) => number | null;
+
+/** A request as one upstream gets it. */
+export interface SentRequest {
+  readonly model: Model;
+  readonly request: ChatRequest;
+  /** What is sent. */
+  readonly body: string;
+  readonly images: readonly ChatImage[];
+  readonly countImage: CountImage;
+}
+
+/**
+ * The most input tokens that a request as sent can have. No tokenizer makes more tokens than there are
+ * bytes, so the bytes of the body are a bound for everything in it, whatever its fields are called. Images
+ * are no text: theirs are replaced by what the provider counts.
+ */
+export function inputBound({ model, request, body, images, countImage }: SentRequest): number {
+  const context = contextOf(model);
+  // The results of a search come into the prompt, however long they are.
+  if (isSaid(request.web_search_options) && context !== undefined) return context;
+  let tokens = Buffer.byteLength(body) + FRAME_TOKENS;
+  if (hasTools(request)) tokens += TOOL_FRAME_TOKENS;
+  for (const image of images) {
+    tokens += (countImage(image) ?? context ?? IMAGE_TOKENS_UNKNOWN) - image.base64Length;
+  }
+  return context === undefined ? tokens : Math.min(tokens, context);
+}
+
+/** What images add to the bound of a request. */
+export interface ImageBound {
+  readonly tokensMax: number;
+  /** Whether the upstream's rule is known for all of them. */
+  readonly isKnown: boolean;
+  /** How an image without a rule is counted, in words. */
+  readonly countedAs: string;
+}
+
+/** The part of `inputBound` that images make up; null where there are none, or a search counts more. */
+export function imageBound(
+  { model, request, images, countImage }: Omit<SentRequest, "body">,
+): ImageBound | null {
+  if (images.length === 0 || isSaid(request.web_search_options)) return null;
+  const context = contextOf(model);
+  const counts = images.map(countImage);
+  return {
+    tokensMax: counts.reduce<number>(
+      (sum, count) => sum + (count ?? context ?? IMAGE_TOKENS_UNKNOWN),
+      0,
+    ),
+    isKnown: !counts.includes(null),
+    countedAs: context === undefined
+      ? `${IMAGE_TOKENS_UNKNOWN} tokens`
+      : "the model's whole context",
+  };
+}
+
+/** The limit of the answer that the client asked for, within the model's. */
+export function outputLimit(model: Model, request: ChatRequest): number {
+  const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_UNDECLARED;
+  const asked = request.max_completion_tokens ?? request.max_tokens;
+  return typeof asked === "number" ? Math.min(asked, most) : most;
+}
+
+/**
+ * The limit for a client that asked for none: some upstreams refuse one that does not fit into the context
+ * beside the prompt.
+ */
+export function limitBeside(model: Model, limit: number, inputTokensMax: number): number {
+  const context = contextOf(model);
+  if (context === undefined) return limit;
+  const room = Math.floor(context - inputTokensMax / BYTES_PER_TOKEN_LEAST);
+  return Math.min(limit, Math.max(OUTPUT_TOKENS_LEAST, room));
+}
+
+/** The most output tokens of a request with this limit. */
+export function outputBound(limit: number, request: ChatRequest): number {
+  const choices = typeof request.n === "number" ? request.n : 1;
+  // What is predicted in vain is charged as if it had been written.
+  const predicted = isSaid(request.prediction)
+    ? Buffer.byteLength(JSON.stringify(request.prediction))
+    : 0;
+  return limit * choices + predicted;
+}
+
+/** The most that a text request uses, by whatever upstream: for quotes that are made before it is written. */
+export function maxTextUsage(model: Model, request: ChatRequest): Usage {
+  return {
+    input_tokens: inputBound({
+      model,
+      request,
+      body: JSON.stringify(request),
+      images: [],
+      countImage: () => null,
+    }),
+    output_tokens: outputBound(outputLimit(model, request), request),
+    calls: 1,
+  };
+}
+
+function hasTools({ tools, functions, response_format }: ChatRequest): boolean {
+  return isSaid(tools) || isSaid(functions) || isSaid(response_format);
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function contextOf(model: Model): number | undefined {
+  return numberLimit(model, "context_tokens");
+}
+
+function numberLimit(model: Model, name: string): number | undefined {
+  const limit = model.limits[name];
+  return typeof limit === "number" ? limit : undefined;
+}

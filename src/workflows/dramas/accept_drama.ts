@@ -1,0 +1,52 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { Model } from "../../platform/config/config.ts";
+import { type GenerationCall, taskOf } from "../tasks/accept_generation.ts";
+import type { Quote } from "../../domain/pricing/quote.ts";
+import type { CreatedTask } from "../tasks/create_task.ts";
+import type { TaskDeps } from "../tasks/deps.ts";
+import { hasEndpoint } from "../../domain/webhooks/endpoints.ts";
+import { checkDrama, type DramaBody } from "./check_drama.ts";
+import { type DramaJob, type StageState, stagesUntil } from "./drama.ts";
+import { pricesOf, quoteDrama } from "./price_drama.ts";
+
+/** Accepts a drama: checked, priced for the worst case of its chain, held for and written down. */
+export async function acceptDrama(
+  deps: TaskDeps,
+  call: GenerationCall,
+  model: Model,
+  body: DramaBody,
+): Promise<CreatedTask> {
+  const { job, quote } = await quoteRequest(deps, call, model, body);
+  return await deps.creation.create({
+    ...taskOf(call, model),
+    job,
+    quote,
+    stages: stagesUntil(job.until).map((stage): StageState => ({
+      stage,
+      status: "waiting",
+      progress: 0,
+      outputs: [],
+    })),
+  });
+}
+
+/** What a drama would do and cost at the most, if it can be accepted; books nothing. */
+export async function quoteRequest(
+  deps: Pick<TaskDeps, "files" | "database">,
+  { plan, account, callbackUrl }: Pick<GenerationCall, "plan" | "account" | "callbackUrl">,
+  model: Model,
+  body: DramaBody,
+): Promise<{ job: DramaJob; quote: Quote }> {
+  const checked = await checkDrama(deps, account.id, model, body);
+  const isLong = checked.until === "video";
+  if (isLong && callbackUrl === null && !await hasEndpoint(deps.database.sql, account.id)) {
+    throw new Refusal(
+      "webhook_required",
+      "A drama takes long: send callback_url, or set up a webhook endpoint first.",
+      { param: "callback_url" },
+    );
+  }
+  const { own, parts } = pricesOf(plan, account, model, checked.until);
+  const job: DramaJob = { ...checked, prices: parts };
+  return { job, quote: quoteDrama(plan, model, own, job) };
+}

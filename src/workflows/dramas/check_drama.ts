@@ -1,0 +1,208 @@
+import { notOffered } from "../../lib/not_offered.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Chain, Model } from "../../platform/config/config.ts";
+import type { Files } from "../../domain/files/files.ts";
+import { checkLength } from "../tasks/check_generation.ts";
+import type { TaskDeps } from "../tasks/deps.ts";
+import { findTask, taskNotFound } from "../tasks/find_task.ts";
+import { isOver, type StoredOutput } from "../tasks/task.ts";
+import {
+  CAPABILITY_OF,
+  type Character,
+  type DramaJob,
+  type Given,
+  type Roles,
+  type Script,
+  type Stage,
+  type StageState,
+  type StoredChain,
+} from "./drama.ts";
+import { nameKey } from "./texts.ts";
+
+/** A request body that its schema let pass. */
+export interface DramaBody {
+  readonly model: string;
+  readonly title?: string;
+  readonly script?: string;
+  readonly characters?: readonly { readonly name: string; readonly reference_file_id?: string }[];
+  readonly episode?: number;
+  readonly aspect_ratio?: string;
+  readonly stage?: Stage;
+  readonly from_task?: string;
+  readonly business_id?: string;
+  readonly callback_url?: string;
+}
+
+type CheckedDrama = Omit<DramaJob, "prices">;
+type Deps = Pick<TaskDeps, "files" | "database">;
+
+/** Checks a request against its model, its files against their owner, and what it continues from. */
+export async function checkDrama(
+  deps: Deps,
+  account: string,
+  model: Model,
+  body: DramaBody,
+): Promise<CheckedDrama> {
+  const until = body.stage ?? "video";
+  if (!model.capabilities.has(CAPABILITY_OF[until])) {
+    throw new Refusal("capability_not_supported", `${model.id} does not go as far as ${until}.`, {
+      param: "stage",
+    });
+  }
+  const earlier = body.from_task === undefined
+    ? null
+    : await continuedFrom(deps, account, body.from_task);
+  const title = body.title ?? earlier?.job.title ?? missing("title");
+  const script = body.script ?? earlier?.job.script ?? missing("script");
+  if (script.trim() === "") {
+    throw new Refusal("invalid_value", "script must tell a story: it is empty.", {
+      param: "script",
+    });
+  }
+  checkLength(model, script, "script");
+  const aspect_ratio = ratioOf(model, body.aspect_ratio ?? earlier?.job.aspect_ratio ?? undefined);
+  const isSameStory = earlier !== null && script === earlier.job.script;
+  const isSameShape = isSameStory && aspect_ratio === earlier.job.aspect_ratio;
+  if (earlier !== null && !isSameStory) {
+    throw new Refusal(
+      "invalid_value",
+      "script differs from that of from_task: leave one of the two out.",
+      { param: "script" },
+    );
+  }
+  return {
+    title,
+    script,
+    episode: body.episode ?? earlier?.job.episode ?? 1,
+    aspect_ratio,
+    characters: body.characters === undefined
+      ? earlier?.job.characters ?? []
+      : await charactersOf(deps.files, account, model, body.characters),
+    until,
+    shots_max: Number(model.limits.max_shots),
+    chain: storedChain(model.chain!, aspect_ratio),
+    given: earlier === null ? {} : isSameShape ? earlier.given : textsOf(earlier.given),
+  };
+}
+
+function missing(param: string): never {
+  throw new Refusal("missing_field", `The field ${param} is missing.`, { param });
+}
+
+function ratioOf(model: Model, asked: string | undefined): string | null {
+  const { aspect_ratios: offered } = model.limits;
+  if (!Array.isArray(offered)) return asked ?? null;
+  if (asked === undefined) return offered[0];
+  if (offered.includes(asked)) return asked;
+  throw notOffered(model, "aspect_ratio", offered, "aspect_ratio_not_allowed");
+}
+
+async function charactersOf(
+  files: Files,
+  account: string,
+  model: Model,
+  named: NonNullable<DramaBody["characters"]>,
+): Promise<Character[]> {
+  const { max_characters: most } = model.limits;
+  if (typeof most === "number" && named.length > most) {
+    throw new Refusal("invalid_value", `characters may not have more than ${most} entries.`, {
+      param: "characters",
+    });
+  }
+  const seen = new Set<string>();
+  const characters: Character[] = [];
+  for (const [at, { name, reference_file_id }] of named.entries()) {
+    const key = nameKey(name);
+    if (key === "" || seen.has(key)) {
+      throw new Refusal("invalid_value", "Each character needs a name of its own.", {
+        param: `characters.${at}.name`,
+      });
+    }
+    seen.add(key);
+    if (reference_file_id === undefined) {
+      characters.push({ name });
+      continue;
+    }
+    const param = `characters.${at}.reference_file_id`;
+    const file = await files.find(account, reference_file_id);
+    if (file === null) {
+      throw new Refusal("file_not_found", "There is no such file: upload it with POST /v1/files.", {
+        status: 400,
+        param,
+      });
+    }
+    if (file.kind !== "image") {
+      throw new Refusal("invalid_value", "A reference must be a picture.", { param });
+    }
+    characters.push({ name, file_id: file.id });
+  }
+  return characters;
+}
+
+function storedChain(chain: Chain, ratio: string | null): StoredChain {
+  const { storyboard } = chain;
+  return {
+    ...chain,
+    storyboard: storyboard === null ? null : {
+      model: storyboard.model,
+      prompt: storyboard.prompt,
+      size: (ratio === null ? undefined : storyboard.sizes.get(ratio)) ?? null,
+    },
+  };
+}
+
+/** What an earlier drama has finished, as far as its files are still there. */
+async function continuedFrom(
+  { files, database: { sql } }: Deps,
+  account: string,
+  id: string,
+): Promise<{ job: DramaJob; given: Given }> {
+  const param = "from_task";
+  const row = await findTask(sql, account, id);
+  if (row === null) {
+    throw new Refusal("task_not_found", taskNotFound().message, { status: 400, param });
+  }
+  if (row.type !== "drama") {
+    throw new Refusal("invalid_value", "from_task must be a drama.", { param });
+  }
+  if (!isOver(row.status)) {
+    throw new Refusal("invalid_value", "from_task is not over yet: wait for it, or cancel it.", {
+      param,
+    });
+  }
+  const [stored] = await sql<{ job: DramaJob }[]>`select job from task where id = ${id}`;
+  const given = await givenBy(files, account, row.stages as readonly StageState[]);
+  if (given.script === undefined) {
+    throw new Refusal("invalid_value", "from_task has finished no stage to go on from.", { param });
+  }
+  return { job: stored!.job, given };
+}
+
+async function givenBy(
+  files: Files,
+  account: string,
+  stages: readonly StageState[],
+): Promise<Given> {
+  const texts: { script?: Script; roles?: Roles } = {};
+  const shots = { image: "pictures", video: "clips", audio: "lines" } as const;
+  const found: Record<"pictures" | "clips" | "lines", Record<number, StoredOutput>> = {
+    pictures: {},
+    clips: {},
+    lines: {},
+  };
+  for (const output of stages.flatMap(({ outputs }) => outputs)) {
+    if ("content" in output) {
+      if (output.type === "script") texts.script = output.content as Script;
+      else texts.roles = output.content as Roles;
+    } else if (await files.find(account, output.file_id) !== null) {
+      const { shot, ...stored } = output as StoredOutput & { shot?: number };
+      found[shots[output.type]][shot!] = stored;
+    }
+  }
+  return { ...texts, ...found };
+}
+
+/** Pictures of another shape are of no use; what was written is. */
+function textsOf({ script, roles }: Given): Given {
+  return { ...(script && { script }), ...(roles && { roles }) };
+}

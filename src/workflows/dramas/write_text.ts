@@ -1,0 +1,129 @@
+import { Refusal } from "../../lib/api_error.ts";
+import { Meter, usageOf } from "../chat/meter.ts";
+import type { Next } from "../../platform/queue/queue.ts";
+import type { TaskDeps } from "../tasks/deps.ts";
+import { failTask, finishTask } from "../tasks/finish_task.ts";
+import { handBack } from "../tasks/lease.ts";
+import { modelGone, planFor } from "../tasks/upstream_assignment.ts";
+import type { ClaimedTask } from "../tasks/task.ts";
+import type { ChatRequest } from "../../upstream/adapter.ts";
+import { askWhole } from "../../upstream/call_chat.ts";
+import { jobRefusal } from "../../upstream/job_error.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { Character, Roles, Script } from "./drama.ts";
+import { completeRoles, readAnswer } from "./texts.ts";
+
+/** What a text part is to write. */
+export interface TextJob {
+  readonly stage: "script" | "roles";
+  readonly prompt: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly max_output_tokens: number;
+  readonly tries: number;
+  readonly characters: readonly Character[];
+}
+
+const RETRY_MS = 1_000;
+
+/** Asks for a text once, and takes it when it is what was asked for; later again when it is not. */
+export async function writeText(
+  upstreams: Upstreams,
+  deps: TaskDeps,
+  task: ClaimedTask,
+  signal: AbortSignal,
+): Promise<Next> {
+  if (task.cancel_asked_at !== null) {
+    await finishTask(deps, task, { status: "cancelled" });
+    return "done";
+  }
+  const job = task.job as TextJob;
+  const plan = await planFor(deps, task.declaration, task.model);
+  const model = plan.models.get(task.model);
+  if (model === undefined) return await failTask(deps, task, modelGone());
+  const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
+  let reply;
+  try {
+    const given = await upstreams.first(
+      { plan, model, account: task.account_id, signal },
+      (at) => askWhole(at, upstreams.write(plan, model, at.upstream, request)),
+    );
+    given.release();
+    reply = given.value;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.status < 500) return await failTask(deps, task, inClientTerms(error));
+    return await again(deps, task, job, error);
+  }
+  const text = reply.choices[0]?.message.content ?? "";
+  const answer = readAnswer<Script | Roles>(text, job.schema);
+  if (answer === null) {
+    const refusal = new Refusal(
+      "upstream_failed",
+      "The model did not answer in the form that was asked for: try again.",
+    );
+    return await again(deps, task, job, refusal);
+  }
+  const meter = new Meter(request);
+  meter.addReply(reply);
+  const content = job.stage === "roles" ? completeRoles(answer as Roles, job.characters) : answer;
+  await finishTask(deps, task, {
+    status: "succeeded",
+    outputs: [{ index: 0, type: job.stage, content }],
+    usage: { ...usageOf(await meter.total()), calls: 1 },
+  });
+  return "done";
+}
+
+async function again(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  { tries }: TextJob,
+  reason: Refusal,
+): Promise<Next> {
+  if (task.looks + 1 >= tries) return await failTask(deps, task, reason);
+  const delayMs = RETRY_MS * 2 ** task.looks;
+  return { againInMs: await handBack(deps.database.sql, task, { delayMs, hasLooked: true }) };
+}
+
+/** What is asked of the model of a text stage. */
+export function textRequest(
+  job: Pick<TextJob, "stage" | "prompt" | "schema" | "max_output_tokens">,
+  model: string,
+  hasSchemaMode: boolean,
+): ChatRequest {
+  const { stage: name, schema } = job;
+  const asked = `Answer with one JSON object that meets this JSON Schema, and nothing else:\n${
+    JSON.stringify(schema)
+  }`;
+  return {
+    model,
+    messages: [
+      ...(hasSchemaMode ? [] : [{ role: "system", content: asked }]),
+      { role: "user", content: job.prompt },
+    ],
+    max_completion_tokens: job.max_output_tokens,
+    ...(hasSchemaMode
+      ? { response_format: { type: "json_schema", json_schema: { name, schema, strict: true } } }
+      : {}),
+  };
+}
+
+/** The request that was refused is ours: its fields are not in the client's, and are not named. */
+function inClientTerms(error: Refusal): Refusal {
+  switch (error.code) {
+    case "prompt_too_long":
+      return new Refusal(
+        "prompt_too_long",
+        "The script is longer than its model can take: shorten it.",
+        {
+          param: "script",
+        },
+      );
+    case "invalid_value":
+      return jobRefusal("rejected");
+    case "capability_not_supported":
+      return jobRefusal("unable");
+    default:
+      return error;
+  }
+}

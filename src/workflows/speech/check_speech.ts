@@ -1,0 +1,73 @@
+import { notOffered } from "../../lib/not_offered.ts";
+import { Refusal } from "../../lib/api_error.ts";
+import type { Model } from "../../platform/config/config.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
+import { worstCase } from "../../domain/pricing/max_usage.ts";
+
+/** A request body that its schema let pass. */
+export interface SpeechBody {
+  readonly model: string;
+  readonly input: string;
+  readonly voice: string;
+  readonly response_format?: SpeechFormat;
+  readonly speed?: number;
+}
+
+export type SpeechFormat = "mp3" | "wav" | "pcm";
+
+export const MIME_TYPES: Readonly<Record<SpeechFormat, string>> = {
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  pcm: "audio/pcm",
+};
+
+/** What is to be spoken, checked against the model and filled in, and the most it can use. */
+export interface CheckedSpeech {
+  job: {
+    prompt: string;
+    parameters: {
+      voice: string;
+      response_format: SpeechFormat;
+      speed: number;
+      seconds_max: number;
+    };
+    inputs: readonly never[];
+  };
+  most: Usage;
+}
+
+const CHARACTERS_UNDECLARED = 4096;
+
+export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
+  const { voices, formats, max_prompt_length: longest } = model.limits;
+  const most = typeof longest === "number" ? longest : CHARACTERS_UNDECLARED;
+  if (body.input.length > most && [...body.input].length > most) {
+    throw new Refusal("prompt_too_long", `input may not be longer than ${most} characters.`, {
+      param: "input",
+    });
+  }
+  if (Array.isArray(voices) && !voices.includes(body.voice)) {
+    throw notOffered(model, "voice", voices);
+  }
+  const offered = Array.isArray(formats) ? formats as SpeechFormat[] : null;
+  // As OpenAI's, where the model can; else the model's first.
+  const usual = offered === null || offered.includes("mp3") ? "mp3" : offered[0]!;
+  const format = body.response_format ?? usual;
+  if (offered !== null && !offered.includes(format)) {
+    throw notOffered(model, "response_format", offered);
+  }
+  const usage = worstCase(model, { ...body });
+  return {
+    job: {
+      prompt: body.input,
+      parameters: {
+        voice: body.voice,
+        response_format: format,
+        speed: body.speed ?? 1,
+        seconds_max: Number(usage.seconds),
+      },
+      inputs: [],
+    },
+    most: usage,
+  };
+}

@@ -1,0 +1,111 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { Model, Plan } from "../../platform/config/config.ts";
+import { type Identity, keyReused } from "../../domain/idempotency/key.ts";
+import { type Payer, priceFor } from "../../domain/pricing/find_price.ts";
+import { type Quote, quote as quoteUsage } from "../../domain/pricing/quote.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
+import {
+  type CheckedGeneration,
+  checkGeneration,
+  type GenerationBody,
+} from "./check_generation.ts";
+import type { CreatedTask, NewTask } from "./create_task.ts";
+import type { TaskDeps } from "./deps.ts";
+import { findTask } from "./find_task.ts";
+
+/** A generation that a client asks for. */
+export interface GenerationCall {
+  requestId: string;
+  clientRequestId: string | null;
+  identity: Identity | null;
+  plan: Plan;
+  account: Payer;
+  /** Living tasks that the account may have. */
+  livingMax: number;
+  callbackUrl: string | null;
+}
+
+/** Accepts a generation: checked against its model, priced, held for and written down, then rung for. */
+export async function acceptGeneration(
+  deps: TaskDeps,
+  call: GenerationCall,
+  model: Model,
+  body: GenerationBody,
+): Promise<CreatedTask> {
+  const checked = await checkGeneration(deps.files, call.plan, call.account.id, model, body);
+  if (!call.plan.outbound.allowPrivate) {
+    const linked = checked.job.inputs.flatMap((input, at) =>
+      "url" in input ? [{ url: input.url, param: `input_images.${at}` }] : []
+    );
+    // The upstream may fetch it itself, from inside our network.
+    if (linked.length > 0) await deps.imageHosts.check(linked);
+  }
+  return await acceptChecked(deps, call, model, checked);
+}
+
+/** The same, for a request that was checked elsewhere. */
+export async function acceptChecked(
+  deps: TaskDeps,
+  call: GenerationCall,
+  model: Model,
+  { job, most }: Omit<CheckedGeneration, "job"> & { job: unknown },
+): Promise<CreatedTask> {
+  const quote = quoteFor(call.plan, call.account, model, most);
+  return await deps.creation.create({ ...taskOf(call, model), job, quote });
+}
+
+/** What a task has from the call that makes it and from its model. */
+export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" | "quote"> {
+  return {
+    account: call.account.id,
+    requestId: call.requestId,
+    clientRequestId: call.clientRequestId,
+    identity: call.identity,
+    type: model.type,
+    model: model.id,
+    declaration: call.plan.version,
+    callbackUrl: call.callbackUrl,
+    queueSeconds: call.plan.requests.queueSecondsMax,
+    deadlineSeconds: model.deadlineSeconds,
+    livingMax: call.livingMax,
+  };
+}
+
+export function quoteFor(plan: Plan, account: Payer, model: Model, most: Usage): Quote {
+  const price = priceFor(plan, account, model.id, Date.now());
+  if (price === null) {
+    throw new Refusal("model_unavailable", `The model "${model.id}" has no price.`, {
+      param: "model",
+    });
+  }
+  return quoteUsage(model, price, most);
+}
+
+/**
+ * What an earlier request with this key made; null where there was none. Asked when a request would be
+ * refused now: what was accepted once stays accepted, though its files or its model may be gone.
+ */
+export async function findReplay(
+  { database: { sql } }: TaskDeps,
+  account: string,
+  { key, path, bodyHash, param }: Identity,
+): Promise<CreatedTask | null> {
+  const [seen] = await sql<{ path: string; body_hash: string; task_id: string }[]>`
+    select path, body_hash, task_id from idempotency
+     where account_id = ${account} and key = ${key} and (expires_at is null or expires_at > now())`;
+  if (seen === undefined) return null;
+  if (seen.path !== path || seen.body_hash !== bodyHash) throw keyReused({ param });
+  const row = await findTask(sql, account, seen.task_id);
+  return row === null ? null : { row, isReplay: true };
+}
+
+/** Lets a key go whose task came to nothing: the same request again is to make another. */
+export async function forgetKey(
+  { database: { sql } }: TaskDeps,
+  account: string,
+  { key }: Identity,
+  taskId: string,
+): Promise<void> {
+  await sql`
+    delete from idempotency where account_id = ${account} and key = ${key} and task_id = ${taskId}`;
+}

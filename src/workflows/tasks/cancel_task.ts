@@ -1,0 +1,44 @@
+import type { Queries } from "../../platform/database/database.ts";
+import type { TaskDeps } from "./deps.ts";
+import { findTask, taskNotFound } from "./find_task.ts";
+import { finishTask } from "./finish_task.ts";
+import { isOver, TASK, type TaskRow } from "./task.ts";
+
+/**
+ * Cancels a task: at once while no upstream can have it, else the upstream is asked and the task ends
+ * when that confirms. One that is over stays as it is.
+ */
+export async function cancelTask(
+  deps: TaskDeps,
+  account: string,
+  id: string,
+): Promise<{ row: TaskRow; isPending: boolean }> {
+  const { sql } = deps.database;
+  const find = async () => {
+    const row = await findTask(sql, account, id);
+    if (row === null) throw taskNotFound();
+    return row;
+  };
+  const row = await find();
+  if (isOver(row.status)) return { row, isPending: false };
+  if (await finishTask(deps, { id, fence: null }, { status: "cancelled" })) {
+    return { row: await find(), isPending: false };
+  }
+  const { count } = await sql`
+    update task set cancel_asked_at = coalesce(cancel_asked_at, now()),
+                    wake_at = case when lease_until > now() then wake_at else now() end
+     where id = ${id} and completed_at is null`;
+  if (count > 0) deps.queue.ring({ kind: TASK, id });
+  const after = await find();
+  return { row: after, isPending: !isOver(after.status) };
+}
+
+/** Asks for the end of every task of an account; those that are named are to be rung for. */
+export async function askToCancelAll(sql: Queries, account: string): Promise<string[]> {
+  const asked = await sql<{ id: string }[]>`
+    update task set cancel_asked_at = now(),
+                    wake_at = case when lease_until > now() then wake_at else now() end
+     where account_id = ${account} and completed_at is null and cancel_asked_at is null
+    returning id`;
+  return asked.map(({ id }) => id);
+}

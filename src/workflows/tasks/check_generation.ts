@@ -1,0 +1,203 @@
+import { notOffered } from "../../lib/not_offered.ts";
+import { Refusal, type RefusalCode } from "../../lib/api_error.ts";
+import type { Model, Plan } from "../../platform/config/config.ts";
+import type { Files, StoredFile } from "../../domain/files/files.ts";
+import { checkUrl } from "../../platform/outbound/check_url.ts";
+import type { Usage } from "../../domain/pricing/usage.ts";
+import { worstCase } from "../../domain/pricing/max_usage.ts";
+import type { InputRef, TaskJob } from "./task.ts";
+
+/** A request body that its schema let pass. */
+export type GenerationBody = Readonly<Record<string, unknown>> & { readonly model: string };
+
+/** What a request asks for, checked against the model and filled in, and the most it can use. */
+export interface CheckedGeneration {
+  job: TaskJob;
+  most: Usage;
+}
+
+/** Prompts of models that declare no limit of their own, in characters. */
+const PROMPT_UNDECLARED = 32_000;
+const FILE_ID = /^file_/;
+const FILE_KINDS = { image: "a picture", audio: "a sound", video: "a video" } as const;
+
+/** Checks a request against its model's limits and capabilities, and its files against their owner. */
+export async function checkGeneration(
+  files: Files,
+  plan: Plan,
+  account: string,
+  model: Model,
+  body: GenerationBody,
+): Promise<CheckedGeneration> {
+  const prompt = typeof body.prompt === "string" ? body.prompt : null;
+  if (prompt !== null) checkLength(model, prompt, "prompt");
+  switch (model.type) {
+    case "image":
+      return await checkImage(files, plan, account, model, body, prompt);
+    case "video":
+      return await checkVideo(files, plan, account, model, body, prompt);
+    case "avatar":
+      return await checkAvatar(files, account, model, body);
+    default:
+      throw new Error(`There is no generation of ${model.type}`);
+  }
+}
+
+async function checkImage(
+  files: Files,
+  plan: Plan,
+  account: string,
+  model: Model,
+  body: GenerationBody,
+  prompt: string | null,
+): Promise<CheckedGeneration> {
+  const inputs = await checkPictures(files, plan, account, model, body, "image");
+  const size = oneOf(model, body, "size", "sizes", "invalid_value");
+  const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
+  const most = worstCase(model, body);
+  const parameters = { n: most.images!, ...size, ...ratio };
+  return { job: { prompt, parameters, inputs }, most };
+}
+
+async function checkVideo(
+  files: Files,
+  plan: Plan,
+  account: string,
+  model: Model,
+  body: GenerationBody,
+  prompt: string | null,
+): Promise<CheckedGeneration> {
+  const inputs = await checkPictures(files, plan, account, model, body, "video");
+  const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
+  const length = oneOf(model, body, "duration", "durations", "duration_not_allowed");
+  const most = worstCase(model, { ...body, ...length });
+  return { job: { prompt, parameters: { ...length, ...ratio }, inputs }, most };
+}
+
+async function checkAvatar(
+  files: Files,
+  account: string,
+  model: Model,
+  body: GenerationBody,
+): Promise<CheckedGeneration> {
+  const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
+  const [avatar, audio] = await Promise.all([
+    ownFile(files, account, body, "avatar_file_id", ["image", "video"]),
+    ownFile(files, account, body, "audio_file_id", ["audio"]),
+  ]);
+  const most = worstCase(model, body);
+  const longest = Number(most.seconds);
+  const seconds = audio.durationMs === null ? longest : Math.ceil(audio.durationMs / 1000);
+  if (seconds > longest) {
+    throw new Refusal("duration_not_allowed", `The sound may last ${longest} seconds.`, {
+      param: "audio_file_id",
+    });
+  }
+  const inputs: InputRef[] = [
+    { role: "avatar", file_id: avatar.id },
+    { role: "audio", file_id: audio.id },
+  ];
+  return {
+    job: { prompt: null, parameters: { ...ratio, seconds_max: seconds }, inputs },
+    most: { ...most, seconds },
+  };
+}
+
+/** Pictures to work from: allowed, not too many, each an address that may be fetched or the account's own. */
+async function checkPictures(
+  files: Files,
+  plan: Plan,
+  account: string,
+  model: Model,
+  body: GenerationBody,
+  what: "image" | "video",
+): Promise<InputRef[]> {
+  const named = (body.input_images ?? []) as readonly string[];
+  const param = "input_images";
+  if (named.length === 0) {
+    if (model.capabilities.has(`text_to_${what}`)) return [];
+    throw new Refusal(
+      "missing_field",
+      `The field ${param} is missing: the model needs a picture.`,
+      {
+        param,
+      },
+    );
+  }
+  if (!model.capabilities.has(`image_to_${what}`)) {
+    throw new Refusal("capability_not_supported", `${model.id} does not work from pictures.`, {
+      param,
+    });
+  }
+  const { max_input_images: most = 1 } = model.limits;
+  if (named.length > Number(most)) {
+    throw new Refusal("invalid_value", `${param} may not have more than ${most} entries.`, {
+      param,
+    });
+  }
+  const inputs: InputRef[] = [];
+  for (const [at, name] of named.entries()) {
+    const place = `${param}.${at}`;
+    if (FILE_ID.test(name)) {
+      const { id } = await ownFile(files, account, { [place]: name }, place, ["image"]);
+      inputs.push({ role: "image", file_id: id });
+    } else {
+      checkUrl(name, plan.outbound, place, "A file id from POST /v1/files works too.");
+      inputs.push({ role: "image", url: name });
+    }
+  }
+  return inputs;
+}
+
+async function ownFile(
+  files: Files,
+  account: string,
+  body: Readonly<Record<string, unknown>>,
+  param: string,
+  kinds: readonly StoredFile["kind"][],
+): Promise<StoredFile> {
+  const file = await files.find(account, String(body[param]));
+  if (file === null) {
+    throw new Refusal("file_not_found", "There is no such file: upload it with POST /v1/files.", {
+      status: 400,
+      param,
+    });
+  }
+  if (!kinds.includes(file.kind)) {
+    throw new Refusal(
+      "invalid_value",
+      `${param} must be the id of ${
+        kinds.map((kind) => FILE_KINDS[kind]).join(" or ")
+      }: this file is ${FILE_KINDS[file.kind]}.`,
+      { param },
+    );
+  }
+  return file;
+}
+
+/** A parameter that must be one of the model's; left out, its first. Without a list anything goes. */
+function oneOf(
+  model: Model,
+  body: GenerationBody,
+  name: string,
+  limit: string,
+  code: RefusalCode,
+): Record<string, string | number> {
+  const offered = model.limits[limit];
+  const asked = body[name] as string | number | undefined;
+  if (!Array.isArray(offered)) return asked === undefined ? {} : { [name]: asked };
+  if (asked === undefined) return { [name]: offered[0] };
+  if (!offered.includes(asked)) throw notOffered(model, name, offered, code);
+  return { [name]: asked };
+}
+
+/** Counted in characters as people see them, not in UTF-16 units. */
+export function checkLength(model: Model, text: string, param: string): void {
+  const { max_prompt_length } = model.limits;
+  const most = typeof max_prompt_length === "number" ? max_prompt_length : PROMPT_UNDECLARED;
+  // No text has more characters than units.
+  if (text.length <= most || [...text].length <= most) return;
+  throw new Refusal("prompt_too_long", `${param} may not be longer than ${most} characters.`, {
+    param,
+  });
+}

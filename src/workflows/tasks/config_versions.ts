@@ -1,0 +1,206 @@
+import type { ConfigText, PlanKeeper } from "../../platform/config/config_store.ts";
+import type { Plan } from "../../platform/config/config.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { isStorageDown } from "../../platform/database/storage_error.ts";
+import type { TaskDeps } from "./deps.ts";
+
+export interface ConfigVersionOptions {
+  sql: Queries;
+  keeper: Pick<PlanKeeper, "current" | "text" | "onChange" | "compileStored">;
+  log: TaskDeps["log"];
+  timing?: Partial<ConfigVersionTiming>;
+}
+
+export interface ConfigVersionTiming {
+  /** How often a node renews the version it serves, and removes what is not needed. */
+  sweepMs: number;
+  /** The newest versions stay, needed or not: an operator may want to go back to one. */
+  keepNewest: number;
+  /** Versions that no task needs are removed after this time; far above `sweepMs` of every node. */
+  unusedSeconds: number;
+}
+
+const TIMING: ConfigVersionTiming = {
+  sweepMs: 3_600_000,
+  keepNewest: 20,
+  unusedSeconds: 86_400,
+};
+/** Compiled versions in memory; others are compiled again. */
+const COMPILED_MAX = 16;
+
+interface Row {
+  source: string;
+  files: Record<string, string>;
+}
+
+/**
+ * The configurations that tasks began under, stored with their versions. What a node serves is stored before
+ * a task refers to it; what another node or an earlier process served is compiled when a task needs it.
+ */
+export class ConfigVersions implements AsyncDisposable {
+  readonly #options: ConfigVersionOptions;
+  readonly #timing: ConfigVersionTiming;
+  /** Taken over, and not known to be stored. */
+  readonly #unstored = new Map<string, ConfigText>();
+  /** Least recently used first. Null: this build cannot compile it. */
+  readonly #compiled = new Map<string, Plan | null>();
+  readonly #compiling = new Map<string, Promise<Plan>>();
+  readonly #reported = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(options: ConfigVersionOptions) {
+    this.#options = options;
+    this.#timing = { ...TIMING, ...options.timing };
+  }
+
+  /** Stores the configuration in force, and from then on each that takes over. */
+  static async open(options: ConfigVersionOptions): Promise<ConfigVersions> {
+    const versions = new ConfigVersions(options);
+    const { keeper, log } = options;
+    versions.#take(keeper.current, keeper.text);
+    await versions.stored(keeper.current.version);
+    keeper.onChange((plan, text) => {
+      versions.#take(plan, text);
+      versions.stored(plan.version).catch((error) => {
+        // The next task stores it, or the next sweep.
+        log("warn", "config version not stored", { version: plan.version, error: String(error) });
+      });
+    });
+    versions.#wait();
+    return versions;
+  }
+
+  /**
+   * Resolves when a version of this node is stored; a task that refers to it is written after that. A version
+   * of an earlier configuration was stored when it took over.
+   */
+  async stored(version: string): Promise<void> {
+    const text = this.#unstored.get(version);
+    if (text === undefined) return;
+    await storeConfig(this.#options.sql, version, text);
+    this.#unstored.delete(version);
+  }
+
+  /** The configuration of that version; the one in force where it is not stored or cannot be compiled. */
+  of(version: string): Plan | Promise<Plan> {
+    const { current } = this.#options.keeper;
+    // The same file with a new key in the environment is the same version: the new key counts.
+    if (version === current.version) return current;
+    const known = this.#compiled.get(version);
+    if (known === undefined) return this.#load(version);
+    this.#remember(version, known);
+    return known ?? current;
+  }
+
+  #load(version: string): Promise<Plan> {
+    const running = this.#compiling.get(version);
+    if (running !== undefined) return running;
+    const loading = this.#read(version).finally(() => this.#compiling.delete(version));
+    this.#compiling.set(version, loading);
+    return loading;
+  }
+
+  async #read(version: string): Promise<Plan> {
+    const { sql, keeper } = this.#options;
+    const [row] = await sql<Row[]>`
+      select source, files from config_version where version = ${version}`;
+    if (row === undefined) {
+      this.#report(version, "it is not stored");
+      return keeper.current;
+    }
+    let plan: Plan | null = null;
+    try {
+      plan = keeper.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
+      if (plan === null) this.#report(version, "this build cannot compile it");
+    } catch (error) {
+      this.#report(version, `this build cannot compile it: ${error}`);
+    }
+    this.#remember(version, plan);
+    return plan ?? keeper.current;
+  }
+
+  /** Once for each version: every step of every task of it would repeat the same. */
+  #report(version: string, reason: string): void {
+    if (this.#reported.has(version)) return;
+    this.#reported.add(version);
+    const inForce = this.#options.keeper.current.version;
+    this.#options.log("warn", "config version of a task not usable, using the one in force", {
+      version,
+      in_force: inForce,
+      reason,
+    });
+  }
+
+  #take(plan: Plan, text: ConfigText): void {
+    this.#unstored.set(plan.version, text);
+    this.#remember(plan.version, plan);
+  }
+
+  #remember(version: string, plan: Plan | null): void {
+    this.#compiled.delete(version);
+    this.#compiled.set(version, plan);
+    for (const oldest of this.#compiled.keys()) {
+      if (this.#compiled.size <= COMPILED_MAX) break;
+      this.#compiled.delete(oldest);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { sql, keeper, log } = this.#options;
+    try {
+      for (const version of [...this.#unstored.keys()]) await this.stored(version);
+      await storeConfig(sql, keeper.current.version, keeper.text);
+      const removed = await sweepConfigs(sql, this.#timing);
+      if (removed > 0) log("info", "config versions removed", { removed });
+    } catch (error) {
+      // Tried again at the next sweep; a database that is away is reported elsewhere.
+      if (!this.#isClosed && !isStorageDown(error)) {
+        log("error", "config version sweep failed", { error: String(error) });
+      }
+    }
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.#sweep().finally(() => {
+        if (!this.#isClosed) this.#wait();
+      });
+    }, this.#timing.sweepMs);
+    Deno.unrefTimer(this.#timer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+}
+
+/** Stores a version, or notes that it is still used. */
+export async function storeConfig(
+  sql: Queries,
+  version: string,
+  { source, files }: ConfigText,
+): Promise<void> {
+  const texts = JSON.stringify(Object.fromEntries(files));
+  await sql`
+    insert into config_version (version, source, files)
+    values (${version}, ${source}, ${texts}::text::jsonb)
+    on conflict (version) do update set last_used_at = now()`;
+}
+
+/** Removes versions that no living task needs, except the newest ones and those used lately. */
+export async function sweepConfigs(
+  sql: Queries,
+  { keepNewest, unusedSeconds }: Pick<ConfigVersionTiming, "keepNewest" | "unusedSeconds">,
+): Promise<number> {
+  const { count } = await sql`
+    delete from config_version c
+     where c.last_used_at < now() - make_interval(secs => ${unusedSeconds})
+       and c.version not in (select n.version from config_version n
+                              order by n.last_used_at desc, n.created_at desc limit ${keepNewest})
+       and not exists (select from task t where t.wake_at is not null and t.declaration = c.version)`;
+  return count;
+}

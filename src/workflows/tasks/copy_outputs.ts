@@ -1,0 +1,115 @@
+import { BadOutput, type MediaKind, type StoredFile } from "../../domain/files/files.ts";
+import { UpstreamFailure } from "../../upstream/failure.ts";
+import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
+import type { Spot } from "../../upstream/media_calls.ts";
+import type { TaskDeps } from "./deps.ts";
+import { noteOutput } from "./lease.ts";
+import type { ClaimedTask, StoredOutput, TaskJob } from "./task.ts";
+
+/** Results copied at once. */
+const AT_ONCE = 3;
+
+export interface Copied {
+  readonly stored: StoredOutput[];
+  /** Why one of those that are missing could not be downloaded; another try may help. */
+  readonly failure: UpstreamFailure | null;
+}
+
+/**
+ * Copies results into our own storage and remembers each, so that a crash repeats only what is missing.
+ * One that is unusable is left out: what is there is what is paid for.
+ */
+export async function copyOutputs(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  spot: Spot,
+  outputs: readonly UpstreamOutput[],
+  signal: AbortSignal,
+): Promise<Copied> {
+  const { n } = (task.job as TaskJob).parameters;
+  const wanted = outputs.slice(0, typeof n === "number" ? n : 1);
+  const stored = [...task.outputs];
+  const missing = [...wanted.entries()].filter(([at]) => !stored.some(({ index }) => index === at));
+  // The last one is written down by the end of the task itself.
+  const isLast = missing.length === 1;
+  const failures: unknown[] = [];
+  const tries = task.download_tries + 1;
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
+      try {
+        const output = await copyOutput(deps, task, spot, ...next, signal);
+        if (output !== null && !isLast) await noteOutput(deps.database.sql, task, output);
+        if (output !== null) stored.push(output);
+      } catch (error) {
+        failures.push(error);
+        if (!(error instanceof UpstreamFailure) || signal.aborted) continue;
+        deps.log("warn", "result download failed", {
+          task_id: task.id,
+          index: next[0],
+          provider: spot.upstream.provider,
+          tries,
+          tries_max: deps.downloads.limits.tries,
+          error,
+        });
+      }
+    }
+  }));
+  signal.throwIfAborted();
+  // Those that worked are remembered; the others are why this step must be repeated.
+  const broken = failures.find((error) => !(error instanceof UpstreamFailure));
+  if (broken !== undefined) throw broken;
+  return { stored, failure: failures.length === 0 ? null : failures[0] as UpstreamFailure };
+}
+
+/** Null: it is no use, and trying again would not make it any better. */
+async function copyOutput(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  spot: Spot,
+  index: number,
+  output: UpstreamOutput,
+  signal: AbortSignal,
+): Promise<StoredOutput | null> {
+  try {
+    const { body, mimeType } = await deps.media.fetchOutput(spot, output, signal);
+    const file = await deps.files.storeOutput(task.account_id, {
+      taskId: task.id,
+      body,
+      kind: kindOf(task),
+      mimeType,
+      name: `${task.id}-${index + 1}`,
+    }).catch(async (error) => {
+      // Whoever gave up on it may not have closed it.
+      await body.cancel().catch(() => undefined);
+      throw error;
+    });
+    return outputOf(index, file);
+  } catch (error) {
+    const isUseless = error instanceof BadOutput ||
+      error instanceof UpstreamFailure && error.sent === "refused";
+    if (!isUseless || signal.aborted) throw error;
+    const message = error instanceof BadOutput
+      ? "a result cannot be kept"
+      : "result download failed";
+    deps.log("warn", message, { task_id: task.id, index, given_up: true, error });
+    return null;
+  }
+}
+
+function kindOf({ type }: ClaimedTask): MediaKind {
+  return type === "image" ? "image" : type === "speech" ? "audio" : "video";
+}
+
+/** A stored file as a result of a task. */
+export function outputOf(index: number, file: StoredFile): StoredOutput {
+  return {
+    index,
+    type: file.kind,
+    file_id: file.id,
+    mime_type: file.mimeType,
+    bytes: file.bytes,
+    ...(file.width === null ? {} : { width: file.width }),
+    ...(file.height === null ? {} : { height: file.height }),
+    ...(file.durationMs === null ? {} : { duration: file.durationMs / 1000 }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { Plan } from "../../platform/config/config.ts";
+import type { Files } from "../../domain/files/files.ts";
+import type { Ledger } from "../../domain/ledger/ledger.ts";
+import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
+import type { Queue } from "../../platform/queue/queue.ts";
+import type { Database } from "../../platform/database/database.ts";
+import type { MediaCalls } from "../../upstream/media_calls.ts";
+import type { TaskCreation } from "./create_task.ts";
+import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
+import type { SubmissionTiming } from "./submit_task.ts";
+import type { EndStatus } from "./task.ts";
+import type { TaskWatch } from "./task_watch.ts";
+
+/** What the life of a task needs. */
+export interface TaskDeps {
+  database: Database;
+  queue: Queue;
+  ledger: Ledger;
+  files: Files;
+  /** Whether hosts of linked images are public. */
+  imageHosts: Pick<PublicHosts, "check">;
+  media: MediaCalls;
+  downloads: { readonly limits: DownloadLimits; readonly slots: DownloadSlots };
+  /** Of one step: the rest of it takes none of the worker's slots, and has one of its own. */
+  leaveSlot?(): void;
+  timing: SubmissionTiming;
+  creation: TaskCreation;
+  watch: TaskWatch;
+  /** The configuration that a task began under; the one in force where it is not stored. */
+  plan(declaration: string): Plan | Promise<Plan>;
+  /** The configuration in force. */
+  currentPlan(): Plan;
+  /** Fetches an input that a client named, for an upstream that wants bytes. */
+  fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
+  onEnd?(status: EndStatus): void;
+  log(level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
+}
+
+export interface FetchedInput {
+  mimeType: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}

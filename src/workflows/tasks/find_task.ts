@@ -1,0 +1,74 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import type { Status, TaskRow } from "./task.ts";
+import type { TaskVersion } from "./task_watch.ts";
+
+/** A task of this account; null where there is none. */
+export async function findTask(
+  sql: Queries,
+  account: string,
+  id: string,
+): Promise<TaskRow | null> {
+  const [row] = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+     where t.id = ${id} and t.account_id = ${account}`;
+  return row ?? null;
+}
+
+export interface TaskQuery {
+  account: string;
+  limit: number;
+  after?: string | undefined;
+  order: "asc" | "desc";
+  type?: string | undefined;
+  status?: Status | undefined;
+}
+
+/** An account's tasks in the order they came. */
+export async function listTasks(
+  sql: Queries,
+  { account, limit, after, order, type, status }: TaskQuery,
+): Promise<{ rows: TaskRow[]; hasMore: boolean }> {
+  const isAscending = order === "asc";
+  // Ids sort by creation.
+  const rows = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+     where t.account_id = ${account}
+       ${
+    after === undefined ? sql`` : isAscending ? sql`and t.id > ${after}` : sql`and t.id < ${after}`
+  }
+       ${type === undefined ? sql`` : sql`and t.type = ${type}`}
+       ${status === undefined ? sql`` : sql`and t.status = ${status}`}
+     order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+/** What of tasks may have changed, for requests that wait for them. One that is gone is left out. */
+export async function taskVersions(
+  sql: Queries,
+  ids: readonly string[],
+): Promise<TaskVersion[]> {
+  return await sql<TaskVersion[]>`
+    select id, status, updated_at from task where id = any (${ids as string[]})`;
+}
+
+/** Tasks of any account: whoever asks has found them before. */
+export async function tasksById(sql: Queries, ids: readonly string[]): Promise<TaskRow[]> {
+  return await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+     where t.id = any (${ids as string[]})`;
+}
+
+export function taskNotFound(): Refusal {
+  return new Refusal("task_not_found", "There is no such task.", { param: "task_id" });
+}
+
+export function columns(sql: Queries) {
+  return sql`
+    t.id, t.account_id, t.request_id, t.client_request_id, t.type, t.model, t.status, t.progress,
+    t.created_at, t.updated_at, t.started_at, t.completed_at, t.deadline_at, t.outputs, t.units,
+    t.error_code, t.error_message, t.stage, t.stages,
+    coalesce(t.wake_at < now() - interval '1 second', false) as is_late,
+    h.state as hold_state, h.legs, h.held, h.taken, h.shortfall, h.usage, h.price,
+    h.resolved_at`;
+}

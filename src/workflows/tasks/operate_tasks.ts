@@ -1,0 +1,142 @@
+import { Refusal } from "../../lib/api_error.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import type { TaskDeps } from "./deps.ts";
+import { TASK } from "./task.ts";
+
+/** `dead`: waits for an operator. `failing`: its last step broke. `late`: due for a while, and nobody came. */
+export const AILMENTS = ["dead", "failing", "late"] as const;
+export type Ailment = (typeof AILMENTS)[number];
+
+export interface OperatorQuery {
+  limit: number;
+  after?: string | undefined;
+  order: "asc" | "desc";
+  account?: string | undefined;
+  type?: string | undefined;
+  status?: string | undefined;
+  /** Stuck ones; those that are parts of a chain too. */
+  ailment?: Ailment | undefined;
+  /** The parts of this chain. Without it, and without an ailment, parts are left out. */
+  parent?: string | undefined;
+}
+
+/** A task as an operator sees it: also who has it, and what went wrong. */
+export interface OperatorTask {
+  id: string;
+  object: "operator.task";
+  account: string;
+  request_id: string;
+  client_request_id: string | null;
+  /** Of a part: the task it belongs to, and as what. */
+  parent: string | null;
+  part: string | null;
+  type: string;
+  model: string;
+  status: string;
+  progress: number;
+  phase: string;
+  provider: string | null;
+  upstream_model: string | null;
+  upstream_id: string | null;
+  error: { code: string; message: string } | null;
+  failures: number;
+  last_failure: string | null;
+  declaration: string;
+  created_at: Date;
+  started_at: Date | null;
+  completed_at: Date | null;
+  deadline_at: Date;
+  wake_at: Date | null;
+  lease_until: Date | null;
+  cancel_asked_at: Date | null;
+  dead_at: Date | null;
+}
+
+export async function listForOperator(
+  sql: Queries,
+  { limit, after, order, account, type, status, ailment, parent }: OperatorQuery,
+): Promise<{ data: OperatorTask[]; hasMore: boolean }> {
+  const isAscending = order === "asc";
+  const rows = await sql<OperatorTask[]>`
+    select ${shown(sql)} from task t
+     where ${
+    parent !== undefined
+      ? sql`t.parent_id = ${parent}`
+      : ailment !== undefined
+      ? sql`true`
+      : sql`t.parent_id is null`
+  }
+       ${
+    after === undefined ? sql`` : isAscending ? sql`and t.id > ${after}` : sql`and t.id < ${after}`
+  }
+       ${account === undefined ? sql`` : sql`and t.account_id = ${account}`}
+       ${type === undefined ? sql`` : sql`and t.type = ${type}`}
+       ${status === undefined ? sql`` : sql`and t.status = ${status}`}
+       ${ailment === "dead" ? sql`and t.dead_at is not null` : sql``}
+       ${
+    ailment === "failing"
+      ? sql`and t.wake_at is not null and (t.failures > 0 or t.download_tries > 0)`
+      : sql``
+  }
+       ${ailment === "late" ? sql`and t.wake_at < now() - interval '30 seconds'` : sql``}
+     order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
+  return { data: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+export async function findForOperator(sql: Queries, id: string): Promise<OperatorTask> {
+  const [row] = await sql<OperatorTask[]>`select ${shown(sql)} from task t where t.id = ${id}`;
+  if (row === undefined) {
+    throw new Refusal("task_not_found", `There is no task ${JSON.stringify(id)}.`);
+  }
+  return row;
+}
+
+/**
+ * Wakes a living task at once, with its failures forgotten and a whole deadline before it. Harmless to
+ * one that is well: whoever has it keeps it, and finds it again.
+ */
+export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTask> {
+  const { sql } = deps.database;
+  // Under what is in force now: what an operator mends before a replay, they mend there. A job at a provider
+  // that is not in it can only be found with the configuration it began under.
+  const { version, providers } = deps.currentPlan();
+  const { count } = await sql`
+    update task
+       set dead_at = null, failures = 0, download_tries = 0,
+           declaration = case when provider is null or provider = any(${[...providers.keys()]})
+                         then ${version} else declaration end,
+           wake_at = case when lease_until > now() then wake_at else now() end,
+           deadline_at = greatest(deadline_at, now() + make_interval(secs => deadline_seconds))
+     where id = ${id} and completed_at is null`;
+  const task = await findForOperator(sql, id);
+  if (count === 0) {
+    throw new Refusal("invalid_value", `The task is over (${task.status}): that is final.`);
+  }
+  deps.queue.ring({ kind: TASK, id });
+  return task;
+}
+
+/** Living tasks by status, those that wait for an operator, and how late the latest is. */
+export async function countTasks(
+  sql: Queries,
+): Promise<{ queued: number; running: number; dead: number; late_seconds: number }> {
+  const [row] = await sql<
+    [{ queued: number; running: number; dead: number; late_seconds: number }]
+  >`
+    select count(*) filter (where status = 'queued')::int as queued,
+           count(*) filter (where status = 'running')::int as running,
+           count(*) filter (where dead_at is not null)::int as dead,
+           coalesce(greatest(0, extract(epoch from now() - min(wake_at))), 0)::float8 as late_seconds
+      from task where wake_at is not null`;
+  return row;
+}
+
+function shown(sql: Queries) {
+  return sql`
+    t.id, 'operator.task' as object, t.account_id as account, t.request_id, t.client_request_id,
+    t.parent_id as parent, t.part, t.type, t.model, t.status, t.progress, t.phase, t.provider, t.upstream_model, t.upstream_id,
+    case when t.error_code is not null
+      then jsonb_build_object('code', t.error_code, 'message', t.error_message) end as error,
+    t.failures, t.last_failure, t.declaration, t.created_at, t.started_at, t.completed_at, t.deadline_at,
+    t.wake_at, t.lease_until, t.cancel_asked_at, t.dead_at`;
+}

@@ -1,0 +1,74 @@
+import type { Files } from "../../domain/files/files.ts";
+import { showReceipt } from "../../domain/ledger/receipt.ts";
+import { receiptOf, type TaskOutput, type TaskRow } from "./task.ts";
+
+export interface RenderOptions {
+  files: Pick<Files, "signedUrl">;
+  currency: string;
+  /** How long results are kept. */
+  keepDays: number;
+  now: number;
+}
+
+/** A task as clients see it. Addresses of results are signed anew each time. */
+export function renderTask(row: TaskRow, options: RenderOptions) {
+  const isChain = row.stages !== null;
+  return {
+    id: row.id,
+    object: "generation.task",
+    type: row.type,
+    model: row.model,
+    status: row.status,
+    progress: row.progress,
+    ...(isChain ? { stage: row.stage, stages: renderStages(row, options) } : {}),
+    output: row.status === "succeeded" ? renderOutputs(row.outputs, options) : [],
+    usage: { total_units: Number(row.units) },
+    error: row.error_code === null
+      ? null
+      : { code: row.error_code, message: row.error_message ?? "" },
+    charge: showReceipt(receiptOf(row), options.currency),
+    request_id: row.request_id,
+    client_request_id: row.client_request_id,
+    created: Math.floor(row.created_at.getTime() / 1000),
+    started_at: row.started_at?.toISOString() ?? null,
+    completed_at: row.completed_at?.toISOString() ?? null,
+    expires_at: expiry(row, options.keepDays)?.toISOString() ?? null,
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+export type RenderedTask = ReturnType<typeof renderTask>;
+
+export function renderOutputs(
+  outputs: readonly TaskOutput[],
+  { files, now }: Pick<RenderOptions, "files" | "now">,
+) {
+  return outputs.toSorted((a, b) => a.index - b.index).map(({ index: _, ...output }) => {
+    if ("content" in output) return output;
+    const { type, file_id, ...facts } = output;
+    const { url, expiresAt } = files.signedUrl(file_id, now);
+    return { type, url, file_id, ...facts, expires_at: expiresAt.toISOString() };
+  });
+}
+
+interface Stage {
+  status: string;
+  outputs: readonly TaskOutput[];
+}
+
+/** The stages of a chain, with addresses for what they have given so far. None outlives its task. */
+function renderStages({ status, stages, completed_at }: TaskRow, options: RenderOptions) {
+  const ended = status === "cancelled" ? "cancelled" : "failed";
+  return (stages as readonly Stage[]).map(({ outputs, ...stage }) => ({
+    ...stage,
+    ...(stage.status === "running" && completed_at !== null ? { status: ended } : {}),
+    output: renderOutputs(outputs, options),
+  }));
+}
+
+/** While it lives, when it ends by itself; when it has succeeded, when its results are removed. */
+function expiry({ status, completed_at, deadline_at }: TaskRow, keepDays: number): Date | null {
+  if (completed_at === null) return deadline_at;
+  if (status !== "succeeded") return null;
+  return new Date(completed_at.getTime() + keepDays * 86_400_000);
+}

@@ -1,0 +1,159 @@
+import type { ModelType } from "../../lib/model_types.ts";
+import type { ReceiptRow } from "../../domain/ledger/receipt.ts";
+import type { HoldState } from "../../domain/ledger/item.ts";
+import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
+import type { Kind, Usage } from "../../domain/pricing/usage.ts";
+import type { MediaInput } from "../../upstream/media_adapter.ts";
+
+/** The queue's kind of message for tasks. */
+export const TASK = "task";
+
+export const STATUSES = [
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "expired",
+] as const;
+export type Status = (typeof STATUSES)[number];
+/** Final: nothing leaves these. */
+export type EndStatus = Exclude<Status, "queued" | "running">;
+
+export function isOver(status: Status): status is EndStatus {
+  return status !== "queued" && status !== "running";
+}
+
+/** A generation as it is stored: the client's wishes, checked and filled in. */
+export interface TaskJob {
+  readonly prompt: string | null;
+  readonly parameters: Readonly<Record<string, string | number | boolean>>;
+  readonly inputs: readonly InputRef[];
+}
+
+/** A file of the account's, or an address that the client named. */
+export type InputRef =
+  & { readonly role: MediaInput["role"] }
+  & (
+    | { readonly file_id: string }
+    | { readonly url: string }
+  );
+
+/** A result that is in our own storage. */
+export interface StoredOutput {
+  /** Its place among the task's results. */
+  readonly index: number;
+  readonly type: "image" | "video" | "audio";
+  readonly file_id: string;
+  readonly mime_type: string;
+  readonly bytes: number;
+  readonly width?: number;
+  readonly height?: number;
+  /** Seconds. */
+  readonly duration?: number;
+}
+
+/** A result that is words: of a chain's stages. */
+export interface WrittenOutput {
+  readonly index: number;
+  readonly type: string;
+  readonly content: unknown;
+}
+
+export type TaskOutput = StoredOutput | WrittenOutput;
+
+/** A task and its hold, as far as clients may see them. */
+export interface TaskRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly request_id: string;
+  readonly client_request_id: string | null;
+  readonly type: ModelType;
+  readonly model: string;
+  readonly status: Status;
+  readonly progress: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly deadline_at: Date;
+  readonly outputs: readonly TaskOutput[];
+  readonly units: string;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly stage: string | null;
+  readonly stages: unknown;
+  /** Its next step is due, and nobody has begun it. */
+  readonly is_late?: boolean;
+  readonly hold_state: HoldState;
+  readonly legs: string[];
+  readonly held: string[];
+  readonly taken: string[] | null;
+  readonly shortfall: string | null;
+  readonly usage: Usage | null;
+  readonly price: PriceSnapshot;
+  readonly resolved_at: Date | null;
+}
+
+/** Its receipt's row. */
+export function receiptOf(row: TaskRow): ReceiptRow {
+  const { request_id, client_request_id, model, legs, held, taken, shortfall, usage, price } = row;
+  return {
+    id: request_id,
+    request_id,
+    client_request_id,
+    model,
+    state: row.hold_state,
+    legs,
+    held,
+    taken,
+    shortfall,
+    usage,
+    price,
+    created_at: row.created_at,
+    resolved_at: row.resolved_at,
+  };
+}
+
+/** A task that this process may work on, until its lease ends. */
+export interface ClaimedTask {
+  readonly id: string;
+  readonly account_id: string;
+  readonly request_id: string;
+  readonly type: ModelType;
+  readonly model: string;
+  readonly status: "queued" | "running";
+  readonly progress: number;
+  readonly job: unknown;
+  readonly callback_url: string | null;
+  readonly outputs: readonly StoredOutput[];
+  readonly stage: string | null;
+  readonly stages: unknown;
+  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "chained";
+  /** Version of the declaration it was accepted under. */
+  readonly declaration: string;
+  /** Of a part: the task it belongs to. */
+  readonly parent_id: string | null;
+  /** Of a chain: how often a part of it has ended. */
+  readonly nudges: number;
+  readonly provider: string | null;
+  readonly upstream_model: string | null;
+  readonly upstream_id: string | null;
+  readonly tried: readonly string[];
+  readonly result: unknown;
+  readonly cancel_asked_at: Date | null;
+  readonly cancel_sent_at: Date | null;
+  readonly looks: number;
+  readonly failures: number;
+  readonly last_failure: string | null;
+  /** Tries to download its results that failed. */
+  readonly download_tries: number;
+  readonly fence: string;
+  /** Past its deadline, on the database's clock. */
+  readonly is_overdue: boolean;
+  /** Seconds since it was sent to its upstream. */
+  readonly sent_seconds: number | null;
+  /** Null for a part: it is paid for with what it belongs to. */
+  readonly price: PriceSnapshot | null;
+  readonly kind: Kind | null;
+}
