@@ -32,7 +32,10 @@ Deno.test("re-exports, type imports and dynamic imports are imports", () => {
 
 Deno.test("imports that point down, stay in the folder or name a package pass", () => {
   assert.deepEqual(
-    lint("src/http/endpoints/a.ts", `import "../../domain/accounts/b.ts"; import "../authenticate.ts";`),
+    lint(
+      "src/http/endpoints/a.ts",
+      `import "../../domain/accounts/b.ts"; import "../authenticate.ts";`,
+    ),
     [],
   );
   assert.deepEqual(lint("src/lib/a.ts", `import "hono"; import "./b.ts"; import "node:fs";`), []);
@@ -49,7 +52,10 @@ Deno.test("a provider sees its contract and the library only", () => {
 });
 
 Deno.test("only the composition root names providers", () => {
-  assert.deepEqual(lint("src/app/build_capabilities.ts", `import "../../providers/registry.ts";`), []);
+  assert.deepEqual(
+    lint("src/app/build_capabilities.ts", `import "../../providers/registry.ts";`),
+    [],
+  );
   assert.equal(lint("src/http/a.ts", `import "../../providers/registry.ts";`).length, 1);
 });
 

@@ -3,9 +3,9 @@
  * Postgres, files in a bucket, nothing on disk.
  */
 import { readSettings } from "./app/environment.ts";
-import { explain } from "./app/format_startup_error.ts";
+import { formatStartupError } from "./app/format_startup_error.ts";
 import { type Gateway, openGateway } from "./app/open_gateway.ts";
-import { keepRunning } from "./app/log_unhandled_rejections.ts";
+import { logUnhandledRejections } from "./app/log_unhandled_rejections.ts";
 import { openLog } from "./platform/telemetry/log.ts";
 
 /** Shorter than the minute to the next call. */
@@ -26,11 +26,11 @@ try {
   const environment = Deno.env.toObject();
   const settings = readSettings({ ...environment, DENO_DEPLOY: environment.DENO_DEPLOY ?? "1" });
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-  keepRunning(log);
+  logUnhandledRejections(log);
   opening.resolve(await openGateway({ ...settings, log, environment }));
   log.info("started", { declaration: settings.configFile });
   log.flush();
 } catch (error) {
-  console.error(explain(error));
+  console.error(formatStartupError(error));
   Deno.exit(1);
 }

@@ -1,10 +1,10 @@
-import { banner } from "./app/banner.ts";
-import { Crew } from "./app/worker_pool.ts";
+import { startupBanner } from "./app/banner.ts";
+import { WorkerPool } from "./app/worker_pool.ts";
 import { readSettings, type Settings } from "./app/environment.ts";
-import { explain } from "./app/format_startup_error.ts";
+import { formatStartupError } from "./app/format_startup_error.ts";
 import { openGateway } from "./app/open_gateway.ts";
-import { keepRunning } from "./app/log_unhandled_rejections.ts";
-import { keepCounts, type Told } from "./platform/telemetry/merge_metrics.ts";
+import { logUnhandledRejections } from "./app/log_unhandled_rejections.ts";
+import { type CollectedMetrics, keepCountersOfExited } from "./platform/telemetry/merge_metrics.ts";
 import { type Log, openLog } from "./platform/telemetry/log.ts";
 import { endBlocked, startWatchdog } from "./app/watchdog.ts";
 
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const { logLevel: level, logFormat: format } = settings;
   const blockedMs = settings.watchdogSeconds * 1000;
   const watchdog = blockedMs === 0 ? null : startWatchdog({ blockedMs, level, format });
-  keepRunning(log);
+  logUnhandledRejections(log);
   const opening = openGateway({
     ...settings,
     log,
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   // Whatever the start waits for, it must not keep the process from ending: nothing was served yet.
   if (typeof gateway === "string") return end(log, gateway, () => Promise.resolve());
   log.flush();
-  console.log(await banner(gateway, settings));
+  console.log(await startupBanner(gateway, settings));
   await end(log, await asked, () => gateway[Symbol.asyncDispose]());
 }
 
@@ -60,12 +60,12 @@ async function end(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>
 async function runCrew(settings: Settings): Promise<void> {
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
   const asked = waitForSignal();
-  const crew = await Crew.start({
+  const crew = await WorkerPool.start({
     size: settings.workers,
     hire: (name) =>
       new Worker(new URL("./app/worker.ts", import.meta.url), { type: "module", name }),
     log: (level, message, fields) => log[level](message, fields),
-    keepCounts: (counts) => keepCounts(counts as Told[]),
+    keepCounts: (counts) => keepCountersOfExited(counts as CollectedMetrics[]),
     blockedMs: settings.watchdogSeconds * 1000,
   });
   console.log(crew.banner);
@@ -92,7 +92,7 @@ if (import.meta.main) {
   try {
     await main();
   } catch (error) {
-    console.error(explain(error));
+    console.error(formatStartupError(error));
     Deno.exit(1);
   }
 }

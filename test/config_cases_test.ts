@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { parse, stringify } from "yaml";
 import { ADAPTERS, ADDRESS_NEEDED } from "../providers/registry.ts";
-import type { Known } from "../src/platform/config/checker.ts";
-import { compile } from "../src/platform/config/compile.ts";
-import { describe } from "../src/platform/config/describe.ts";
-import type { Fault } from "../src/platform/config/faults.ts";
+import type { BuildCapabilities } from "../src/platform/config/checker.ts";
+import { compileConfig } from "../src/platform/config/compile.ts";
+import { describeConfig } from "../src/platform/config/describe.ts";
+import type { ConfigFault } from "../src/platform/config/faults.ts";
 
 /**
  * Golden cases: a declaration, a line `---`, and what it must give: its plan or its faults, exactly.
@@ -13,7 +13,7 @@ import type { Fault } from "../src/platform/config/faults.ts";
 const FOLDER = new URL("config_cases/", import.meta.url);
 const NOW = "2026-06-01T00:00:00Z";
 
-const KNOWN: Known = {
+const KNOWN: BuildCapabilities = {
   adapters: ADAPTERS,
   addressNeeded: ADDRESS_NEEDED,
   operations: new Set(["list_models", "retrieve_model", "list_prices"]),
@@ -54,7 +54,7 @@ function split(text: string): { source: string; expected: Expected } {
 }
 
 function compileCase(source: string, { env, now }: Expected): Expected {
-  const { plan, faults } = compile({
+  const { plan, faults } = compileConfig({
     file: "gateway.yaml",
     source,
     environment: env ?? {},
@@ -67,12 +67,12 @@ function compileCase(source: string, { env, now }: Expected): Expected {
     ...(now === undefined ? {} : { now }),
     ...(told.length === 0 ? {} : { faults: told }),
     // Through JSON, as an operator would see it: nothing that cannot be shown is compared.
-    ...(plan === null ? {} : { plan: JSON.parse(JSON.stringify(describe(plan))) }),
+    ...(plan === null ? {} : { plan: JSON.parse(JSON.stringify(describeConfig(plan))) }),
   };
 }
 
 function tell(
-  { severity, line, column, path, message, suggestion }: Fault,
+  { severity, line, column, path, message, suggestion }: ConfigFault,
 ): Record<string, unknown> {
   return {
     ...(severity === "error" ? {} : { severity }),

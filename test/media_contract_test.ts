@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ADAPTERS } from "../providers/registry.ts";
 import { UpstreamFailure } from "../src/upstream/failure.ts";
-import type { MediaJob, Seen, UpstreamOutput } from "../src/upstream/media_adapter.ts";
+import type { JobStatus, MediaJob, UpstreamOutput } from "../src/upstream/media_adapter.ts";
 import {
   type FakeUpstream,
   type RecordedJob,
@@ -95,7 +95,11 @@ async function take(
   }
   const given = await verbs[step.do]();
   if (given !== null && typeof given === "object") {
-    const { id, seen, outputs } = given as { id?: string; seen?: Seen; outputs?: UpstreamOutput[] };
+    const { id, seen, outputs } = given as {
+      id?: string;
+      seen?: JobStatus;
+      outputs?: UpstreamOutput[];
+    };
     told.id = id ?? told.id;
     if (outputs !== undefined) told.outputs = outputs;
     if (seen?.state === "succeeded") told.outputs = seen.outputs;

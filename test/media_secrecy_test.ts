@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../providers/registry.ts";
-import type { MediaType } from "../src/upstream/media_adapter.ts";
+import type { MediaJobType } from "../src/upstream/media_adapter.ts";
 import {
   type FakeUpstream,
   type RecordedJob,
@@ -16,19 +16,19 @@ import {
 import { png, wav } from "./helpers/media.ts";
 import { type MediaGateway, openMediaGateway } from "./helpers/media_gateway.ts";
 
-const PRICES: Record<MediaType, string> = {
+const PRICES: Record<MediaJobType, string> = {
   image: "billing_type: per_call, price: '0.01', unit: image",
   video: "billing_type: duration, price: '0.01', unit: second",
   avatar: "billing_type: duration, price: '0.01', unit: second",
   speech: "billing_type: per_call, price: '0.01', unit: 1K characters",
 };
-const MODELS: Record<MediaType, string> = {
+const MODELS: Record<MediaJobType, string> = {
   image: "capabilities: [text_to_image], limits: { sizes: [1024x1024] }",
   video: "capabilities: [text_to_video], limits: { durations: [5], aspect_ratios: ['16:9'] }",
   avatar: "capabilities: [audio_to_avatar], limits: { aspect_ratios: ['9:16'] }",
   speech: "capabilities: [text_to_speech], limits: { voices: [rachel], formats: [mp3] }",
 };
-const PATHS: Record<MediaType, string> = {
+const PATHS: Record<MediaJobType, string> = {
   image: "/v1/images/generations",
   video: "/v1/videos/generations",
   avatar: "/v1/avatars/generations",
@@ -97,7 +97,7 @@ async function hurried(provider: string): Promise<string> {
   return source.replaceAll(/polling: \{.*\}/g, "polling: { first_seconds: 0.1, max_seconds: 0.2 }");
 }
 
-async function bodyOf(gateway: MediaGateway, type: MediaType, model: string) {
+async function bodyOf(gateway: MediaGateway, type: MediaJobType, model: string) {
   switch (type) {
     case "image":
       return { model, prompt: "a quiet harbour", size: "1024x1024" };

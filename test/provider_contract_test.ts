@@ -8,7 +8,12 @@ import Ajv2020 from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { ADAPTERS } from "../providers/registry.ts";
 import schema from "../schemas/provider.schema.json" with { type: "json" };
-import type { ChatAdapter, ChatChunk, ServerSentEvent, Target } from "../src/upstream/adapter.ts";
+import type {
+  ChatAdapter,
+  ChatChunk,
+  ServerSentEvent,
+  UpstreamTarget,
+} from "../src/upstream/adapter.ts";
 import { EventSplitter } from "../src/upstream/event_stream.ts";
 import {
   eventText,
@@ -51,7 +56,7 @@ async function checkCase(
   upstream: FakeUpstream,
 ): Promise<void> {
   upstream.answer(recorded.reply);
-  const target: Target = {
+  const target: UpstreamTarget = {
     model: recorded.model ?? file.model,
     baseUrl: upstream.url + file.base_path,
     apiKey: KEY,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { Outbound } from "../src/platform/outbound/safe_fetch.ts";
 import { rotateSecret } from "../src/domain/webhooks/secrets.ts";
-import { openSeal } from "../src/domain/webhooks/secret_box.ts";
+import { openSecretBox } from "../src/domain/webhooks/secret_box.ts";
 import { until } from "./helpers/chat_gateway.ts";
 import { type Delivery, deliveryRow, openDelivery } from "./helpers/delivery.ts";
 import { startReceiver } from "./helpers/receiver.ts";
@@ -50,8 +50,8 @@ Deno.test("during a rotation both secrets verify; a leaked one can be dropped at
   const owner = { account: delivery.account, endpoint };
   const { sql } = delivery.database;
   const rotated = await Promise.all([
-    rotateSecret(sql, openSeal(undefined), owner),
-    rotateSecret(sql, openSeal(undefined), owner),
+    rotateSecret(sql, openSecretBox(undefined), owner),
+    rotateSecret(sql, openSecretBox(undefined), owner),
   ]);
   const second = rotated[0].secret;
   assert.notEqual(second, first);
@@ -62,7 +62,7 @@ Deno.test("during a rotation both secrets verify; a leaked one can be dropped at
   assert.ok(count === 2 || count === 3, "two rotations at once may be one or two");
   for (const secret of [first, second]) new Webhook(secret).verify(body, headers);
 
-  const { secret: third, previous } = await rotateSecret(sql, openSeal(undefined), owner, 0);
+  const { secret: third, previous } = await rotateSecret(sql, openSecretBox(undefined), owner, 0);
   assert.ok(previous.every(({ secret }) => secret !== second));
   await sql`update webhook_secret set expires_at = now() where secret = ${first}`;
   await delivery.finish();

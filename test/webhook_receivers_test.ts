@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { verifyEvent } from "../docs/receivers/verify.ts";
-import { explainSignature, type Fault } from "../src/domain/webhooks/explain_signature.ts";
+import { explainSignature, type SignatureFault } from "../src/domain/webhooks/explain_signature.ts";
 
 interface Vector {
   name: string;
@@ -82,7 +82,7 @@ Deno.test("a failed verification says which of the things that can go wrong did"
   const { secret, headers, body, now } = vectors[0]!;
   const other = vectors.find(({ name }) => name === "another secret")!.secret;
   const bytes = (text: string) => new TextEncoder().encode(text);
-  const cases: [Fault, RegExp, Partial<Vector>][] = [
+  const cases: [SignatureFault, RegExp, Partial<Vector>][] = [
     ["missing_header", /webhook-id is missing/, { headers: { ...headers, "webhook-id": "" } }],
     ["malformed_header", /Unix seconds/, { headers: { ...headers, "webhook-timestamp": "now" } }],
     ["malformed_header", /"v1,<base64>"/, { headers: { ...headers, "webhook-signature": "x" } }],

@@ -1,4 +1,4 @@
-import type { Fault } from "../../src/upstream/adapter.ts";
+import type { UpstreamFault } from "../../src/upstream/adapter.ts";
 import { type FaultKind, kindOfStatus, paramOf, withoutWords } from "../dialect/faults.ts";
 import { type Json, record, text } from "../dialect/json.ts";
 
@@ -22,12 +22,12 @@ const CLIENT_NAMES: Readonly<Record<string, string>> = {
   thinking: "reasoning_effort",
 };
 
-export function readFault(status: number, body: unknown): Fault {
+export function readFault(status: number, body: unknown): UpstreamFault {
   const error = record(record(body)?.error);
   return error === null ? { kind: withoutWords(status) } : faultOfError(status, error);
 }
 
-export function faultOfError(status: number, error: Json): Fault {
+export function faultOfError(status: number, error: Json): UpstreamFault {
   const message = text(error.message) ?? "";
   const kind = KINDS[text(error.type) ?? ""] ?? kindOfStatus(status);
   if (record(error.details)?.error_code === "enforced_spend_limit_reached") {

@@ -1,4 +1,4 @@
-import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { callId } from "../dialect/call_id.ts";
 import { conversationOf, type Part, type Turn } from "../dialect/conversation.ts";
 import { compact, type Json } from "../dialect/json.ts";
@@ -12,7 +12,7 @@ import { toolsOf } from "./tools.ts";
 const OUTPUT_TOKENS = 4096;
 
 /** The body of POST /v1/messages. */
-export function messagesBody(request: ChatRequest, target: Target): Json {
+export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json {
   parameters.refuseShapes(request, ["audio", "logprobs", "functions"]);
   if (typeof request.n === "number" && request.n > 1) {
     refuse("n", "This model gives one answer to a request: leave `n` out.");

@@ -1,4 +1,4 @@
-import type { Adapter, Target } from "../../src/upstream/adapter.ts";
+import type { Adapter, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { readProvider } from "../dialect/declaration.ts";
 import { chatAdapter, openedLater } from "../dialect/declare.ts";
 import { join } from "../dialect/write.ts";
@@ -24,7 +24,7 @@ export const adapter: Adapter = openedLater(["chat"], () => {
   };
 });
 
-function addressOf({ baseUrl, model }: Target): string {
+function addressOf({ baseUrl, model }: UpstreamTarget): string {
   const [address, query] = baseUrl.split("?") as [string, string?];
   if (/\/openai\/v1\/*$/.test(address)) {
     return join(address, `/chat/completions${query === undefined ? "" : `?${query}`}`);

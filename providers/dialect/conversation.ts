@@ -1,4 +1,4 @@
-import { Refusal } from "../../src/lib/api_error.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
 import type { ChatRequest } from "../../src/upstream/adapter.ts";
 import { type Json, record, records, text } from "./json.ts";
 import { refuse } from "./write.ts";
@@ -135,7 +135,7 @@ function fromUrl(url: unknown, param: string): Bytes | Link {
   // Looked at from the front only: the bytes may be many.
   const head = typeof url === "string" ? DATA_URL.exec(url.slice(0, 256)) : null;
   if (head === null) {
-    throw new Refusal("invalid_value", "Expected an https address or a base64 data URL.", {
+    throw new ApiError("invalid_value", "Expected an https address or a base64 data URL.", {
       param,
     });
   }
@@ -162,5 +162,5 @@ function inputOf(written: unknown, param: string): Json {
   } catch {
     // Said below.
   }
-  throw new Refusal("invalid_value", "Expected the arguments as a JSON object.", { param });
+  throw new ApiError("invalid_value", "Expected the arguments as a JSON object.", { param });
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../src/lib/api_error.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
 import { ADAPTERS } from "../registry.ts";
 import type { ChatRequest } from "../../src/upstream/adapter.ts";
 
@@ -10,7 +10,7 @@ function refusedBy(provider: string, request: Partial<ChatRequest>): [string, st
   try {
     ADAPTERS.get(provider)!.chat!.write({ model: "ours", messages, ...request }, TARGET);
   } catch (error) {
-    if (error instanceof Refusal) return [error.code, error.param];
+    if (error instanceof ApiError) return [error.code, error.param];
     throw error;
   }
   return ["", null];

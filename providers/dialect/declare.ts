@@ -1,5 +1,5 @@
 import type { Adapter, ChatAdapter } from "../../src/upstream/adapter.ts";
-import type { MediaType } from "../../src/upstream/media_adapter.ts";
+import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
 import { mediaAdapters } from "../media/declare.ts";
 import { type ProviderDeclaration, readProvider } from "./declaration.ts";
 import { declareFaults } from "./faults.ts";
@@ -20,7 +20,7 @@ export function declaredAdapter(
 
 export function adapterOf(declared: ProviderDeclaration): Adapter {
   const { base_url, media, chat = media === undefined } = declared;
-  const made = Object.keys(media ?? {}) as MediaType[];
+  const made = Object.keys(media ?? {}) as MediaJobType[];
   return {
     types: [...chat ? ["chat" as const] : [], ...made],
     baseUrl: base_url ?? null,

@@ -1,8 +1,8 @@
-import type { Fault } from "../../src/upstream/adapter.ts";
+import type { UpstreamFault } from "../../src/upstream/adapter.ts";
 import { count, type Json, record, records, text } from "./json.ts";
 import { follow, type Pointer, pointers } from "./pointer.ts";
 
-export type FaultKind = Fault["kind"];
+export type FaultKind = UpstreamFault["kind"];
 
 /** One line of an error table: everything it names must hold. */
 export interface ErrorRule {
@@ -63,13 +63,13 @@ export function kindOfStatus(status: number): FaultKind {
 /** How a provider reports failure: instead of an answer, or in the middle of one. */
 export interface Faults {
   /** What an error means that was found already. */
-  judge(status: number, error: Json): Fault;
+  judge(status: number, error: Json): UpstreamFault;
   /** What an answer that is not 2xx means. */
-  read(status: number, body: unknown): Fault;
+  read(status: number, body: unknown): UpstreamFault;
   /** Whether a rule knows the answer's words, beyond its status, for those of a request that was turned away. */
   isRefusal(status: number, body: unknown): boolean;
   /** What a chunk reports; null for one that reports no failure. */
-  inChunk(chunk: Json): Fault | null;
+  inChunk(chunk: Json): UpstreamFault | null;
 }
 
 /** Reads errors by the declared table, then by what is common, then by status. */
@@ -82,7 +82,7 @@ export function declareFaults(
   const codeField = declared.code ?? "code";
   const rules = [...declared.rules ?? [], ...COMMON].map(compile);
 
-  function judge(status: number, error: Json): Fault {
+  function judge(status: number, error: Json): UpstreamFault {
     const kind = rules.find((rule) => rule.fits(status, error))?.kind ?? kindOfStatus(status);
     if (kind !== "rejected") return { kind };
     const param = paramOf(text(error.param), clientName, fields);

@@ -1,6 +1,6 @@
-import { Refusal } from "../../src/lib/api_error.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
 import { withoutTrailing } from "../../src/lib/without_trailing.ts";
-import type { ChatRequest, Target, UpstreamRequest } from "../../src/upstream/adapter.ts";
+import type { ChatRequest, UpstreamRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { type Json, record, records } from "./json.ts";
 
 export interface Bounds {
@@ -28,7 +28,7 @@ export interface WriteDeclaration {
   readonly stream?: { readonly ask_usage?: boolean };
 }
 
-export type RequestWriter = (request: ChatRequest, target: Target) => UpstreamRequest;
+export type RequestWriter = (request: ChatRequest, target: UpstreamTarget) => UpstreamRequest;
 
 /** Makes the function that writes requests; what the declaration says is worked out once. */
 export function requestWriter(declared: WriteDeclaration): RequestWriter {
@@ -90,7 +90,7 @@ export function join(baseUrl: string, path: string): string {
 }
 
 export function refuse(param: string, message: string): never {
-  throw new Refusal("capability_not_supported", message, { param });
+  throw new ApiError("capability_not_supported", message, { param });
 }
 
 function refuseUnable(request: ChatRequest, names: readonly string[]): void {

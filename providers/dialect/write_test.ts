@@ -1,22 +1,27 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../src/lib/api_error.ts";
-import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
+import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { requestWriter, type WriteDeclaration } from "./write.ts";
 
 const REQUEST: ChatRequest = { model: "ours", messages: [{ role: "user", content: "Hi" }] };
-const TARGET: Target = { model: "theirs", baseUrl: "https://a.test/v1", apiKey: "k", headers: {} };
+const TARGET: UpstreamTarget = {
+  model: "theirs",
+  baseUrl: "https://a.test/v1",
+  apiKey: "k",
+  headers: {},
+};
 
 function written(
   declared: WriteDeclaration,
   request: Partial<ChatRequest> = {},
-  target: Partial<Target> = {},
+  target: Partial<UpstreamTarget> = {},
 ) {
   const sent = requestWriter(declared)({ ...REQUEST, ...request }, { ...TARGET, ...target });
   return { ...sent, body: JSON.parse(sent.body!) as Record<string, unknown> };
 }
 
 const refusal = (param: string) => (error: unknown) =>
-  error instanceof Refusal && error.code === "capability_not_supported" && error.param === param;
+  error instanceof ApiError && error.code === "capability_not_supported" && error.param === param;
 
 Deno.test("a server that is like OpenAI's gets the request as it is, under its own model", () => {
   const { url, headers, body } = written({});

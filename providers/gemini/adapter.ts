@@ -1,4 +1,4 @@
-import type { Adapter, Target } from "../../src/upstream/adapter.ts";
+import type { Adapter, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { join, lowerCase } from "../dialect/write.ts";
 import { readFault } from "./fault.ts";
 import { imageTokens } from "./image_tokens.ts";
@@ -30,7 +30,7 @@ export const adapter: Adapter = {
 };
 
 /** A model with a folder of its own (`tunedModels/…`) is written whole. */
-function addressOf({ baseUrl, model }: Target, streamed: boolean): string {
+function addressOf({ baseUrl, model }: UpstreamTarget, streamed: boolean): string {
   const path = model.includes("/") ? model : `models/${model}`;
   const method = streamed ? "streamGenerateContent?alt=sse" : "generateContent";
   return join(baseUrl, `/${encodeURI(path)}:${method}`);

@@ -1,4 +1,4 @@
-import type { Fault } from "../../src/upstream/adapter.ts";
+import type { UpstreamFault } from "../../src/upstream/adapter.ts";
 import { type FaultKind, kindOfStatus, withoutWords } from "../dialect/faults.ts";
 import { count, type Json, record, records, text } from "../dialect/json.ts";
 
@@ -38,14 +38,14 @@ const CLIENT_NAMES: readonly (readonly [string, string])[] = [
   ["system_instruction", "messages"],
 ];
 
-export function readFault(status: number, body: unknown): Fault {
+export function readFault(status: number, body: unknown): UpstreamFault {
   // A stream that fails before it starts answers with a list of one.
   const whole = Array.isArray(body) ? body[0] : body;
   const error = record(record(whole)?.error);
   return error === null ? { kind: withoutWords(status) } : faultOfError(status, error);
 }
 
-export function faultOfError(given: number, error: Json): Fault {
+export function faultOfError(given: number, error: Json): UpstreamFault {
   const status = given === 0 ? count(error.code) ?? 0 : given;
   const message = text(error.message) ?? "";
   const details = records(error.details);

@@ -1,4 +1,4 @@
-import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { compact, count, type Json } from "../dialect/json.ts";
 import * as parameters from "../dialect/parameters.ts";
 import { refuse } from "../dialect/write.ts";
@@ -7,7 +7,10 @@ import { generationOf } from "./model.ts";
 const CANDIDATES_MAX = 8;
 
 /** `generationConfig` of a request; undefined where everything is as the provider has it. */
-export function generationConfig(request: ChatRequest, { model }: Target): Json | undefined {
+export function generationConfig(
+  request: ChatRequest,
+  { model }: UpstreamTarget,
+): Json | undefined {
   const format = parameters.formatOf(request);
   const config = compact({
     maxOutputTokens: parameters.outputLimit(request) ?? undefined,

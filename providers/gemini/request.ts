@@ -1,4 +1,4 @@
-import type { ChatRequest, Target } from "../../src/upstream/adapter.ts";
+import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import {
   conversationOf,
   type Link,
@@ -19,7 +19,7 @@ import { generationOf } from "./model.ts";
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 /** The body of `generateContent` and of its stream. */
-export function contentBody(request: ChatRequest, target: Target): Json {
+export function contentBody(request: ChatRequest, target: UpstreamTarget): Json {
   parameters.refuseShapes(request, ["audio", "functions"]);
   const { system, turns } = conversationOf(request);
   const use = parameters.toolUseOf(request);

@@ -1,10 +1,10 @@
-import { Refusal } from "../../src/lib/api_error.ts";
-import type { Fault, Target } from "../../src/upstream/adapter.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
+import type { UpstreamFault, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import type {
   MediaAdapter,
   MediaJob,
+  MediaJobType,
   MediaReply,
-  MediaType,
 } from "../../src/upstream/media_adapter.ts";
 import { declareFaults, type ErrorsDeclaration } from "../dialect/faults.ts";
 import { text } from "../dialect/json.ts";
@@ -15,7 +15,7 @@ import { handleOf } from "./inputs.ts";
 import { compileReading, jsonOf } from "./reading.ts";
 import { authOf, type CompiledRequest, compileRequest, type RequestRoot } from "./request.ts";
 
-type Media = Readonly<Partial<Record<MediaType, MediaAdapter>>>;
+type Media = Readonly<Partial<Record<MediaJobType, MediaAdapter>>>;
 
 /** Fields that a client of ours can have sent. */
 const CLIENT_FIELDS: ReadonlySet<string> = new Set(
@@ -24,7 +24,7 @@ const CLIENT_FIELDS: ReadonlySet<string> = new Set(
 
 export interface MediaProvider extends ProviderGround {
   readonly errors?: ErrorsDeclaration;
-  readonly media?: Readonly<Partial<Record<MediaType, MediaDeclaration>>>;
+  readonly media?: Readonly<Partial<Record<MediaJobType, MediaDeclaration>>>;
 }
 
 /** The adapters that the `media` of a provider's file describes. */
@@ -59,7 +59,8 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
   /** A request about a job that is known by its id. */
   const aboutJob = (written: RequestDeclaration, method: "GET" | "POST") => {
     const compiled = request(written, method);
-    return (id: string, target: Target) => compiled.write({ model: target.model, id }, target);
+    return (id: string, target: UpstreamTarget) =>
+      compiled.write({ model: target.model, id }, target);
   };
   const failedOn = {
     poll: new Set(poll?.failed_on),
@@ -80,7 +81,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
       for (const submission of submissions) {
         if (await submission.fits(root)) return await submission.write(root, target, extraBody);
       }
-      throw new Refusal("capability_not_supported", "This model cannot do this.");
+      throw new ApiError("capability_not_supported", "This model cannot do this.");
     },
     async readSubmitted(reply, job, target) {
       const bound = { model: target.model, parameters: job.parameters };
@@ -149,7 +150,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
 }
 
 /** Names the client's field alone: what follows it is the provider's own wording. */
-function plainly({ kind, param }: Fault): Fault {
+function plainly({ kind, param }: UpstreamFault): UpstreamFault {
   return param === undefined ? { kind } : { kind, param: /^[a-z_]*/.exec(param)![0] };
 }
 
@@ -161,7 +162,7 @@ interface Preparation {
 async function fitting(
   preparations: readonly Preparation[],
   job: MediaJob,
-  target: Target,
+  target: UpstreamTarget,
 ): Promise<readonly Preparation[]> {
   const root = rootOf(job, target, {});
   const fits = await Promise.all(preparations.map(({ request }) => request.fits(root)));
@@ -176,7 +177,11 @@ function preparedBy(
 }
 
 /** What expressions of a submission see. Null is nothing to them, so that it is left out. */
-function rootOf(job: MediaJob, target: Target, prepared: Record<string, unknown>): RequestRoot {
+function rootOf(
+  job: MediaJob,
+  target: UpstreamTarget,
+  prepared: Record<string, unknown>,
+): RequestRoot {
   return {
     model: target.model,
     type: job.type,

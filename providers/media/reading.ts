@@ -1,8 +1,8 @@
-import type { Fault, Target } from "../../src/upstream/adapter.ts";
+import type { UpstreamFault, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import type {
+  JobStatus,
   MediaReply,
   MediaUsage,
-  Seen,
   UpstreamOutput,
 } from "../../src/upstream/media_adapter.ts";
 import { compact, list, text } from "../dialect/json.ts";
@@ -14,14 +14,19 @@ export interface ReadingOptions {
   declared: MediaDeclaration;
   maps: Maps;
   /** What a job's failure means, by the provider's error table. */
-  judge(error: Readonly<Record<string, unknown>>): Fault;
+  judge(error: Readonly<Record<string, unknown>>): UpstreamFault;
 }
 
 export interface Reading {
   /** The state alone; null where the answer names none that is known. */
-  state(reply: MediaReply, bound: Bound): Promise<Seen["state"] | null>;
+  state(reply: MediaReply, bound: Bound): Promise<JobStatus["state"] | null>;
   /** What a job is known to be in a state. */
-  seen(state: Seen["state"], reply: MediaReply, target: Target, bound: Bound): Promise<Seen>;
+  seen(
+    state: JobStatus["state"],
+    reply: MediaReply,
+    target: UpstreamTarget,
+    bound: Bound,
+  ): Promise<JobStatus>;
 }
 
 export function compileReading({ declared, maps, judge }: ReadingOptions): Reading {
@@ -49,7 +54,7 @@ export function compileReading({ declared, maps, judge }: ReadingOptions): Readi
 
   async function outputsIn(
     reply: MediaReply,
-    target: Target,
+    target: UpstreamTarget,
     bound: Bound,
   ): Promise<UpstreamOutput[]> {
     const body = jsonOf(reply);
@@ -105,10 +110,12 @@ export function jsonOf({ body }: MediaReply): unknown {
   return body instanceof Uint8Array ? undefined : body;
 }
 
-function stateTable({ at: _, ...states }: StateDeclaration): ReadonlyMap<string, Seen["state"]> {
+function stateTable(
+  { at: _, ...states }: StateDeclaration,
+): ReadonlyMap<string, JobStatus["state"]> {
   return new Map(
     Object.entries(states).flatMap(([state, words]) =>
-      [words].flat().map((word) => [word, state as Seen["state"]] as const)
+      [words].flat().map((word) => [word, state as JobStatus["state"]] as const)
     ),
   );
 }
@@ -129,7 +136,7 @@ function fromBase64(coded: string, mimeType: string | null): UpstreamOutput {
 function fromUrl(
   url: string,
   mimeType: string | null,
-  { baseUrl }: Target,
+  { baseUrl }: UpstreamTarget,
   withKey: boolean,
 ): UpstreamOutput {
   if (url.startsWith("data:")) return fromBase64(url, mimeType);

@@ -1,4 +1,4 @@
-import type { Target } from "../../src/upstream/adapter.ts";
+import type { UpstreamTarget } from "../../src/upstream/adapter.ts";
 import type { MediaInput, MediaRequest } from "../../src/upstream/media_adapter.ts";
 import { record } from "../dialect/json.ts";
 import { join, lowerCase } from "../dialect/write.ts";
@@ -18,7 +18,11 @@ export interface RequestRoot {
 export interface CompiledRequest {
   /** Whether it is the one for this job. */
   fits(root: RequestRoot): Promise<boolean>;
-  write(root: RequestRoot, target: Target, extra?: Target["extraBody"]): Promise<MediaRequest>;
+  write(
+    root: RequestRoot,
+    target: UpstreamTarget,
+    extra?: UpstreamTarget["extraBody"],
+  ): Promise<MediaRequest>;
 }
 
 export function compileRequest(
@@ -61,14 +65,21 @@ export function compileRequest(
 }
 
 /** The header that carries our key; none where there is none. */
-export function authOf({ auth }: ProviderGround, { apiKey }: Target): Record<string, string> {
+export function authOf(
+  { auth }: ProviderGround,
+  { apiKey }: UpstreamTarget,
+): Record<string, string> {
   if (auth === "none" || apiKey === null) return {};
   const { header, prefix = "" } = auth ?? { header: "authorization", prefix: "Bearer " };
   return { [header.toLowerCase()]: prefix + apiKey };
 }
 
 /** A provider's further hosts are real only at its own address: whoever declares another gets it all. */
-function addressOf(ground: ProviderGround, host: string | undefined, target: Target): string {
+function addressOf(
+  ground: ProviderGround,
+  host: string | undefined,
+  target: UpstreamTarget,
+): string {
   const isElsewhere = target.baseUrl !== ground.base_url;
   const address = host === undefined || isElsewhere ? target.baseUrl : ground.hosts![host]!;
   return join(address, "");
@@ -111,7 +122,7 @@ interface Content {
 async function contentOf(
   { body, form, bytes }: { body: Template | null; form: Template | null; bytes: Template | null },
   root: RequestRoot,
-  extra: Target["extraBody"],
+  extra: UpstreamTarget["extraBody"],
 ): Promise<Content> {
   if (form !== null) {
     return { content: formOf({ ...record(await form(root)), ...extra }), type: null };

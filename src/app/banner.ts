@@ -2,10 +2,10 @@ import { countAccounts, createAccount } from "../domain/accounts/accounts.ts";
 import { createKey } from "../domain/accounts/api_keys.ts";
 import type { Settings } from "./environment.ts";
 import type { Gateway } from "./open_gateway.ts";
-import { credit } from "../domain/ledger/credit.ts";
+import { addCredit } from "../domain/ledger/credit.ts";
 
 /** What an operator sees when the gateway has started. */
-export async function banner(gateway: Gateway, settings: Settings): Promise<string> {
+export async function startupBanner(gateway: Gateway, settings: Settings): Promise<string> {
   const { service, models, withheld } = gateway.keeper.current;
   const key = await demoKey(gateway);
   const lines = [
@@ -42,7 +42,7 @@ export async function banner(gateway: Gateway, settings: Settings): Promise<stri
 async function demoKey({ database }: Gateway): Promise<string | null> {
   if (database.kind !== "embedded" || await countAccounts(database.sql) > 0) return null;
   const account = await createAccount(database.sql, { name: "demo" });
-  await credit(database.sql, {
+  await addCredit(database.sql, {
     account: account.id,
     kind: "gift",
     amount: "10.00",

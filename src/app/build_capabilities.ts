@@ -1,10 +1,10 @@
 import { openAdapter } from "../../providers/own.ts";
 import { ADAPTERS, ADDRESS_NEEDED } from "../../providers/registry.ts";
-import type { Known } from "../platform/config/checker.ts";
+import type { BuildCapabilities } from "../platform/config/checker.ts";
 import { OPERATIONS } from "../http/endpoints/operations.ts";
 
 /** What this build can do, for the check of a declaration. */
-export const KNOWN: Known = {
+export const BUILD_CAPABILITIES: BuildCapabilities = {
   adapters: ADAPTERS,
   openAdapter,
   addressNeeded: ADDRESS_NEEDED,

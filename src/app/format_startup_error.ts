@@ -1,17 +1,19 @@
-import { BadDeclaration, renderFaults } from "../platform/config/faults.ts";
-import { CrewError } from "./worker_pool.ts";
+import { ConfigError, renderFaults } from "../platform/config/faults.ts";
+import { WorkerPoolError } from "./worker_pool.ts";
 import { SettingsError } from "./environment.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 
 /** What went wrong, as the operator should read it; the stack only for what we did not foresee. */
-export function explain(error: unknown): string {
-  if (error instanceof BadDeclaration) {
+export function formatStartupError(error: unknown): string {
+  if (error instanceof ConfigError) {
     const report = renderFaults(error.file, error.source, error.faults, {
       colors: Deno.stderr.isTerminal(),
     });
     return `${report}\n\n${error.message}. Nothing was started.`;
   }
-  const isOurs = [SettingsError, StorageError, CrewError].some((type) => error instanceof type);
+  const isOurs = [SettingsError, StorageError, WorkerPoolError].some((type) =>
+    error instanceof type
+  );
   if (isOurs) return (error as Error).message;
   if (error instanceof Deno.errors.AddrInUse) {
     return "The address is in use: another program listens there. Stop it, or set PORT to a free one.";

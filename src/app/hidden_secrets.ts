@@ -1,5 +1,5 @@
 import type { Settings } from "./environment.ts";
-import { parseAddress } from "../platform/database/database_url.ts";
+import { parseDatabaseUrl } from "../platform/database/database_url.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
@@ -29,7 +29,7 @@ export function hideSecrets(given: Given): Environment {
 
 function passwordOf(databaseUrl: string): string | undefined {
   try {
-    return parseAddress(databaseUrl).password;
+    return parseDatabaseUrl(databaseUrl).password;
   } catch (error) {
     // An address that cannot be read is reported where the database is opened.
     if (error instanceof StorageError) return undefined;

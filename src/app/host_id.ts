@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 
 /** Names the place where this node keeps what other nodes do not see: a folder of a machine. */
-export function findHome(dataDir: string): string {
+export function findHostId(dataDir: string): string {
   return `${hostname()}:${resolve(dataDir)}`;
 }
 

@@ -2,7 +2,7 @@
 const HERE: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 /** The address at which a listener can be opened, from this machine at least. */
-export function addressOf({ hostname, port }: Deno.NetAddr): string {
+export function listenAddress({ hostname, port }: Deno.NetAddr): string {
   const host = HERE[hostname] ?? hostname;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { keepRunning } from "./log_unhandled_rejections.ts";
+import { logUnhandledRejections } from "./log_unhandled_rejections.ts";
 
 Deno.test("a rejection that nobody handles is told, and the process goes on", async () => {
   const said: [message: string, fields?: Record<string, unknown>][] = [];
-  using _ = keepRunning({ error: (message, fields) => void said.push([message, fields]) });
+  using _ = logUnhandledRejections({
+    error: (message, fields) => void said.push([message, fields]),
+  });
   const reason = new Error("lost");
   void Promise.reject(reason);
   await new Promise((resume) => setTimeout(resume, 10));

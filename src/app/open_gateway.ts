@@ -1,20 +1,20 @@
 import { join } from "node:path";
-import { KeyRing } from "../domain/accounts/api_key_cache.ts";
-import { addressOf, listensEverywhere } from "./listen_address.ts";
+import { ApiKeyCache } from "../domain/accounts/api_key_cache.ts";
+import { listenAddress, listensEverywhere } from "./listen_address.ts";
 import { findAdminToken } from "./admin_token.ts";
 import { hideSecrets } from "./hidden_secrets.ts";
-import { findHome } from "./host_id.ts";
-import { PlanKeeper } from "../platform/config/config_store.ts";
-import type { Plan } from "../platform/config/config.ts";
-import { watchDeclaration } from "../platform/config/watch.ts";
+import { findHostId } from "./host_id.ts";
+import { ConfigStore } from "../platform/config/config_store.ts";
+import type { Config } from "../platform/config/config.ts";
+import { watchConfigFile } from "../platform/config/watch.ts";
 import type { Settings } from "./environment.ts";
-import { checkFeasible, waitsForRestart } from "./validate_environment.ts";
+import { settingsNeedingRestart, validateEnvironment } from "./validate_environment.ts";
 import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { type AppDeps, buildApp } from "../http/app.ts";
-import { Front, type FrontDeps } from "../http/request_handler.ts";
+import { RequestHandler, type RequestHandlerDeps } from "../http/request_handler.ts";
 import { TaskWaits, type WaitLimits } from "../http/task_waits.ts";
-import { dramaStories } from "../workflows/dramas/drama_task_handlers.ts";
-import { KNOWN } from "./build_capabilities.ts";
+import { dramaTaskHandlers } from "../workflows/dramas/drama_task_handlers.ts";
+import { BUILD_CAPABILITIES } from "./build_capabilities.ts";
 import { openChat } from "./open_chat.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
@@ -27,9 +27,9 @@ import { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { Queue } from "../platform/queue/queue.ts";
 import { currencyGuard } from "../domain/ledger/currency.ts";
 import { openLedger } from "../domain/ledger/ledger.ts";
-import { declarePlans } from "../domain/ledger/plans.ts";
-import { keepTime } from "./watch_time.ts";
-import { keepSweeping } from "../domain/ledger/sweep_loop.ts";
+import { storePlans } from "../domain/ledger/plans.ts";
+import { watchTime } from "./watch_time.ts";
+import { startSweepLoop } from "../domain/ledger/sweep_loop.ts";
 import { RequestBodies } from "../domain/limits/request_bodies.ts";
 import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
@@ -37,13 +37,13 @@ import { startServer, stopServing } from "./serve.ts";
 import type { GatewayTiming } from "./timing.ts";
 import { checkConfig, checkDatabase, checkQueue } from "./readiness.ts";
 import { buildSite } from "../site/site.tsx";
-import { type Changes, openChanges } from "../platform/cluster/cluster.ts";
+import { type Cluster, joinCluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import { StorageProbe } from "../platform/database/storage_probe.ts";
 import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
-import { byLevel, type Log } from "../platform/telemetry/log.ts";
+import { type Log, logAtLevel } from "../platform/telemetry/log.ts";
 import { type MetricFacts, type Metrics, openMetrics } from "../platform/telemetry/metrics.ts";
 import { openTaskMetrics } from "../platform/telemetry/task_metrics.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
@@ -55,7 +55,7 @@ export interface GatewayOptions extends Settings {
   /** Of a thread among others: what all of them have counted, for `/metrics`. */
   countAll?: MetricFacts["countAll"];
   /** Told of every request as it begins. */
-  onRequest?: FrontDeps["onRequest"];
+  onRequest?: RequestHandlerDeps["onRequest"];
   /** Called when only the end of this process helps the embedded database. */
   onStuck?: () => void;
   /** Differs from the usual only in tests. */
@@ -70,8 +70,8 @@ export interface GatewayOptions extends Settings {
 export interface Gateway extends AsyncDisposable {
   readonly address: string;
   readonly database: Database;
-  readonly changes: Changes;
-  readonly keeper: PlanKeeper;
+  readonly changes: Cluster;
+  readonly keeper: ConfigStore;
   readonly adminToken: string;
   readonly files: OpenFiles;
   /** Stops taking requests; `asyncDispose` follows. */
@@ -79,7 +79,7 @@ export interface Gateway extends AsyncDisposable {
   /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
   catchUp(patienceMs: number): Promise<void>;
   /** What this one has counted, for another that answers for all. */
-  readonly count: Metrics["tell"];
+  readonly count: Metrics["collect"];
 }
 
 /**
@@ -89,13 +89,13 @@ export interface Gateway extends AsyncDisposable {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log } = options;
   await using opened = new AsyncDisposableStack();
-  const keeper = await PlanKeeper.open({
+  const keeper = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
-    known: KNOWN,
+    known: BUILD_CAPABILITIES,
     log: (level, message, fields) => log[level](message, fields),
   });
-  checkFeasible(options, keeper.current);
+  validateEnvironment(options, keeper.current);
   const metrics = openMetrics({
     version: () => keeper.current.version,
     inFlight: () => front.inFlight,
@@ -105,10 +105,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     new RequestBodies({ threads: options.workers, pace: options.timing?.body }),
   );
   let database: Database | null = null;
-  let changes: Changes | null = null;
+  let changes: Cluster | null = null;
   let queue: Queue | null = null;
   let probe: StorageProbe | null = null;
-  const front: Front = new Front({
+  const front: RequestHandler = new RequestHandler({
     keeper,
     log,
     metrics,
@@ -122,7 +122,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const server = startServer(front, options);
-  const address = addressOf(server.addr);
+  const address = listenAddress(server.addr);
   if (listensEverywhere(server.addr) && keeper.current.service.baseUrl === null) {
     log.warn("service.base_url is not set: results get addresses for this machine", { address });
   }
@@ -130,16 +130,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stop = () => stopping ??= stopServing(front, server, log);
   opened.defer(stop);
 
-  const logAt = byLevel(log);
+  const logAt = logAtLevel(log);
   const { dataDir } = options;
   const { patiently, ...storage } = await openStorage(options);
   const { sql } = database = opened.use(storage.database);
-  opened.use(keepTime(database, log, options.timing?.clock));
+  opened.use(watchTime(database, log, options.timing?.clock));
   const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
-  const home = findHome(dataDir);
+  const home = findHostId(dataDir);
   const nodes = changes = opened.use(
-    await openChanges(database, {
+    await joinCluster(database, {
       declaration: () => keeper.current.version,
       currency: () => keeper.current.service.currency,
       home,
@@ -153,7 +153,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log: (level, message, fields) => log[level](message, fields),
   });
   await patiently(() => keeper.guard(currencyGuard(sql, nodes.nodeId)));
-  const keys = opened.use(new KeyRing(database.sql, changes));
+  const keys = opened.use(new ApiKeyCache(database.sql, changes));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
       nodes: () => nodes.peers.length + 1,
@@ -165,7 +165,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     database,
     money: () => keeper.current.service,
     onExceeded,
-    onStray: (id, error) => log.warn("a hold is left to the sweeper", { request_id: id, error }),
+    onOrphanedHold: (id, error) =>
+      log.warn("a hold is left to the sweeper", { request_id: id, error }),
     pending: {
       folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
       log: logAt,
@@ -173,7 +174,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   opened.use(ledger.pending).replay();
   opened.use(
-    keepSweeping(database.sql, {
+    startSweepLoop(database.sql, {
       renew: ledger.renew,
       onExceeded,
       log: logAt,
@@ -192,7 +193,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { admission, upstreams, chat, http1 } = opened.use(
     openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
-  const tellPlans = (plan: Plan) => declarePlans(sql, plan.plans.values());
+  const tellPlans = (plan: Config) => storePlans(sql, plan.plans.values());
   await patiently(() => tellPlans(keeper.current));
   const outbound = opened.use(new Outbound());
   const taskMetrics = openTaskMetrics(metrics.registry, {
@@ -233,11 +234,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     timing: options.timing?.tasks,
     onEnd: (status) => taskMetrics.ended.inc({ status }),
     log,
-  }, dramaStories(upstreams));
+  }, dramaTaskHandlers(upstreams));
   opened.use(queue);
   const siteParts = { database, changes, keeper, log, upstreams, tasks, webhooks };
   const site = opened.use(
-    await patiently(() => openSite({ ...siteParts, callApi: front.callAs }, dataDir)),
+    await patiently(() => openSite({ ...siteParts, callApi: front.callAsAccount }, dataDir)),
   );
   const deps: Omit<AppDeps, "site"> = {
     keys,
@@ -257,21 +258,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,
   };
-  const serve = (plan: Plan) =>
+  const serve = (plan: Config) =>
     front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
   keeper.onChange((plan) => {
     tellPlans(plan).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
   });
   const started = keeper.current.storage;
   keeper.onChange(({ storage }) => {
-    const keys = waitsForRestart(started, storage);
+    const keys = settingsNeedingRestart(started, storage);
     if (keys.length > 0) log.warn("a change takes effect at the next start", { keys });
   });
   keeper.onChange(serve);
   serve(keeper.current);
   queue.start(new Map([[DELIVERY, deliveries], [TASK, steps]]));
   // What is deployed does not change under a running instance.
-  if (!options.onDeploy) opened.use(watchDeclaration(options.configFile, keeper));
+  if (!options.onDeploy) opened.use(watchConfigFile(options.configFile, keeper));
 
   const parts = opened.move();
   return {
@@ -282,7 +283,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     adminToken,
     files,
     drain: () => front.drain(),
-    count: metrics.tell,
+    count: metrics.collect,
     async catchUp(patienceMs) {
       const until = performance.now() + patienceMs;
       await queue!.catchUp(patienceMs);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { SettingsError } from "./environment.ts";
 import { KvQueue, type KvQueueOptions } from "../platform/queue/kv_queue.ts";
 import type { Queue } from "../platform/queue/queue.ts";
-import type { Changes } from "../platform/cluster/cluster.ts";
+import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
@@ -11,7 +11,7 @@ interface Given {
   database: Database;
   databaseUrl: string | undefined;
   dataDir: string;
-  changes: Changes;
+  changes: Cluster;
   home: string;
   onStep: NonNullable<KvQueueOptions["onStep"]>;
   log: Log;

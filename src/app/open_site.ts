@@ -1,20 +1,20 @@
 import { join } from "node:path";
-import { keepForgetting } from "../domain/accounts/browser_grants.ts";
+import { startExpiryLoop } from "../domain/accounts/browser_grants.ts";
 import { OAuth } from "../domain/accounts/oauth.ts";
 import { Passwords } from "../domain/accounts/passwords.ts";
 import { kvSessions, postgresSessions } from "../domain/accounts/session_stores.ts";
 import { Sessions } from "../domain/accounts/sessions.ts";
 import { Throttle } from "../domain/accounts/throttle.ts";
 import { systemClock } from "../lib/clock.ts";
-import type { Plan } from "../platform/config/config.ts";
+import type { Config } from "../platform/config/config.ts";
 import { openapi } from "../http/openapi.ts";
-import { toRefusal } from "../http/render_error.ts";
+import { toApiError } from "../http/render_error.ts";
 import type { SiteDeps } from "../site/context.ts";
 import { openKv } from "../platform/database/kv.ts";
 
 type Given = Omit<
   SiteDeps,
-  "sessions" | "passwords" | "throttle" | "oauth" | "toRefusal" | "document"
+  "sessions" | "passwords" | "throttle" | "oauth" | "toApiError" | "document"
 >;
 
 /** What the site needs beside the gateway's own parts: sessions, passwords, and a count of attempts. */
@@ -31,15 +31,15 @@ export async function openSite(
   const store = where === "postgres"
     ? postgresSessions(sql)
     : kvSessions(opened.adopt(await openSessionFile(given, dataDir), (kv) => kv.close()));
-  opened.use(keepForgetting(sql));
+  opened.use(startExpiryLoop(sql));
   const deps: SiteDeps = {
     ...given,
     sessions: opened.use(new Sessions(store, systemClock)),
     passwords: opened.use(new Passwords()),
     throttle: opened.use(new Throttle(sql)),
     oauth: new OAuth(),
-    toRefusal,
-    document: (plan: Plan) => openapi(plan),
+    toApiError,
+    document: (plan: Config) => openapi(plan),
   };
   const parts = opened.move();
   return { deps, [Symbol.asyncDispose]: () => parts.disposeAsync() };

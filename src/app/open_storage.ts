@@ -15,19 +15,20 @@ interface Given extends Pick<Settings, "databaseUrl" | "dataDir" | "databaseWait
  * Does a step of the start: again while the database is away or cannot serve, so it must be harmless to
  * repeat, and with a sentence where the data folder cannot be used.
  */
-export type Patiently = <T>(step: () => Promise<T>) => Promise<T>;
+export type WithStartupRetry = <T>(step: () => Promise<T>) => Promise<T>;
 
 /** Opens the database and brings its schema up to this build. */
 export async function openStorage(
   given: Given,
-): Promise<{ database: Database; patiently: Patiently }> {
+): Promise<{ database: Database; patiently: WithStartupRetry }> {
   const { databaseUrl, dataDir, databaseWaitSeconds: waitSeconds, onStuck } = given;
   const log: OpenOptions["log"] = (message, fields) => given.log.info(message, fields);
   await using opened = new AsyncDisposableStack();
   const open = () => openDatabase({ databaseUrl, dataDir, waitSeconds, log, onStuck });
   const database = opened.use(await inDataDir(dataDir, open));
   const waiting = { describe: database.describe, waitSeconds, log };
-  const patiently: Patiently = (step) => inDataDir(dataDir, () => waitForDatabase(waiting, step));
+  const patiently: WithStartupRetry = (step) =>
+    inDataDir(dataDir, () => waitForDatabase(waiting, step));
   const { applied } = await patiently(() => migrate(database.sql));
   if (applied.length > 0) log("database migrated", { applied });
   opened.move();

@@ -1,10 +1,10 @@
-import { Refusal } from "../lib/api_error.ts";
-import type { PlanKeeper } from "../platform/config/config_store.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
-import type { Queue, Worker } from "../platform/queue/queue.ts";
+import type { JobHandler, Queue } from "../platform/queue/queue.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { TaskCreation } from "../workflows/tasks/create_task.ts";
@@ -16,7 +16,7 @@ import {
 } from "../workflows/tasks/downloads.ts";
 import { tasksById, taskVersions } from "../workflows/tasks/find_task.ts";
 import { SUBMISSION_TIMING, type SubmissionTiming } from "../workflows/tasks/submit_task.ts";
-import { type Story, taskWorker } from "../workflows/tasks/task_worker.ts";
+import { type TaskHandler, taskWorker } from "../workflows/tasks/task_worker.ts";
 import { TaskWatch } from "../workflows/tasks/task_watch.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Admission } from "../upstream/admission.ts";
@@ -25,7 +25,7 @@ import type { Http1Client } from "../upstream/http1/client.ts";
 
 interface Given {
   database: Database;
-  keeper: PlanKeeper;
+  keeper: ConfigStore;
   configs: ConfigVersions;
   ledger: Ledger;
   queue: Queue;
@@ -45,8 +45,8 @@ const INPUT_MS_MAX = 30_000;
 /** Tasks: what accepts them, and the worker that does their steps. */
 export function openTasks(
   given: Given,
-  stories: ReadonlyMap<string, Story> = new Map(),
-): { tasks: TaskDeps; worker: Worker } {
+  stories: ReadonlyMap<string, TaskHandler> = new Map(),
+): { tasks: TaskDeps; worker: JobHandler } {
   const { database, keeper, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
     given;
   const limits = { ...DOWNLOAD_LIMITS, ...given.download };
@@ -86,7 +86,7 @@ export function openTasks(
 /** A picture that a client named. What is refused here ends the task: nobody could use it. */
 async function fetchInput(
   outbound: Outbound,
-  keeper: PlanKeeper,
+  keeper: ConfigStore,
   url: string,
   signal: AbortSignal,
 ): Promise<FetchedInput> {
@@ -95,7 +95,7 @@ async function fetchInput(
   using answer = await outbound.fetch({ url, timeoutMs: INPUT_MS_MAX, bytesMax, signal }, policy);
   const mimeType = (answer.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (answer.status !== 200 || answer.body === null || !mimeType.startsWith("image/")) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       "An input picture cannot be fetched, or is none: upload it and send its file id.",
       { param: "input_images" },

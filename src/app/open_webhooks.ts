@@ -1,22 +1,22 @@
-import type { PlanKeeper } from "../platform/config/config_store.ts";
+import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
-import type { Queue, Worker } from "../platform/queue/queue.ts";
+import type { JobHandler, Queue } from "../platform/queue/queue.ts";
 import type { Database } from "../platform/database/database.ts";
 import { isStorageDown } from "../platform/database/storage_error.ts";
 import { openDeliveryMetrics } from "../platform/telemetry/delivery_metrics.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
-import { openSeal } from "../domain/webhooks/secret_box.ts";
+import { openSecretBox } from "../domain/webhooks/secret_box.ts";
 import { deliveryWorker } from "../domain/webhooks/sender.ts";
-import { tidyWebhooks } from "../domain/webhooks/prune_webhooks.ts";
+import { pruneWebhooks } from "../domain/webhooks/prune_webhooks.ts";
 import { countWebhooks, type Webhooks } from "../domain/webhooks/webhooks.ts";
 
 const TIDY_MS = 3_600_000;
 
 interface Given {
   database: Database;
-  keeper: PlanKeeper;
+  keeper: ConfigStore;
   queue: Pick<Queue, "ring">;
   outbound: Outbound;
   /** Signs addresses of outputs anew; null where there are no files. */
@@ -27,7 +27,7 @@ interface Given {
 
 /** Events: what sends them, and what manages their receivers. To be disposed of after the queue. */
 export interface OpenWebhooks extends AsyncDisposable {
-  readonly worker: Worker;
+  readonly worker: JobHandler;
   readonly webhooks: Webhooks;
   /** Waits until no attempt is under way, so long at the most. */
   settled(patienceMs: number): Promise<void>;
@@ -35,7 +35,7 @@ export interface OpenWebhooks extends AsyncDisposable {
 
 export function openWebhooks(given: Given, secretsKey: string | undefined): OpenWebhooks {
   const { database: { sql }, keeper, queue, outbound, files, log } = given;
-  const seal = openSeal(secretsKey);
+  const seal = openSecretBox(secretsKey);
   const metrics = openDeliveryMetrics(given.metrics.registry, {
     sending: () => sender.sending,
     count: () => countWebhooks(sql),
@@ -56,7 +56,7 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
   let tidying = Promise.resolve();
   const timer = setInterval(() => {
     sender.forgetOld();
-    tidying = tidyWebhooks(sql).then(() => undefined, (error) => {
+    tidying = pruneWebhooks(sql).then(() => undefined, (error) => {
       // While the database is away everybody says so already.
       if (!isStorageDown(error)) log.error("cannot tidy the delivery log", { error });
     });

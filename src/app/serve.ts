@@ -1,11 +1,11 @@
-import type { Front } from "../http/request_handler.ts";
+import type { RequestHandler } from "../http/request_handler.ts";
 import type { Settings } from "./environment.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
 const DRAIN_MS = 20_000;
 
 export function startServer(
-  front: Front,
+  front: RequestHandler,
   { host, port, workers }: Pick<Settings, "host" | "port" | "workers">,
 ): Deno.HttpServer<Deno.NetAddr> {
   return Deno.serve({
@@ -18,7 +18,11 @@ export function startServer(
 }
 
 /** Stops accepting and waits for what runs, for so long and no longer. */
-export async function stopServing(front: Front, server: Deno.HttpServer, log: Log): Promise<void> {
+export async function stopServing(
+  front: RequestHandler,
+  server: Deno.HttpServer,
+  log: Log,
+): Promise<void> {
   front.drain();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<"late">((resolve) =>

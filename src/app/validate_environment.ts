@@ -1,25 +1,25 @@
-import type { Plan } from "../platform/config/config.ts";
+import type { Config } from "../platform/config/config.ts";
 import { type Settings, SettingsError } from "./environment.ts";
 
 type Given = Pick<Settings, "databaseUrl" | "adminToken" | "onDeploy" | "workers">;
 
 /** Refuses at once, and all together, what is declared but cannot work where this process runs. */
-export function checkFeasible(settings: Given, { storage }: Pick<Plan, "storage">): void {
-  const reasons = settings.onDeploy ? whyNotOnDeploy(settings, storage) : [];
+export function validateEnvironment(settings: Given, { storage }: Pick<Config, "storage">): void {
+  const reasons = settings.onDeploy ? deployObstacle(settings, storage) : [];
   if (settings.databaseUrl === undefined && storage.queue === "postgres") {
     reasons.push(
       "storage.queue is postgres, but the embedded database has one session and a queue needs more. " +
         "Set DATABASE_URL, or declare storage.queue: kv.",
     );
   }
-  if (settings.workers > 1) reasons.push(...whyNotSeveral(settings, storage));
+  if (settings.workers > 1) reasons.push(...multiNodeObstacle(settings, storage));
   if (reasons.length > 0) {
     throw new SettingsError(["This cannot work here:", ...reasons].join("\n- "));
   }
 }
 
 /** Several threads are several nodes that share a machine. */
-function whyNotSeveral(settings: Given, storage: Plan["storage"]): string[] {
+function multiNodeObstacle(settings: Given, storage: Config["storage"]): string[] {
   const reasons: string[] = [];
   if (settings.databaseUrl === undefined) {
     reasons.push(
@@ -31,7 +31,7 @@ function whyNotSeveral(settings: Given, storage: Plan["storage"]): string[] {
 }
 
 /** An instance on Deno Deploy comes and goes, keeps no files, and has no queue of its own. */
-function whyNotOnDeploy(settings: Given, storage: Plan["storage"]): string[] {
+function deployObstacle(settings: Given, storage: Config["storage"]): string[] {
   const reasons: string[] = [];
   if (settings.databaseUrl === undefined) {
     reasons.push(
@@ -58,9 +58,9 @@ function whyNotOnDeploy(settings: Given, storage: Plan["storage"]): string[] {
 }
 
 /** What a new declaration changes that a running process cannot: it was opened at the start. */
-export function waitsForRestart(
-  opened: Plan["storage"],
-  declared: Plan["storage"],
+export function settingsNeedingRestart(
+  opened: Config["storage"],
+  declared: Config["storage"],
 ): ("storage.queue" | "storage.sessions")[] {
   return [
     ...(opened.queue === declared.queue ? [] : ["storage.queue" as const]),

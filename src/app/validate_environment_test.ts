@@ -1,22 +1,25 @@
 import assert from "node:assert/strict";
-import type { Plan } from "../platform/config/config.ts";
+import type { Config } from "../platform/config/config.ts";
 import { SettingsError } from "./environment.ts";
-import { checkFeasible, waitsForRestart } from "./validate_environment.ts";
+import { settingsNeedingRestart, validateEnvironment } from "./validate_environment.ts";
 
-const storage = (given: Partial<Plan["storage"]>) =>
-  ({ storage: { queue: "kv", sessions: "kv", files: "local", ...given } }) as Pick<Plan, "storage">;
+const storage = (given: Partial<Config["storage"]>) =>
+  ({ storage: { queue: "kv", sessions: "kv", files: "local", ...given } }) as Pick<
+    Config,
+    "storage"
+  >;
 
 Deno.test("on one machine the defaults work, with and without a server", () => {
   const given = { adminToken: undefined, onDeploy: false, workers: 1 };
-  checkFeasible({ ...given, databaseUrl: undefined }, storage({}));
-  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({}));
-  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
+  validateEnvironment({ ...given, databaseUrl: undefined }, storage({}));
+  validateEnvironment({ ...given, databaseUrl: "postgres://x/y" }, storage({}));
+  validateEnvironment({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
 });
 
 Deno.test("a queue in Postgres is refused on the embedded database, with both ways out", () => {
   assert.throws(
     () =>
-      checkFeasible(
+      validateEnvironment(
         { adminToken: undefined, onDeploy: false, workers: 1, databaseUrl: undefined },
         storage({ queue: "postgres" }),
       ),
@@ -29,7 +32,7 @@ Deno.test("a queue in Postgres is refused on the embedded database, with both wa
 Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
   const refused = (() => {
     try {
-      checkFeasible(
+      validateEnvironment(
         { adminToken: undefined, onDeploy: true, workers: 1, databaseUrl: undefined },
         storage({}),
       );
@@ -49,7 +52,7 @@ Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
   ) {
     assert.ok(refused.includes(said), `${said} in ${refused}`);
   }
-  checkFeasible(
+  validateEnvironment(
     { adminToken: "0123456789abcdef", onDeploy: true, workers: 1, databaseUrl: "postgres://x/y" },
     storage({ queue: "postgres", sessions: "postgres", files: "s3" }),
   );
@@ -58,15 +61,15 @@ Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
 Deno.test("several workers need a server and a queue that is there for all of them", () => {
   const given = { adminToken: undefined, onDeploy: false, workers: 2 };
   assert.throws(
-    () => checkFeasible({ ...given, databaseUrl: undefined }, storage({})),
+    () => validateEnvironment({ ...given, databaseUrl: undefined }, storage({})),
     /WORKERS needs a Postgres server[^]*WORKERS needs storage.queue: postgres/,
   );
-  checkFeasible({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
+  validateEnvironment({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
 });
 
 Deno.test("a declaration that moves queue or sessions waits for a restart, and says which", () => {
   const before = storage({}).storage;
-  assert.deepEqual(waitsForRestart(before, before), []);
+  assert.deepEqual(settingsNeedingRestart(before, before), []);
   const after = storage({ queue: "postgres", sessions: "postgres", files: "s3" }).storage;
-  assert.deepEqual(waitsForRestart(before, after), ["storage.queue", "storage.sessions"]);
+  assert.deepEqual(settingsNeedingRestart(before, after), ["storage.queue", "storage.sessions"]);
 });

@@ -1,14 +1,14 @@
 import { decimal, formatDecimal } from "../lib/money.ts";
 import type { Resolution } from "../domain/ledger/settle.ts";
 import { slowDownIfRepeated } from "../domain/ledger/slow_down.ts";
-import type { Changes } from "../platform/cluster/cluster.ts";
+import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 
 export interface WatchDeps {
   database: Database;
-  changes: Changes;
+  changes: Cluster;
   metrics: Metrics;
   log: Log;
 }

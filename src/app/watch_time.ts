@@ -12,7 +12,7 @@ export type TimeOptions = Pick<ClockWatchOptions, "wall" | "everyMs">;
  * is a span of time and stands in the database as a moment (leases, deadlines, next looks) is moved along,
  * so that nothing ends early and nothing waits for hours that the clock was set back by.
  */
-export function keepTime(
+export function watchTime(
   database: Database,
   log: Log,
   options: TimeOptions = {},

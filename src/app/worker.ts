@@ -1,30 +1,30 @@
 /** One thread of `WORKERS=n`: a gateway that starts and stops when crew.ts says so. */
-import { banner } from "./banner.ts";
-import type { Order, Report } from "./worker_pool.ts";
+import { startupBanner } from "./banner.ts";
+import type { WorkerCommand, WorkerReport } from "./worker_pool.ts";
 import { readSettings } from "./environment.ts";
-import { explain } from "./format_startup_error.ts";
+import { formatStartupError } from "./format_startup_error.ts";
 import { type Gateway, openGateway } from "./open_gateway.ts";
-import type { Told } from "../platform/telemetry/merge_metrics.ts";
+import type { CollectedMetrics } from "../platform/telemetry/merge_metrics.ts";
 import { Pulse } from "./pulse.ts";
 import { openLog } from "../platform/telemetry/log.ts";
 
 const scope = self as unknown as {
   name: string;
-  onmessage: ((event: MessageEvent<Order>) => void) | null;
-  postMessage(report: Report): void;
+  onmessage: ((event: MessageEvent<WorkerCommand>) => void) | null;
+  postMessage(report: WorkerReport): void;
 };
 let opening: Promise<Gateway | null> = Promise.resolve(null);
 
 /** The crew answers within a second; a thread that waits longer speaks for itself. */
 const CREW_MS = 2_000;
-let hearing: PromiseWithResolvers<Told[]> | null = null;
+let hearing: PromiseWithResolvers<CollectedMetrics[]> | null = null;
 
 /** What all threads have counted. Those who ask at once share an answer. */
-async function countAll(own: Told): Promise<readonly Told[]> {
+async function countAll(own: CollectedMetrics): Promise<readonly CollectedMetrics[]> {
   hearing ??= Promise.withResolvers();
   scope.postMessage({ kind: "count", count: own, ask: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<Told[]>((resolve) =>
+  const patience = new Promise<CollectedMetrics[]>((resolve) =>
     timer = setTimeout(() => resolve([own]), CREW_MS)
   );
   try {
@@ -58,11 +58,11 @@ async function start(port: number | null, memory: SharedArrayBuffer): Promise<Ga
     scope.postMessage({
       kind: "ready",
       port: Number(new URL(gateway.address).port),
-      banner: await banner(gateway, settings),
+      banner: await startupBanner(gateway, settings),
     });
     return gateway;
   } catch (error) {
-    scope.postMessage({ kind: "failed", reason: explain(error) });
+    scope.postMessage({ kind: "failed", reason: formatStartupError(error) });
     return null;
   }
 }
@@ -81,7 +81,7 @@ scope.onmessage = ({ data }) => {
       void tell();
       break;
     case "told":
-      hearing?.resolve(data.all as Told[]);
+      hearing?.resolve(data.all as CollectedMetrics[]);
       hearing = null;
       break;
     case "stop":

@@ -1,7 +1,7 @@
 /** A thread that was asked may be busy; then what it said last must do. */
 const PATIENCE_MS = 1_000;
 
-export interface SurveyOptions {
+export interface WorkerMetricsOptions {
   /** Makes one answer of those of threads that are gone. */
   keep(said: readonly unknown[]): Promise<unknown>;
   patienceMs?: number;
@@ -14,12 +14,12 @@ interface Asked {
 }
 
 /** What the threads of a crew have to say, gathered for one of them. Nobody waits for a silent one. */
-export class CrewSurvey<Thread> {
+export class WorkerMetrics<Thread> {
   readonly #asked = new Map<Thread, Asked>();
   /** One answer for all that are gone; none while nobody is. */
   #former: Promise<readonly unknown[]> = Promise.resolve([]);
 
-  constructor(private readonly options: SurveyOptions) {}
+  constructor(private readonly options: WorkerMetricsOptions) {}
 
   add(thread: Thread): void {
     this.#asked.set(thread, { said: undefined, answer: null });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { CrewSurvey } from "./worker_metrics.ts";
+import { WorkerMetrics } from "./worker_metrics.ts";
 
 const open = () => {
-  const survey = new CrewSurvey<string>({
+  const survey = new WorkerMetrics<string>({
     keep: (said) => Promise.resolve(said.map(Number).reduce((sum, each) => sum + each, 0)),
     patienceMs: 10,
   });

@@ -1,21 +1,21 @@
-import { CrewSurvey } from "./worker_metrics.ts";
+import { WorkerMetrics } from "./worker_metrics.ts";
 import { newPulseMemory, PulseReader } from "./pulse.ts";
 
 /** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
-export type Order =
+export type WorkerCommand =
   | { kind: "start"; port: number | null; pulse: SharedArrayBuffer }
   | { kind: "tell" }
   | { kind: "told"; all: unknown[] }
   | { kind: "stop" };
 
 /** What a thread says. `count`: what it has counted; it `ask`s when it wants to know of all. */
-export type Report =
+export type WorkerReport =
   | { kind: "ready"; port: number; banner: string }
   | { kind: "count"; count: unknown; ask: boolean }
   | { kind: "failed"; reason: string }
   | { kind: "ended" };
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   size: number;
   /** A thread that takes orders and reports. */
   hire(name: string): Worker;
@@ -37,7 +37,7 @@ const SETTLED_MS = 60_000;
 const STOP_MS = 25_000;
 
 /** A thread could not start; the message is for the operator. */
-export class CrewError extends Error {
+export class WorkerPoolError extends Error {
   override readonly name = "CrewError";
 }
 
@@ -50,9 +50,9 @@ interface Member {
  * Several gateways on one port, one to a thread, so that all cores serve: the system shares connections out
  * among those who listen. A thread that fails is replaced, the others go on.
  */
-export class Crew implements AsyncDisposable {
+export class WorkerPool implements AsyncDisposable {
   readonly #members = new Set<Member>();
-  readonly #counts: CrewSurvey<Worker>;
+  readonly #counts: WorkerMetrics<Worker>;
   readonly #pauses = new Set<ReturnType<typeof setTimeout>>();
   #port: number | null = null;
   #banner = "";
@@ -60,13 +60,13 @@ export class Crew implements AsyncDisposable {
   #isStopping = false;
   #stopped: Promise<void> | null = null;
 
-  private constructor(private readonly options: CrewOptions) {
-    this.#counts = new CrewSurvey({ keep: options.keepCounts });
+  private constructor(private readonly options: WorkerPoolOptions) {
+    this.#counts = new WorkerMetrics({ keep: options.keepCounts });
   }
 
   /** Resolves when everybody serves; rejects with `CrewError` when one cannot start. */
-  static async start(options: CrewOptions): Promise<Crew> {
-    const crew = new Crew(options);
+  static async start(options: WorkerPoolOptions): Promise<WorkerPool> {
+    const crew = new WorkerPool(options);
     try {
       // The first one alone: it migrates, and finds the port where any will do.
       await crew.#hire(1);
@@ -117,7 +117,7 @@ export class Crew implements AsyncDisposable {
       this.#counts.remove(thread);
       thread.terminate();
       ended.resolve();
-      if (!isReady) return ready.reject(new CrewError(reason));
+      if (!isReady) return ready.reject(new WorkerPoolError(reason));
       if (this.#isStopping) return;
       this.options.log("error", "a thread failed and is replaced", { thread: name, reason });
       const isSettled = performance.now() - startedAt > SETTLED_MS;
@@ -127,7 +127,7 @@ export class Crew implements AsyncDisposable {
       event.preventDefault();
       lose(event.message);
     };
-    thread.onmessage = ({ data }: MessageEvent<Report>) => {
+    thread.onmessage = ({ data }: MessageEvent<WorkerReport>) => {
       if (data.kind === "failed") lose(data.reason);
       else if (data.kind === "ended") lose("it ended");
       else if (data.kind === "count") {
@@ -141,7 +141,7 @@ export class Crew implements AsyncDisposable {
         ready.resolve();
       }
     };
-    thread.postMessage({ kind: "start", port: this.#port, pulse } satisfies Order);
+    thread.postMessage({ kind: "start", port: this.#port, pulse } satisfies WorkerCommand);
     return ready.promise;
   }
 
@@ -163,9 +163,9 @@ export class Crew implements AsyncDisposable {
   async #tellAll(asker: Worker): Promise<void> {
     const all = await this.#counts.gather(
       asker,
-      (thread) => thread.postMessage({ kind: "tell" } satisfies Order),
+      (thread) => thread.postMessage({ kind: "tell" } satisfies WorkerCommand),
     );
-    asker.postMessage({ kind: "told", all } satisfies Order);
+    asker.postMessage({ kind: "told", all } satisfies WorkerCommand);
   }
 
   #replace(number: number, pauseMs: number): void {
@@ -191,7 +191,7 @@ export class Crew implements AsyncDisposable {
     this.#isStopping = true;
     for (const pause of this.#pauses) clearTimeout(pause);
     const members = [...this.#members];
-    for (const { thread } of members) thread.postMessage({ kind: "stop" } satisfies Order);
+    for (const { thread } of members) thread.postMessage({ kind: "stop" } satisfies WorkerCommand);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, STOP_MS));
     await Promise.race([Promise.all(members.map(({ ended }) => ended)), patience]);

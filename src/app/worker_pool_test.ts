@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { until } from "../../test/helpers/chat_gateway.ts";
-import { Crew, CrewError } from "./worker_pool.ts";
+import { WorkerPool, WorkerPoolError } from "./worker_pool.ts";
 
 const TOY = new URL("../../test/helpers/toy_thread.ts", import.meta.url);
 
@@ -10,7 +10,7 @@ const startCrew = (size: number, prefix = "") => {
   return {
     logged,
     hired: () => hired,
-    crew: Crew.start({
+    crew: WorkerPool.start({
       size,
       hire: (name) => (hired++, new Worker(TOY, { type: "module", name: prefix + name })),
       log: (_level, message) => void logged.push(message),
@@ -20,7 +20,7 @@ const startCrew = (size: number, prefix = "") => {
   };
 };
 
-async function call(crew: Crew, path = "/"): Promise<string | null> {
+async function call(crew: WorkerPool, path = "/"): Promise<string | null> {
   // A connection of its own: the system shares out connections, not requests.
   using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
   return await fetch(`http://127.0.0.1:${crew.banner}${path}`, { client })
@@ -47,7 +47,7 @@ Deno.test("a crew whose first thread cannot start does not start, and says why",
   const { crew, hired } = startCrew(3, "bad ");
   await assert.rejects(
     crew,
-    (error) => error instanceof CrewError && error.message === "it is bad",
+    (error) => error instanceof WorkerPoolError && error.message === "it is bad",
   );
   assert.equal(hired(), 1);
 });

@@ -1,7 +1,7 @@
 import type { Account } from "../domain/accounts/accounts.ts";
 import type { ApiKey } from "../domain/accounts/api_keys.ts";
 import type { Balance } from "../domain/ledger/balance.ts";
-import { call } from "./client.ts";
+import { callAdminApi } from "./client.ts";
 import { type Command, table, text, UsageError, word } from "./command.ts";
 
 interface List<T> {
@@ -21,7 +21,7 @@ export const accountCreate: Command = {
     "price-book": { type: "string", summary: "A declared price book that comes before the plan's" },
   },
   async run(terminal, words, options) {
-    const account = await call<Account>(terminal, "POST", "/accounts", {
+    const account = await callAdminApi<Account>(terminal, "POST", "/accounts", {
       name: word(words, 0, "account"),
       email: text(options, "email"),
       plan: text(options, "plan"),
@@ -44,7 +44,7 @@ export const accountList: Command = {
     if (!/^\d+$/.test(limit)) throw new UsageError("--limit takes a whole number.");
     const after = text(options, "after");
     const query = new URLSearchParams({ limit, ...(after === undefined ? {} : { after }) });
-    const list = await call<List<Account>>(terminal, "GET", `/accounts?${query}`);
+    const list = await callAdminApi<List<Account>>(terminal, "GET", `/accounts?${query}`);
     const rows = list.data.map(({ id, name, email, plan }) => [id, name, plan, email ?? ""]);
     const more = list.has_more ? `\n… more: --after ${list.last_id}` : "";
     terminal.print(
@@ -62,9 +62,13 @@ export const accountShow: Command = {
   summary: "Show an account and its keys",
   async run(terminal, words) {
     const id = encodeURIComponent(word(words, 0, "account"));
-    const account = await call<Account & { balance: Balance }>(terminal, "GET", `/accounts/${id}`);
+    const account = await callAdminApi<Account & { balance: Balance }>(
+      terminal,
+      "GET",
+      `/accounts/${id}`,
+    );
     const { balance } = account;
-    const keys = await call<List<ApiKey>>(terminal, "GET", `/accounts/${id}/keys`);
+    const keys = await callAdminApi<List<ApiKey>>(terminal, "GET", `/accounts/${id}/keys`);
     const facts = table([
       ["id", account.id],
       ["name", account.name],
@@ -103,9 +107,14 @@ export const keyCreate: Command = {
     const name = text(options, "name");
     if (name === undefined) throw new UsageError("Say what the key is for: --name <name>.");
     const id = encodeURIComponent(word(words, 0, "account"));
-    const key = await call<ApiKey & { key: string }>(terminal, "POST", `/accounts/${id}/keys`, {
-      name,
-    });
+    const key = await callAdminApi<ApiKey & { key: string }>(
+      terminal,
+      "POST",
+      `/accounts/${id}/keys`,
+      {
+        name,
+      },
+    );
     terminal.print(
       key,
       `${key.key}\n\n${key.id} "${key.name}". Keep the key now: it is not shown again.`,
@@ -119,7 +128,7 @@ export const keyRevoke: Command = {
   summary: "End a key, on every node, before this returns",
   async run(terminal, words) {
     const id = encodeURIComponent(word(words, 0, "key (key_…)"));
-    const key = await call<ApiKey>(terminal, "DELETE", `/keys/${id}`);
+    const key = await callAdminApi<ApiKey>(terminal, "DELETE", `/keys/${id}`);
     terminal.print(key, `${key.id} "${key.name}" (…${key.last4}) is revoked.`);
     return 0;
   },

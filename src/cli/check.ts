@@ -1,28 +1,34 @@
-import { compile } from "../platform/config/compile.ts";
-import { BadDeclaration, renderFaults } from "../platform/config/faults.ts";
-import { readDeclaration } from "../platform/config/config_store.ts";
-import type { Fault } from "../platform/config/faults.ts";
-import type { Plan } from "../platform/config/config.ts";
-import { KNOWN } from "../app/build_capabilities.ts";
+import { compileConfig } from "../platform/config/compile.ts";
+import { ConfigError, renderFaults } from "../platform/config/faults.ts";
+import { readConfigText } from "../platform/config/config_store.ts";
+import type { ConfigFault } from "../platform/config/faults.ts";
+import type { Config } from "../platform/config/config.ts";
+import { BUILD_CAPABILITIES } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Reads and compiles a declaration as the gateway would. */
 export async function compileFile(terminal: Terminal, file: string) {
   let source = "";
-  let plan: Plan | null = null;
-  let faults: Fault[];
+  let plan: Config | null = null;
+  let faults: ConfigFault[];
   try {
-    source = await readDeclaration(file);
+    source = await readConfigText(file);
     const { environment } = terminal;
-    ({ plan, faults } = compile({ file, source, environment, known: KNOWN, now: Date.now() }));
+    ({ plan, faults } = compileConfig({
+      file,
+      source,
+      environment,
+      known: BUILD_CAPABILITIES,
+      now: Date.now(),
+    }));
   } catch (error) {
-    if (!(error instanceof BadDeclaration)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     faults = error.faults;
   }
   return { plan, faults, report: renderFaults(file, source, faults, terminal) };
 }
 
-export const check: Command = {
+export const runCheck: Command = {
   usage: "check [file]",
   summary: "Report every fault of a declaration, with its line",
   async run(terminal, [file = terminal.settings.configFile]) {

@@ -13,7 +13,7 @@ export class CallError extends Error {
 const NOWHERE = /^(0\.0\.0\.0|::|\[::\])$/;
 
 /** Calls the operator's API of the running gateway. */
-export async function call<T>(
+export async function callAdminApi<T>(
   terminal: Terminal,
   method: string,
   path: string,

@@ -2,22 +2,22 @@ import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
-import { check } from "./check.ts";
+import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
 import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
-import { migrate } from "./migrate.ts";
+import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
-import { plan } from "./plan.ts";
+import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
 const COMMANDS: readonly [name: string, command: Command][] = [
-  ["check", check],
-  ["plan", plan],
+  ["check", runCheck],
+  ["plan", runPlan],
   ["reload", reload],
-  ["migrate", migrate],
+  ["migrate", runMigrate],
   ["account create", accountCreate],
   ["account list", accountList],
   ["account show", accountShow],

@@ -2,7 +2,7 @@ import { migrate as applyMigrations } from "../platform/database/migrate.ts";
 import { openDatabase } from "../platform/database/postgres.ts";
 import type { Command } from "./command.ts";
 
-export const migrate: Command = {
+export const runMigrate: Command = {
   usage: "migrate",
   summary: "Bring the database up to this build (the gateway also does so when it starts)",
   async run(terminal) {

@@ -1,7 +1,7 @@
 import type { Account } from "../domain/accounts/accounts.ts";
 import type { Balance } from "../domain/ledger/balance.ts";
-import type { Check } from "../domain/ledger/verify.ts";
-import { call } from "./client.ts";
+import type { LedgerCheck } from "../domain/ledger/verify.ts";
+import { callAdminApi } from "./client.ts";
 import { type Command, table, text, UsageError, word } from "./command.ts";
 
 interface Credited {
@@ -27,7 +27,7 @@ export const accountCredit: Command = {
     const reference = text(options, "reference");
     if (reference === undefined) throw new UsageError("Name the booking: --reference <text>.");
     const id = encodeURIComponent(word(words, 0, "account"));
-    const booked = await call<Credited>(terminal, "POST", `/accounts/${id}/credits`, {
+    const booked = await callAdminApi<Credited>(terminal, "POST", `/accounts/${id}/credits`, {
       kind: options.gift === true ? "gift" : "cash",
       amount: word(words, 1, "amount"),
       reference,
@@ -55,7 +55,7 @@ export const accountPlan: Command = {
   },
   async run(terminal, words, options) {
     const id = encodeURIComponent(word(words, 0, "account"));
-    const account = await call<Account & { balance: Balance }>(
+    const account = await callAdminApi<Account & { balance: Balance }>(
       terminal,
       "PUT",
       `/accounts/${id}/plan`,
@@ -78,7 +78,11 @@ export const ledgerVerify: Command = {
   usage: "ledger verify",
   summary: "Check every rule the books must obey; exit code 1 when one is broken",
   async run(terminal) {
-    const result = await call<{ ok: boolean; checks: Check[] }>(terminal, "GET", "/ledger/verify");
+    const result = await callAdminApi<{ ok: boolean; checks: LedgerCheck[] }>(
+      terminal,
+      "GET",
+      "/ledger/verify",
+    );
     const rows = result.checks.map(({ name, ok, detail }) => [ok ? "ok" : "WRONG", name, detail]);
     terminal.print(
       result,

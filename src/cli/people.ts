@@ -1,4 +1,4 @@
-import { call } from "./client.ts";
+import { callAdminApi } from "./client.ts";
 import { type Command, word } from "./command.ts";
 
 interface Person {
@@ -21,7 +21,7 @@ export const personOperator: Command = {
   options: { off: { type: "boolean", summary: "Take it back" } },
   async run(terminal, words, options) {
     const email = encodeURIComponent(word(words, 0, "person, by e-mail address"));
-    const person = await call<Person>(terminal, "PUT", `/people/${email}`, {
+    const person = await callAdminApi<Person>(terminal, "PUT", `/people/${email}`, {
       operator: options.off !== true,
     });
     terminal.print(
@@ -39,7 +39,7 @@ export const personPassword: Command = {
   summary: "Give somebody a new password, shown this once; verifies their address",
   async run(terminal, words) {
     const email = encodeURIComponent(word(words, 0, "person, by e-mail address"));
-    const person = await call<Person & { password: string; removed: Removed }>(
+    const person = await callAdminApi<Person & { password: string; removed: Removed }>(
       terminal,
       "POST",
       `/people/${email}/password`,

@@ -1,10 +1,10 @@
-import { describe, type Description } from "../platform/config/describe.ts";
-import { diff, renderChanges } from "../platform/config/diff.ts";
+import { describeConfig, type Description } from "../platform/config/describe.ts";
+import { diffConfigs, renderChanges } from "../platform/config/diff.ts";
 import { compileFile } from "./check.ts";
-import { call } from "./client.ts";
+import { callAdminApi } from "./client.ts";
 import { type Command, type Terminal, text } from "./command.ts";
 
-export const plan: Command = {
+export const runPlan: Command = {
   usage: "plan [file] [--against <file>]",
   summary: "Show what a declaration would change in the running gateway, or against another file",
   options: {
@@ -15,10 +15,10 @@ export const plan: Command = {
     if (after === null) return 1;
     const against = text(options, "against");
     const before = against === undefined
-      ? (await call<{ plan: Description }>(terminal, "GET", "/config")).plan
+      ? (await callAdminApi<{ plan: Description }>(terminal, "GET", "/config")).plan
       : await compiled(terminal, against);
     if (before === null) return 1;
-    const changes = diff(before, after);
+    const changes = diffConfigs(before, after);
     const what = against ?? "the running gateway";
     const summary = changes.length === 0
       ? `No change: ${file} is what ${what} has (${after.version}).`
@@ -37,7 +37,7 @@ export const plan: Command = {
 async function compiled(terminal: Terminal, file: string): Promise<Description | null> {
   const { plan, faults, report } = await compileFile(terminal, file);
   // What the file would give is compared as JSON, as the running gateway gives it.
-  if (plan !== null) return JSON.parse(JSON.stringify(describe(plan)));
+  if (plan !== null) return JSON.parse(JSON.stringify(describeConfig(plan)));
   terminal.print({ ok: false, file, faults }, report);
   return null;
 }

@@ -1,7 +1,7 @@
-import type { Fault } from "../platform/config/faults.ts";
+import type { ConfigFault } from "../platform/config/faults.ts";
 import type { Reload } from "../platform/config/config_store.ts";
 import { renderChanges } from "../platform/config/diff.ts";
-import { call, CallError } from "./client.ts";
+import { callAdminApi, CallError } from "./client.ts";
 import type { Command } from "./command.ts";
 
 export const reload: Command = {
@@ -9,7 +9,7 @@ export const reload: Command = {
   summary: "Make the running gateway take its declaration as it stands now",
   async run(terminal) {
     try {
-      const state = await call<{ version: string; last_reload: Reload }>(
+      const state = await callAdminApi<{ version: string; last_reload: Reload }>(
         terminal,
         "POST",
         "/config/reload",
@@ -35,8 +35,8 @@ export const reload: Command = {
   },
 };
 
-function faultsOf(error: unknown): Fault[] | null {
+function faultsOf(error: unknown): ConfigFault[] | null {
   if (!(error instanceof CallError)) return null;
-  const body = error.body as { error?: { detail?: { faults?: Fault[] } } } | null;
+  const body = error.body as { error?: { detail?: { faults?: ConfigFault[] } } } | null;
   return body?.error?.detail?.faults ?? null;
 }

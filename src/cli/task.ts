@@ -1,5 +1,5 @@
 import type { OperatorTask } from "../workflows/tasks/operate_tasks.ts";
-import { call } from "./client.ts";
+import { callAdminApi } from "./client.ts";
 import { type Command, table, text, word } from "./command.ts";
 
 interface TaskList {
@@ -31,7 +31,7 @@ export const taskList: Command = {
       const value = text(options, name);
       if (value !== undefined) query.set(name, value);
     }
-    const list = await call<TaskList>(terminal, "GET", `/tasks?${query}`);
+    const list = await callAdminApi<TaskList>(terminal, "GET", `/tasks?${query}`);
     const rows = list.data.map((task) => [
       task.id,
       task.type,
@@ -52,7 +52,7 @@ export const taskShow: Command = {
   summary: "Show a task: where it is, who has it, what went wrong",
   async run(terminal, words) {
     const id = encodeURIComponent(word(words, 0, "task"));
-    terminal.print(...shown(await call<OperatorTask>(terminal, "GET", `/tasks/${id}`)));
+    terminal.print(...shown(await callAdminApi<OperatorTask>(terminal, "GET", `/tasks/${id}`)));
     return 0;
   },
 };
@@ -62,7 +62,9 @@ export const taskReplay: Command = {
   summary: "Look at a stuck task now, as if nothing had gone wrong",
   async run(terminal, words) {
     const id = encodeURIComponent(word(words, 0, "task"));
-    terminal.print(...shown(await call<OperatorTask>(terminal, "POST", `/tasks/${id}/replay`)));
+    terminal.print(
+      ...shown(await callAdminApi<OperatorTask>(terminal, "POST", `/tasks/${id}/replay`)),
+    );
     return 0;
   },
 };

@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from "../domain/webhooks/deliveries.ts";
 import { type CapturedRequest, explainSignature } from "../domain/webhooks/explain_signature.ts";
-import { call } from "./client.ts";
+import { callAdminApi } from "./client.ts";
 import { type Command, text, UsageError, word } from "./command.ts";
 
 export const webhookRedeliver: Command = {
@@ -18,15 +18,20 @@ export const webhookRedeliver: Command = {
     }
     if (since !== undefined) {
       const filter = { account: text(options, "account"), endpoint: text(options, "endpoint") };
-      const answer = await call<{ count: number }>(terminal, "POST", "/webhooks/redeliver", {
-        since,
-        ...filter,
-      });
+      const answer = await callAdminApi<{ count: number }>(
+        terminal,
+        "POST",
+        "/webhooks/redeliver",
+        {
+          since,
+          ...filter,
+        },
+      );
       terminal.print(answer, `${answer.count} deliveries go out again.`);
       return 0;
     }
     const id = encodeURIComponent(word(words, 0, "delivery"));
-    const delivery = await call<WebhookDelivery>(
+    const delivery = await callAdminApi<WebhookDelivery>(
       terminal,
       "POST",
       `/webhooks/deliveries/${id}/redeliver`,

@@ -1,7 +1,7 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { decimal } from "../lib/money.ts";
-import type { Plan } from "../platform/config/config.ts";
-import { balance } from "../domain/ledger/balance.ts";
+import type { Config } from "../platform/config/config.ts";
+import { readBalance } from "../domain/ledger/balance.ts";
 import type { Database } from "../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext } from "./exchange.ts";
 
@@ -40,21 +40,21 @@ function mayBeLarge(c: HttpContext): boolean {
 }
 
 async function hasSomething(c: HttpContext, { sql }: Database): Promise<boolean> {
-  const { available_balance, quotas } = await balance(sql, accountOf(c).id, "");
+  const { available_balance, quotas } = await readBalance(sql, accountOf(c).id, "");
   return decimal(available_balance) > 0n || Object.values(quotas).some((left) => left > 0);
 }
 
-function nothingLeft(): Refusal {
-  return new Refusal(
+function nothingLeft(): ApiError {
+  return new ApiError(
     "insufficient_balance",
     "The balance is used up: recharge or change plan.",
   );
 }
 
-const freePrices = new WeakMap<Plan, boolean>();
+const freePrices = new WeakMap<Config, boolean>();
 
 /** Whether anything may cost nothing: then an account without money may be served. */
-function hasFreePrice(plan: Plan): boolean {
+function hasFreePrice(plan: Config): boolean {
   let hasFree = freePrices.get(plan);
   if (hasFree === undefined) {
     const prices = [...plan.books.values()].flatMap((book) => [...book.prices.values()].flat());

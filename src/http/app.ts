@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { Refusal } from "../lib/api_error.ts";
-import type { Plan, Route } from "../platform/config/config.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { Config, Route } from "../platform/config/config.ts";
 import { mountAdmin } from "./admin/mount.ts";
 import type { AdminDeps } from "./admin/mount.ts";
 import { mountCallbacks } from "./endpoints/callbacks.ts";
@@ -8,14 +8,14 @@ import { mountContent } from "./endpoints/content.ts";
 import { notReleased } from "./endpoints/create_generation.ts";
 import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
-import type { Endpoint, Env, Exchange } from "./exchange.ts";
-import { type GuardDeps, guarded } from "./authenticate.ts";
+import type { Endpoint, Env, HttpExchange } from "./exchange.ts";
+import { authenticated, type AuthenticateDeps } from "./authenticate.ts";
 import { methodNotAllowed } from "./method_not_allowed.ts";
 import { openapi } from "./openapi.ts";
 
-export interface AppDeps extends GuardDeps, AdminDeps, OperationDeps {
+export interface AppDeps extends AuthenticateDeps, AdminDeps, OperationDeps {
   /** Answers whatever is not the API: pages for people. */
-  site: (request: Request, exchange: Exchange) => Response | Promise<Response>;
+  site: (request: Request, exchange: HttpExchange) => Response | Promise<Response>;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface AppDeps extends GuardDeps, AdminDeps, OperationDeps {
  * chain. Whatever it does not know goes to the second, which tells an unknown endpoint, a wrong method
  * and a planned one apart.
  */
-export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
+export function buildApp(plan: Config, deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>();
   const refusals = new Hono<Env>();
   for (const route of plan.routes) mountRoute(app, refusals, route, deps);
@@ -33,8 +33,8 @@ export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
   mountContent(app, refusals, deps.files);
   mountCallbacks(app, refusals, deps.tasks);
   mountDocument(app, plan);
-  refusals.all("/v1", guarded(deps, "/v1/*", unknownEndpoint));
-  refusals.all("/v1/*", guarded(deps, "/v1/*", unknownEndpoint));
+  refusals.all("/v1", authenticated(deps, "/v1/*", unknownEndpoint));
+  refusals.all("/v1/*", authenticated(deps, "/v1/*", unknownEndpoint));
   refusals.notFound((c) => deps.site(c.req.raw, c.env));
   app.notFound((c) => refusals.fetch(c.req.raw, c.env));
   // Thrown on to the front, which renders every error in one place.
@@ -49,7 +49,7 @@ export function buildApp(plan: Plan, deps: AppDeps): Hono<Env> {
 function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: AppDeps): void {
   const path = "/v1" + route.path.replace(/\{([^{}]*)\}/g, ":$1");
   if (route.stage === "planned") {
-    const planned = guarded(deps, route.path, () => {
+    const planned = authenticated(deps, route.path, () => {
       throw notReleased(route);
     });
     refusals.all(path, planned);
@@ -60,10 +60,10 @@ function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: App
   const byPath = Map.groupBy(mounts, (mount) => path + mount.path);
   for (const [address, methods] of byPath) {
     for (const { method, endpoint } of methods) {
-      app.on(method, address, guarded(deps, route.path, announced(route, endpoint)));
+      app.on(method, address, authenticated(deps, route.path, announced(route, endpoint)));
     }
     const allowed = methods.map(({ method }) => method);
-    refusals.all(address, guarded(deps, route.path, methodNotAllowed(allowed)));
+    refusals.all(address, authenticated(deps, route.path, methodNotAllowed(allowed)));
   }
 }
 
@@ -79,14 +79,14 @@ function announced(route: Route, endpoint: Endpoint): Endpoint {
 }
 
 function unknownEndpoint(): never {
-  throw new Refusal(
+  throw new ApiError(
     "unknown_endpoint",
     "There is no such endpoint: /openapi.json lists those there are.",
   );
 }
 
 /** Written once per plan, when somebody first asks. */
-function mountDocument(app: Hono<Env>, plan: Plan): void {
+function mountDocument(app: Hono<Env>, plan: Config): void {
   let text: string | undefined;
   app.get("/openapi.json", (c) => {
     c.env.route = "/openapi.json";

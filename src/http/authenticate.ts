@@ -1,11 +1,11 @@
-import type { Caller, KeyRing } from "../domain/accounts/api_key_cache.ts";
-import { Refusal } from "../lib/api_error.ts";
-import type { AccountPlan, Plan } from "../platform/config/config.ts";
+import type { ApiKeyCache, Caller } from "../domain/accounts/api_key_cache.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
-import type { Endpoint, Exchange, HttpContext } from "./exchange.ts";
+import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
 
-export interface GuardDeps {
-  keys: KeyRing;
+export interface AuthenticateDeps {
+  keys: ApiKeyCache;
   limiter: Limiter;
 }
 
@@ -18,7 +18,7 @@ const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
  * Lets a request through to an endpoint under /v1: who calls, and may they call so often. A plain
  * function around the endpoint rather than a middleware: with a known key nothing here waits.
  */
-export function guarded(deps: GuardDeps, route: string, endpoint: Endpoint): Endpoint {
+export function authenticated(deps: AuthenticateDeps, route: string, endpoint: Endpoint): Endpoint {
   return function guardedEndpoint(c) {
     const exchange = c.env;
     exchange.route = route;
@@ -31,13 +31,13 @@ export function guarded(deps: GuardDeps, route: string, endpoint: Endpoint): End
 }
 
 function admit(
-  deps: GuardDeps,
+  deps: AuthenticateDeps,
   c: HttpContext,
   caller: Caller | null,
   endpoint: Endpoint,
 ): Response | Promise<Response> {
   if (caller === null) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_api_key",
       "This API key is not valid: it is mistyped, replaced or revoked.",
     );
@@ -68,7 +68,7 @@ function pass(
 ): Response | Promise<Response> {
   c.env.rate = rate;
   if (!rate.allowed) {
-    throw new Refusal(
+    throw new ApiError(
       "rate_limit_exceeded",
       isSlowed
         ? `Too many requests: this account may make ${rate.limit} a minute for now, because several of its ` +
@@ -83,7 +83,7 @@ function pass(
 }
 
 /** The plan an account is on now. One that has ended or is no longer declared counts as `free`. */
-function planOf(plan: Plan, caller: Caller, now: number): AccountPlan {
+function planOf(plan: Config, caller: Caller, now: number): AccountPlan {
   const name = caller.planExpiresAt > now ? caller.plan : "free";
   return plan.plans.get(name) ?? plan.plans.get("free")!;
 }
@@ -92,23 +92,23 @@ function planOf(plan: Plan, caller: Caller, now: number): AccountPlan {
 export function bearer(headers: Headers, what: string): string {
   const header = headers.get("authorization");
   if (header === null || header.trim() === "") {
-    throw new Refusal(
+    throw new ApiError(
       "missing_api_key",
       `No ${what}: send the header "Authorization: Bearer <${what}>".`,
     );
   }
   const token = BEARER.exec(header)?.[1];
   if (token === undefined) {
-    throw new Refusal("missing_api_key", `The Authorization header must read "Bearer <${what}>".`);
+    throw new ApiError("missing_api_key", `The Authorization header must read "Bearer <${what}>".`);
   }
   return token;
 }
 
-function noteClientRequestId(exchange: Exchange, headers: Headers): void {
+function noteClientRequestId(exchange: HttpExchange, headers: Headers): void {
   const id = headers.get("x-client-request-id");
   if (id === null) return;
   if (!CLIENT_REQUEST_ID.test(id)) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       "X-Client-Request-Id must be 1 to 128 visible ASCII characters.",
       {

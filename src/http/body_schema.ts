@@ -2,7 +2,7 @@ import Ajv2020, { type AnySchemaObject, type ValidateFunction } from "ajv/dist/2
 import addFormats from "ajv-formats";
 import { isStorableDate } from "../lib/storable_date.ts";
 import { dropNulls } from "./absent_nulls.ts";
-import { schemaRefusal } from "./schema_error.ts";
+import { schemaError } from "./schema_error.ts";
 
 const ajv = new Ajv2020.default({
   strict: true,
@@ -40,6 +40,6 @@ export function bodySchema<T>(
       dropNulls(schema, body);
       if (compiled(body)) return body as T;
     }
-    throw schemaRefusal(compiled.errors![0]!);
+    throw schemaError(compiled.errors![0]!);
   };
 }

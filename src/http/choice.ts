@@ -1,8 +1,8 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import type { HttpContext } from "./exchange.ts";
 
 /** A query parameter that must be one of these, where it is sent. */
-export function chosen<T extends string>(
+export function chosenOf<T extends string>(
   c: HttpContext,
   name: string,
   known: readonly T[],
@@ -11,7 +11,7 @@ export function chosen<T extends string>(
   if (value === undefined || (known as readonly string[]).includes(value)) {
     return value as T | undefined;
   }
-  throw new Refusal("invalid_value", `${name} must be one of ${known.join(", ")}.`, {
+  throw new ApiError("invalid_value", `${name} must be one of ${known.join(", ")}.`, {
     param: name,
   });
 }

@@ -1,12 +1,12 @@
 import type { Context } from "hono";
 import type { Caller } from "../domain/accounts/api_key_cache.ts";
-import type { AccountPlan, Plan } from "../platform/config/config.ts";
+import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { Allowance } from "../domain/limits/limiter.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 
 /** One request on its way through: what is learnt about it is noted here, for headers and the log. */
-export interface Exchange {
+export interface HttpExchange {
   readonly requestId: string;
   /** As `performance.now()`. */
   readonly startedAt: number;
@@ -17,7 +17,7 @@ export interface Exchange {
   /** The path as asked for; the query is not part of it. */
   readonly path: string;
   /** The plan it started with; a reload in between does not touch it. */
-  readonly plan: Plan;
+  readonly plan: Config;
   /** The endpoint's path as declared, for metrics; never the address itself. */
   route: string;
   clientRequestId: string | null;
@@ -36,7 +36,7 @@ export interface Exchange {
 }
 
 export interface Env {
-  Bindings: Exchange;
+  Bindings: HttpExchange;
 }
 
 export type HttpContext = Context<Env>;

@@ -1,22 +1,22 @@
-import { type Exchange, sendJson } from "./exchange.ts";
+import { type HttpExchange, sendJson } from "./exchange.ts";
 
-export interface Check {
+export interface HealthCheck {
   ok: boolean;
   [detail: string]: unknown;
 }
 
 /** What must be good before this node takes traffic, by name; each answers within its own time limit. */
-export type Readiness = () => Promise<Record<string, Check>>;
+export type Readiness = () => Promise<Record<string, HealthCheck>>;
 
 /** GET /healthz: the process lives and listens. */
-export function healthz(exchange: Exchange): Response {
+export function healthz(exchange: HttpExchange): Response {
   exchange.route = "/healthz";
   return sendJson('{"status":"ok"}');
 }
 
 /** GET /readyz: 200 when everything is good, else 503 with the reasons. */
 export async function readyz(
-  exchange: Exchange,
+  exchange: HttpExchange,
   readiness: Readiness,
   obstacle: string | null,
 ): Promise<Response> {

@@ -1,4 +1,4 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { readDisposition, readParameters } from "./form_disposition.ts";
 import { pauseBetweenPieces, PieceCounter } from "../domain/limits/body_pieces.ts";
 import { type BodyPace, isTooSlow, PACE, tooSlow } from "../domain/limits/paced_reads.ts";
@@ -36,7 +36,7 @@ const DASH = 45;
  * Reads multipart/form-data (RFC 7578) through one window of memory: a form of any size costs the same,
  * and nothing is left for the garbage collector to find.
  */
-export async function* readForm(
+export async function* readMultipartForm(
   source: ReadableStream<Uint8Array>,
   contentType: string,
   { pace = PACE, onEnd = () => {} }: FormOptions = {},
@@ -175,7 +175,7 @@ class Window {
     try {
       return await Promise.race([reading, silence]);
     } catch (error) {
-      throw error instanceof Refusal ? error : broken(error);
+      throw error instanceof ApiError ? error : broken(error);
     } finally {
       clearTimeout(timer);
       this.#waitedMs += performance.now() - since;
@@ -252,8 +252,8 @@ function readHead(head: string): { name: string; filename: string | null } {
   return { name, filename };
 }
 
-export function broken(cause: unknown): Refusal {
-  return new Refusal(
+export function broken(cause: unknown): ApiError {
+  return new ApiError(
     "invalid_value",
     "The form cannot be read: it is cut off, or not as multipart/form-data is written.",
     { cause },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BOUNDARY, field, filePart, form, FORM_TYPE, type Part } from "../../test/helpers/form.ts";
 import { joined, text } from "../../test/helpers/media.ts";
-import { readForm } from "./multipart.ts";
+import { readMultipartForm } from "./multipart.ts";
 
 interface Read {
   name: string;
@@ -45,7 +45,7 @@ async function readAll(
   type = FORM_TYPE,
 ): Promise<Read[]> {
   const read: Read[] = [];
-  for await (const { name, filename, content } of readForm(inPieces(bytes, sizes), type)) {
+  for await (const { name, filename, content } of readMultipartForm(inPieces(bytes, sizes), type)) {
     const pieces: Uint8Array[] = [];
     for await (const piece of content) pieces.push(piece.slice());
     read.push({ name, filename, content: latin1(joined(pieces)) });
@@ -219,7 +219,7 @@ Deno.test("a reader that stops in the middle lets go of the body", async () => {
     pull: (controller) => controller.enqueue(new Uint8Array(1000)),
     cancel: () => void (isCancelled = true),
   });
-  for await (const { content } of readForm(endless, FORM_TYPE)) {
+  for await (const { content } of readMultipartForm(endless, FORM_TYPE)) {
     for await (const _ of content) break;
     break;
   }

@@ -1,11 +1,11 @@
-import { refusalTable } from "../lib/api_error.ts";
-import type { Plan, Route } from "../platform/config/config.ts";
+import { apiErrorTable } from "../lib/api_error.ts";
+import type { Config, Route } from "../platform/config/config.ts";
 import { allowNulls } from "./absent_nulls.ts";
 import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
 import {
   ADMIN_CALLS,
-  type Call,
-  type Json,
+  type JsonSchemaObject,
+  type OpenApiCall,
   OPERATION_CALLS,
   type OperationCall,
 } from "./openapi_calls.ts";
@@ -31,9 +31,9 @@ const GENERATIONS = [SPEECH_REQUEST, ...GENERATION_REQUESTS.values()].map(({ sch
 const POSTED = new Set(["chat", "generation", "speech", "quotes"]);
 
 /** OpenAPI 3.1, made from the schemas that check requests and the plan that answers them. */
-export function openapi(plan: Plan): Json {
-  const paths: Record<string, Json> = {};
-  const add = (call: Call, more: Json, security: string) => {
+export function openapi(plan: Config): JsonSchemaObject {
+  const paths: Record<string, JsonSchemaObject> = {};
+  const add = (call: OpenApiCall, more: JsonSchemaObject, security: string) => {
     const path = paths[call.path] ??= {};
     path[call.method] = operation(call, more, security);
   };
@@ -82,7 +82,7 @@ function callsOf(route: Route): OperationCall[] {
     [{ method: POSTED.has(route.operation) ? "post" : "get", summary: "Planned, answers 501" }];
 }
 
-function routeNotes(route: Route): Json {
+function routeNotes(route: Route): JsonSchemaObject {
   return {
     tags: [route.operation],
     "x-stage": route.stage,
@@ -90,7 +90,7 @@ function routeNotes(route: Route): Json {
   };
 }
 
-function operation(call: Call, more: Json, security: string): Json {
+function operation(call: OpenApiCall, more: JsonSchemaObject, security: string): JsonSchemaObject {
   const inPath = [...call.path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -135,8 +135,8 @@ function operation(call: Call, more: Json, security: string): Json {
   };
 }
 
-function errorResponse(): Json {
-  const rows = refusalTable().map(({ status, type, code }) => `| ${status} | ${type} | ${code} |`);
+function errorResponse(): JsonSchemaObject {
+  const rows = apiErrorTable().map(({ status, type, code }) => `| ${status} | ${type} | ${code} |`);
   return {
     description: `An error. Every one there is:\n\n| status | type | code |\n|---|---|---|\n${
       rows.join("\n")
@@ -145,7 +145,7 @@ function errorResponse(): Json {
   };
 }
 
-function schemas(): Json {
+function schemas(): JsonSchemaObject {
   const text = JSON.stringify({ ...api.$defs, ...WEBHOOK_ANSWERS }).replaceAll(
     "#/$defs/",
     "#/components/schemas/",

@@ -1,10 +1,10 @@
-import { AILMENTS } from "../workflows/tasks/operate_tasks.ts";
+import { TASK_PROBLEMS } from "../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../workflows/tasks/task.ts";
 import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../platform/config/model_type_specs.ts";
 
-export type Json = Record<string, unknown>;
+export type JsonSchemaObject = Record<string, unknown>;
 
-export interface Call {
+export interface OpenApiCall {
   method: "get" | "post" | "put" | "delete";
   path: string;
   summary: string;
@@ -18,10 +18,14 @@ export interface Call {
   /** Further answers; what is good looks like the first. */
   also?: Readonly<Record<number, string>>;
   bodyIsOptional?: boolean;
-  parameters?: Json[];
+  parameters?: JsonSchemaObject[];
 }
 
-export const query = (name: string, description: string, schema: Json): Json => ({
+export const query = (
+  name: string,
+  description: string,
+  schema: JsonSchemaObject,
+): JsonSchemaObject => ({
   name,
   in: "query",
   description,
@@ -43,7 +47,7 @@ export const PERIOD = [
   query("to", "Before this moment.", { type: "string" }),
 ];
 
-const header = (name: string, description: string): Json => ({
+const header = (name: string, description: string): JsonSchemaObject => ({
   name,
   in: "header",
   description,
@@ -59,7 +63,7 @@ const SUBMISSION = [
 ];
 
 /** `path` is what comes after the route's own. */
-export type OperationCall = Omit<Call, "path"> & { path?: string };
+export type OperationCall = Omit<OpenApiCall, "path"> & { path?: string };
 
 /** What each operation looks like from outside. A planned one is listed without an answer. */
 export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
@@ -187,14 +191,14 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
 };
 
 export const admin = (
-  method: Call["method"],
+  method: OpenApiCall["method"],
   path: string,
   summary: string,
   answer: string,
-  more: Partial<Call> = {},
-): Call => ({ method, path: `/admin/v1${path}`, summary, answer, ...more });
+  more: Partial<OpenApiCall> = {},
+): OpenApiCall => ({ method, path: `/admin/v1${path}`, summary, answer, ...more });
 
-export const ADMIN_CALLS: readonly Call[] = [
+export const ADMIN_CALLS: readonly OpenApiCall[] = [
   admin("post", "/accounts", "Create an account", "Account", { body: "NewAccount", status: 201 }),
   admin("get", "/accounts", "List accounts", "AccountList", { parameters: PAGE }),
   admin("get", "/accounts/{id}", "One account, with its balance", "Account"),
@@ -250,7 +254,7 @@ export const ADMIN_CALLS: readonly Call[] = [
         query(
           "ailment",
           "dead: waits for you. failing: is tried again. late: nobody came. Finds parts of dramas too.",
-          { enum: [...AILMENTS] },
+          { enum: [...TASK_PROBLEMS] },
         ),
         query("parent", "The parts of this drama; they are left out otherwise.", {
           type: "string",

@@ -1,8 +1,8 @@
 import { DELIVERY_STATES } from "../domain/webhooks/deliveries.ts";
 import {
   admin,
-  type Call,
-  type Json,
+  type JsonSchemaObject,
+  type OpenApiCall,
   type OperationCall,
   PAGE,
   PERIOD,
@@ -39,7 +39,7 @@ const get = (
   path: string,
   summary: string,
   answer: string,
-  parameters?: Json[],
+  parameters?: JsonSchemaObject[],
 ): OperationCall => ({
   method: "get",
   path,
@@ -91,7 +91,7 @@ export const WEBHOOK_CALLS: Readonly<Record<string, OperationCall[]>> = {
   ],
 };
 
-export const WEBHOOK_ADMIN_CALLS: readonly Call[] = [
+export const WEBHOOK_ADMIN_CALLS: readonly OpenApiCall[] = [
   admin("get", "/webhooks/deliveries", "What was sent, for any account", "WebhookDeliveryList", {
     parameters: [...LOG, OF_ENDPOINT, query("account", "Only of this one.", { type: "string" })],
   }),
@@ -121,8 +121,8 @@ export const WEBHOOK_ANSWERS = answers.$defs;
 export const WEBHOOK_LISTS = ["WebhookEndpoint", "WebhookDelivery"];
 
 /** What we send, as OpenAPI describes it. */
-export function webhooksSent(): Json {
-  const header = (name: string, description: string): Json => ({
+export function webhooksSent(): JsonSchemaObject {
+  const header = (name: string, description: string): JsonSchemaObject => ({
     name,
     in: "header",
     required: true,

@@ -1,25 +1,25 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { type HttpContext, sendJson } from "./exchange.ts";
 
-export interface Page {
+export interface PageRequest {
   limit: number;
   after?: string | undefined;
   order: "asc" | "desc";
 }
 
 /** `?limit=&after=&order=` of a list. */
-export function readPage(c: HttpContext): Page {
+export function readPage(c: HttpContext): PageRequest {
   const { limit = "20", after, order = "desc" } = c.req.query();
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100) {
-    throw new Refusal("invalid_value", "limit must be a whole number from 1 to 100.", {
+    throw new ApiError("invalid_value", "limit must be a whole number from 1 to 100.", {
       param: "limit",
     });
   }
   if (order !== "asc" && order !== "desc") {
-    throw new Refusal("invalid_value", "order must be asc or desc.", { param: "order" });
+    throw new ApiError("invalid_value", "order must be asc or desc.", { param: "order" });
   }
   if (after !== undefined && !/^[a-z]+_[0-9a-z]{1,64}$/.test(after)) {
-    throw new Refusal("invalid_value", "after must be the id of a list's last entry.", {
+    throw new ApiError("invalid_value", "after must be the id of a list's last entry.", {
       param: "after",
     });
   }
@@ -27,7 +27,7 @@ export function readPage(c: HttpContext): Page {
 }
 
 /** A page of a list, as every list of the API looks. */
-export function sendPage(data: { id: string }[], hasMore: boolean): Response {
+export function sendJsonPage(data: { id: string }[], hasMore: boolean): Response {
   return sendJson(JSON.stringify({
     object: "list",
     data,

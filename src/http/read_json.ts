@@ -1,4 +1,4 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { Turns } from "../lib/turns.ts";
 import type { HttpContext } from "./exchange.ts";
 import { jsonFault } from "./json_fault.ts";
@@ -13,7 +13,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.plan.requests;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
-    throw new Refusal(
+    throw new ApiError(
       "unsupported_media_type",
       "The body must be JSON: send Content-Type: application/json.",
     );
@@ -36,7 +36,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Refusal("invalid_json", jsonFault(text, error), { cause: error });
+    throw new ApiError("invalid_json", jsonFault(text, error), { cause: error });
   }
 }
 
@@ -56,7 +56,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch (error) {
-    throw new Refusal("invalid_json", "The body is not UTF-8 text.", { cause: error });
+    throw new ApiError("invalid_json", "The body is not UTF-8 text.", { cause: error });
   }
 }
 

@@ -1,7 +1,7 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import type { BodyPace } from "../domain/limits/paced_reads.ts";
 import { beginBody, finishBody } from "../domain/limits/unfinished_bodies.ts";
-import { type FormPart, readForm } from "./multipart.ts";
+import { type FormPart, readMultipartForm } from "./multipart.ts";
 
 /** A form with one file in it, on its way in. */
 export interface Upload {
@@ -28,7 +28,7 @@ export async function readUpload<T>(
 ): Promise<T> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type)) {
-    throw new Refusal(
+    throw new ApiError(
       "unsupported_media_type",
       "The body must be a form with a file: send Content-Type: multipart/form-data.",
     );
@@ -38,10 +38,13 @@ export async function readUpload<T>(
   const announcedBytes = length === null ? null : Number(length);
   if (announcedBytes !== null && announcedBytes > bytesMax + FORM_BYTES_MAX) {
     const message = `The form is too large: no file may have more than ${bytesMax} bytes.`;
-    throw new Refusal("payload_too_large", message, { param: "file" });
+    throw new ApiError("payload_too_large", message, { param: "file" });
   }
   beginBody(request);
-  await using parts = readForm(request.body, type, { pace, onEnd: () => finishBody(request) });
+  await using parts = readMultipartForm(request.body, type, {
+    pace,
+    onEnd: () => finishBody(request),
+  });
   const fields = new Fields();
   const file = await nextFile(parts, fields);
   if (file === null) throw missing("file");
@@ -83,7 +86,7 @@ class Fields {
     if (name !== "purpose") {
       const param = name.slice(0, 64);
       const message = `There is no field ${JSON.stringify(param)}: send file and purpose.`;
-      throw new Refusal("unknown_field", message, { param });
+      throw new ApiError("unknown_field", message, { param });
     }
     if (this.#hasPurpose) throw invalid("Send purpose once.", "purpose");
     if (await textOf(part) !== "generation") {
@@ -108,13 +111,13 @@ async function textOf({ content }: FormPart): Promise<string | null> {
   return text + decoder.decode();
 }
 
-function invalid(message: string, param: string): Refusal {
-  return new Refusal("invalid_value", message, { param });
+function invalid(message: string, param: string): ApiError {
+  return new ApiError("invalid_value", message, { param });
 }
 
-function missing(param: "file" | "purpose"): Refusal {
+function missing(param: "file" | "purpose"): ApiError {
   const message = param === "file"
     ? 'The form has no file: send a part named "file".'
     : 'The form has no purpose: send purpose "generation".';
-  return new Refusal("missing_field", message, { param });
+  return new ApiError("missing_field", message, { param });
 }

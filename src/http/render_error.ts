@@ -1,4 +1,4 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { isStorageUnavailable } from "../platform/database/storage_error.ts";
 import { sendJson } from "./exchange.ts";
 
@@ -8,10 +8,10 @@ const STORAGE_RETRY_SECONDS = 2;
 const UNSTORABLE = new Set(["22021", "22P05"]);
 
 /** Whatever was thrown, as the refusal a client may see. What really happened stays in `cause`. */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
   if (isStorageUnavailable(error)) {
-    return new Refusal(
+    return new ApiError(
       "storage_unavailable",
       "The service cannot use its storage just now: try again in a moment.",
       {
@@ -21,7 +21,7 @@ export function toRefusal(error: unknown): Refusal {
     );
   }
   if (UNSTORABLE.has(String((error as { code?: unknown } | null)?.code))) {
-    return new Refusal(
+    return new ApiError(
       "invalid_value",
       "A text holds a character that cannot be stored, such as NUL.",
       {
@@ -29,7 +29,7 @@ export function toRefusal(error: unknown): Refusal {
       },
     );
   }
-  return new Refusal(
+  return new ApiError(
     "internal_error",
     "Something went wrong on our side: try again, and report the request id.",
     {
@@ -39,14 +39,14 @@ export function toRefusal(error: unknown): Refusal {
 }
 
 /** What a client sees of a refusal, also as an event in mid-stream. */
-export function errorBody(refusal: Refusal, requestId: string) {
+export function errorBody(refusal: ApiError, requestId: string) {
   const { message, type, param, code, detail } = refusal;
   const error = { message, type, param, code, ...(detail === undefined ? {} : { detail }) };
   return { error, request_id: requestId };
 }
 
 /** The one place where a refusal becomes a response. */
-export function renderError(refusal: Refusal, requestId: string): Response {
+export function renderError(refusal: ApiError, requestId: string): Response {
   const headers: Record<string, string> = {};
   if (refusal.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(refusal.retryAfterSeconds);

@@ -1,17 +1,17 @@
 import type { Hono } from "hono";
 import type { Caller } from "../domain/accounts/api_key_cache.ts";
 import { newId } from "../lib/ids.ts";
-import { Refusal } from "../lib/api_error.ts";
-import type { PlanKeeper } from "../platform/config/config_store.ts";
-import type { Plan } from "../platform/config/config.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { ConfigStore } from "../platform/config/config_store.ts";
+import type { Config } from "../platform/config/config.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts";
 import { describeError, type Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import { healthz, type Readiness, readyz } from "./health.ts";
-import type { Env, Exchange } from "./exchange.ts";
-import { renderError, toRefusal } from "./render_error.ts";
+import type { Env, HttpExchange } from "./exchange.ts";
+import { renderError, toApiError } from "./render_error.ts";
 
 const HOST = /^[\w.:[\]-]{0,300}$/;
 const ADDRESS_CHARACTERS_MAX = 16_384;
@@ -19,8 +19,8 @@ const AS_GET = { method: "GET" };
 /** For the log and the metrics, as proxies have it: there is nobody to be answered. */
 const CLIENT_LEFT = 499;
 
-export interface FrontDeps {
-  keeper: PlanKeeper;
+export interface RequestHandlerDeps {
+  keeper: ConfigStore;
   log: Log;
   metrics: Metrics;
   readiness: Readiness;
@@ -35,16 +35,16 @@ export interface FrontDeps {
  * The first and last thing a request meets: gives it an id and a plan, hands it to that plan's
  * handlers, and on the way out adds the headers every answer has, counts it and logs one line.
  */
-export class Front {
-  #app: { plan: Plan; fetch: Hono<Env>["fetch"] } | null = null;
+export class RequestHandler {
+  #app: { plan: Config; fetch: Hono<Env>["fetch"] } | null = null;
   readonly #leaving = new AbortController();
   #draining = false;
   #inFlight = 0;
 
-  constructor(private readonly deps: FrontDeps) {}
+  constructor(private readonly deps: RequestHandlerDeps) {}
 
   /** From now on these handlers answer. */
-  serve(plan: Plan, app: Hono<Env>): void {
+  serve(plan: Config, app: Hono<Env>): void {
     this.#app = { plan, fetch: app.fetch };
   }
 
@@ -70,19 +70,19 @@ export class Front {
    * The same for somebody who has shown otherwise than by a key who they are, as a part of another request:
    * the two have one id.
    */
-  callAs = (
+  callAsAccount = (
     caller: Caller,
     request: Request,
-    { info, requestId }: Pick<Exchange, "info" | "requestId">,
+    { info, requestId }: Pick<HttpExchange, "info" | "requestId">,
   ): Response | Promise<Response> => this.#run(request, info, caller, requestId);
 
   #run(
     request: Request,
-    info: Exchange["info"],
+    info: HttpExchange["info"],
     caller: Caller | null,
     requestId: string,
   ): Response | Promise<Response> {
-    const exchange: Exchange = {
+    const exchange: HttpExchange = {
       requestId,
       startedAt: performance.now(),
       info,
@@ -120,27 +120,27 @@ export class Front {
     return this.#app === null ? "this node is starting" : null;
   }
 
-  #dispatch(request: Request, exchange: Exchange): Response | Promise<Response> {
+  #dispatch(request: Request, exchange: HttpExchange): Response | Promise<Response> {
     const { path } = exchange;
     if (path === "/healthz") return healthz(exchange);
     if (path === "/readyz") return readyz(exchange, this.deps.readiness, this.#obstacle());
     if (request.url.length > ADDRESS_CHARACTERS_MAX) {
-      throw new Refusal(
+      throw new ApiError(
         "payload_too_large",
         `The address is longer than ${ADDRESS_CHARACTERS_MAX} characters.`,
       );
     }
     // An address is put together from Host and target: a Host with a path in it would choose the endpoint.
     if (!HOST.test(request.headers.get("host") ?? "")) {
-      throw new Refusal("invalid_value", "The Host header is not a host name.", { param: "Host" });
+      throw new ApiError("invalid_value", "The Host header is not a host name.", { param: "Host" });
     }
     if (this.#draining) {
-      throw new Refusal("shutting_down", "This node is shutting down: try again.", {
+      throw new ApiError("shutting_down", "This node is shutting down: try again.", {
         retryAfterSeconds: 1,
       });
     }
     if (this.#app === null) {
-      throw new Refusal("storage_unavailable", "The service is starting: try again in a moment.", {
+      throw new ApiError("storage_unavailable", "The service is starting: try again in a moment.", {
         retryAfterSeconds: 2,
       });
     }
@@ -151,12 +151,12 @@ export class Front {
     );
   }
 
-  #refuse(error: unknown, request: Request, exchange: Exchange): Response {
+  #refuse(error: unknown, request: Request, exchange: HttpExchange): Response {
     if (isForLeaving(error) && request.signal.aborted) {
       exchange.refusal = "client_left";
       return new Response(null, { status: CLIENT_LEFT });
     }
-    const refusal = toRefusal(error);
+    const refusal = toApiError(error);
     exchange.refusal = refusal.code;
     this.deps.metrics.refusals.inc({ code: refusal.code });
     if (refusal.code === "storage_unavailable") this.deps.onStorageTrouble?.(refusal.cause);
@@ -170,7 +170,7 @@ export class Front {
     return renderError(refusal, exchange.requestId);
   }
 
-  #finish(request: Request, exchange: Exchange, response: Response): Response {
+  #finish(request: Request, exchange: HttpExchange, response: Response): Response {
     this.#inFlight--;
     if (exchange.body?.isKept === false) exchange.body.release();
     const { headers } = response;
@@ -221,7 +221,7 @@ function isProbe(path: string): boolean {
 /** How a wait for an upstream ends when whoever asked hangs up; otherwise it is a failure like others. */
 function isForLeaving(error: unknown): boolean {
   return error instanceof UpstreamFailure ||
-    (error instanceof Refusal && error.code === "upstream_timeout");
+    (error instanceof ApiError && error.code === "upstream_timeout");
 }
 
 /** What an upstream said may name it: its words are logged where attempts are, at level debug. */

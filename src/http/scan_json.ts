@@ -1,4 +1,4 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -38,10 +38,10 @@ export function scanJson(bytes: Uint8Array, { depthMax, valuesMax }: JsonBounds)
   }
 }
 
-export function tooDeep(max: number): Refusal {
-  return new Refusal("invalid_json", `The body is nested deeper than ${max} levels.`);
+export function tooDeep(max: number): ApiError {
+  return new ApiError("invalid_json", `The body is nested deeper than ${max} levels.`);
 }
 
-function tooMany(max: number): Refusal {
-  return new Refusal("payload_too_large", `The body holds more than ${max} values.`);
+function tooMany(max: number): ApiError {
+  return new ApiError("payload_too_large", `The body holds more than ${max} values.`);
 }

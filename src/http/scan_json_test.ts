@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { scanJson } from "./scan_json.ts";
 
 const scan = (text: string, depthMax: number, valuesMax: number): string => {
@@ -8,7 +8,7 @@ const scan = (text: string, depthMax: number, valuesMax: number): string => {
     scanJson(new TextEncoder().encode(text), { depthMax, valuesMax });
     return "ok";
   } catch (error) {
-    return (error as Refusal).code;
+    return (error as ApiError).code;
   }
 };
 

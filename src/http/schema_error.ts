@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { didYouMean, nearest } from "../lib/suggest.ts";
 
 /** What a schema says about a field, as far as people are told of it. */
@@ -21,7 +21,7 @@ const NAME_TOLD_MAX = 100;
 const KEYS_READ_MAX = 50;
 
 /** Turns the violation of a request's schema into the refusal that says how to mend it. */
-export function schemaRefusal(error: ErrorObject): Refusal {
+export function schemaError(error: ErrorObject): ApiError {
   const at = error.instancePath.slice(1).replaceAll("/", ".");
   const inner = (key: unknown) => at === "" ? String(key) : `${at}.${key}`;
   const params = error.params as Record<string, unknown>;
@@ -33,18 +33,20 @@ export function schemaRefusal(error: ErrorObject): Refusal {
       !known.includes(key) && nearest(key, known) === missing
     );
     const hint = misspelt === undefined ? "" : ` There is "${misspelt}": was ${missing} meant?`;
-    return new Refusal("missing_field", `The field ${param} is missing.${hint}`, { param });
+    return new ApiError("missing_field", `The field ${param} is missing.${hint}`, { param });
   }
   if (error.keyword === "additionalProperties") {
     const wrong = String(params.additionalProperty).slice(0, NAME_TOLD_MAX);
     const param = inner(wrong);
     const hint = didYouMean(wrong, known) ?? "Leave it out.";
-    return new Refusal("unknown_field", `The field ${param} is not known here. ${hint}`, { param });
+    return new ApiError("unknown_field", `The field ${param} is not known here. ${hint}`, {
+      param,
+    });
   }
-  if (at === "") return new Refusal("invalid_value", "The body must be a JSON object, in braces.");
+  if (at === "") return new ApiError("invalid_value", "The body must be a JSON object, in braces.");
   const hint = hintFor(error);
   const message = `${at} ${complaint(error)}.${hint === undefined ? "" : ` ${hint}`}`;
-  return new Refusal("invalid_value", message, { param: at });
+  return new ApiError("invalid_value", message, { param: at });
 }
 
 function complaint({ keyword, params, parentSchema, data }: ErrorObject): string {

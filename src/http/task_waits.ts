@@ -1,4 +1,4 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { Slots } from "../lib/slots.ts";
 import { accountOf, type HttpContext } from "./exchange.ts";
 
@@ -25,7 +25,7 @@ export class TaskWaits {
     const release = this.tryTake(c);
     if (release !== null) return release;
     const { perKey, perAccount } = this.#limits;
-    throw new Refusal(
+    throw new ApiError(
       "concurrency_limit_exceeded",
       `Too many event streams at once: ${perKey} per key and ${perAccount} per account may be open. ` +
         "Close one, poll GET /v1/tasks/{task_id} or use a webhook.",

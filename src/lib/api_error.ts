@@ -40,10 +40,10 @@ const REFUSALS = {
   overloaded: [503, "api_error"],
 } as const satisfies Record<string, readonly [status: number, type: string]>;
 
-export type RefusalCode = keyof typeof REFUSALS;
-export type RefusalType = (typeof REFUSALS)[RefusalCode][1];
+export type ApiErrorCode = keyof typeof REFUSALS;
+export type ApiErrorType = (typeof REFUSALS)[ApiErrorCode][1];
 
-export interface RefusalOptions {
+export interface ApiErrorOptions {
   /** The field of the request that the refusal is about, as the client wrote it. */
   param?: string;
   /** Differs from the table only where one code has two statuses (`model_unavailable`, `file_not_found`). */
@@ -56,15 +56,15 @@ export interface RefusalOptions {
   detail?: unknown;
 }
 
-export class Refusal extends Error {
+export class ApiError extends Error {
   override readonly name = "Refusal";
   readonly status: number;
-  readonly type: RefusalType;
+  readonly type: ApiErrorType;
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
   readonly detail: unknown;
 
-  constructor(readonly code: RefusalCode, message: string, options: RefusalOptions = {}) {
+  constructor(readonly code: ApiErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     const [status, type] = REFUSALS[code];
     this.status = options.status ?? status;
@@ -76,8 +76,8 @@ export class Refusal extends Error {
 }
 
 /** Every code with its type and statuses, for the OpenAPI document. */
-export function refusalTable(): { code: RefusalCode; status: number; type: RefusalType }[] {
-  return (Object.keys(REFUSALS) as RefusalCode[]).map((code) => ({
+export function apiErrorTable(): { code: ApiErrorCode; status: number; type: ApiErrorType }[] {
+  return (Object.keys(REFUSALS) as ApiErrorCode[]).map((code) => ({
     code,
     status: REFUSALS[code][0],
     type: REFUSALS[code][1],

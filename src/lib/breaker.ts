@@ -12,7 +12,7 @@ export interface Health {
  * be what it fails on, so it tells of the account that sent it and of no other. `overload`: the other side
  * says that it has too much to do; of one account it tells as little as `request`, of two it is an outage.
  */
-export interface FailureNote {
+export interface FailureRecord {
   /** What the other side itself asked for; then it rests at once. */
   restSeconds?: number | undefined;
   cause?: "outage" | "overload" | "request";
@@ -118,7 +118,7 @@ export class Breaker {
     if (this.#records.has(name)) this.#records.delete(name);
   }
 
-  failed(name: string, { restSeconds, cause = "outage", account }: FailureNote = {}): void {
+  failed(name: string, { restSeconds, cause = "outage", account }: FailureRecord = {}): void {
     const record = this.#records.get(name) ?? fresh();
     this.#records.set(name, record);
     record.failures++;

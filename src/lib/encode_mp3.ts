@@ -1,6 +1,6 @@
 import type { WasmMediaEncoder } from "wasm-media-encoders";
 
-export interface PlainSound {
+export interface PcmAudio {
   /** Samples of all channels in turn. */
   readonly samples: Int16Array;
   readonly channels: number;
@@ -15,14 +15,14 @@ let encoder: Promise<WasmMediaEncoder<"audio/mpeg">> | undefined;
 let turn: Promise<unknown> = Promise.resolve();
 
 /** A sound as an MP3 file of a constant rate. Of more than two channels the first two are kept. */
-export function encodeMp3(sound: PlainSound, kbps: 48 | 64): Promise<Uint8Array<ArrayBuffer>> {
+export function encodeMp3(sound: PcmAudio, kbps: 48 | 64): Promise<Uint8Array<ArrayBuffer>> {
   const mine = turn.then(() => encode(sound, kbps));
   turn = mine.catch(() => {});
   return mine;
 }
 
 async function encode(
-  { samples, channels, sampleRate }: PlainSound,
+  { samples, channels, sampleRate }: PcmAudio,
   bitrate: 48 | 64,
 ): Promise<Uint8Array<ArrayBuffer>> {
   encoder ??= import("wasm-media-encoders").then(({ createMp3Encoder }) => createMp3Encoder());

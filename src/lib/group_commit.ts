@@ -77,6 +77,6 @@ export class GroupCommit<Item, Answer> {
 }
 
 /** Splits a failed call into one for each item. */
-export function oneByOne<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+export function splitSingles<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   return items.length === 1 ? [] : items.map((item) => [item]);
 }

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { frameOf, messagesIn } from "./frames.ts";
-import type { FromWorker, ToWorker } from "./serve_jobs.ts";
+import type { FromJobProcess, ToJobProcess } from "./serve_jobs.ts";
 
-export interface WorkerPoolOptions {
+export interface ProcessPoolOptions {
   /** The worker's module; it calls `serveJobs`. */
   module: URL;
   /** Workers at most. They start with the first job that needs them. */
@@ -30,7 +30,7 @@ export interface PoolJob<Input> {
 }
 
 /** The job did not end: no room, no time, or its worker failed. What the job itself throws arrives as it is. */
-export class WorkerPoolError extends Error {
+export class ProcessPoolError extends Error {
   override readonly name = "WorkerPoolError";
 
   constructor(
@@ -57,7 +57,7 @@ const ENVIRONMENT = ["DENO_DIR", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "SYST
  * It may do nothing but read its input and answer; its environment is empty but for Deno's own names, which
  * some packages look through as they load.
  */
-export class PoolWorker {
+export class PoolProcess {
   readonly #process: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #loaded = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ export class PoolWorker {
   #silence: ReturnType<typeof setTimeout> | undefined;
   #isEnded = false;
 
-  constructor(private readonly options: WorkerPoolOptions, private readonly onEnd: () => void) {
+  constructor(private readonly options: ProcessPoolOptions, private readonly onEnd: () => void) {
     this.#ended.promise.catch(() => {});
     this.#process = new Deno.Command(Deno.execPath(), {
       args: [
@@ -101,7 +101,7 @@ export class PoolWorker {
   async #listen(): Promise<void> {
     try {
       for await (const message of messagesIn(this.#process.stdout)) {
-        this.#hear(message as FromWorker);
+        this.#hear(message as FromJobProcess);
       }
       this.#kill("a worker ended by itself");
     } catch (error) {
@@ -139,7 +139,7 @@ export class PoolWorker {
     }
   }
 
-  #hear(message: FromWorker): void {
+  #hear(message: FromJobProcess): void {
     clearTimeout(this.#silence);
     if ("loaded" in message) this.#loaded.resolve();
     else if ("result" in message) this.#result?.resolve(message.result);
@@ -169,7 +169,7 @@ export class PoolWorker {
     this.#silence = setTimeout(() => this.#kill("a job does not go on"), silenceMs);
   }
 
-  #tell(message: ToWorker): void {
+  #tell(message: ToJobProcess): void {
     if (this.#isEnded) return;
     this.#input.write(frameOf(message)).catch((error) =>
       this.#kill(`a worker does not listen: ${error.message}`)
@@ -185,10 +185,10 @@ export class PoolWorker {
   }
 
   #kill(message: string): void {
-    this.end(new WorkerPoolError("late", message));
+    this.end(new ProcessPoolError("late", message));
   }
 
-  end(reason: WorkerPoolError): void {
+  end(reason: ProcessPoolError): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#process.ref();

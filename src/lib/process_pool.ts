@@ -1,11 +1,11 @@
 import {
   type PoolJob,
-  PoolWorker,
-  WorkerPoolError,
-  type WorkerPoolOptions,
+  PoolProcess,
+  ProcessPoolError,
+  type ProcessPoolOptions,
 } from "./pool_process.ts";
 
-export { type PoolJob, WorkerPoolError, type WorkerPoolOptions } from "./pool_process.ts";
+export { type PoolJob, ProcessPoolError, type ProcessPoolOptions } from "./pool_process.ts";
 
 interface Waiting extends PoolJob<unknown> {
   resolve(value: unknown): void;
@@ -20,8 +20,8 @@ const DISTRUSTED_MAX = 1_000;
  * Runs parsers over bytes from outside, and other work that might not end, away from the main thread. A
  * worker that is over its time is killed and replaced.
  */
-export class WorkerPool implements AsyncDisposable {
-  readonly #workers = new Set<PoolWorker>();
+export class ProcessPool implements AsyncDisposable {
+  readonly #workers = new Set<PoolProcess>();
   /** By owner, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #running = new Set<string>();
@@ -32,16 +32,16 @@ export class WorkerPool implements AsyncDisposable {
   #waitingCount = 0;
   #isClosed = false;
 
-  constructor(private readonly options: WorkerPoolOptions) {}
+  constructor(private readonly options: ProcessPoolOptions) {}
 
   run<Input, Output>(job: PoolJob<Input>): Promise<Output> {
-    if (this.#isClosed) return Promise.reject(new WorkerPoolError("closed", "the pool is closed"));
+    if (this.#isClosed) return Promise.reject(new ProcessPoolError("closed", "the pool is closed"));
     if (this.#waitingCount >= this.options.waitingMax) {
-      return Promise.reject(new WorkerPoolError("full", "too many jobs wait"));
+      return Promise.reject(new ProcessPoolError("full", "too many jobs wait"));
     }
     return new Promise<Output>((resolve, reject) => {
       const patience = setTimeout(
-        () => this.#giveUp(waiting, new WorkerPoolError("full", "no worker was free in time")),
+        () => this.#giveUp(waiting, new ProcessPoolError("full", "no worker was free in time")),
         this.options.waitMs,
       );
       const waiting: Waiting = {
@@ -66,13 +66,13 @@ export class WorkerPool implements AsyncDisposable {
       if (worker === null) return;
       const job = this.#take(next);
       clearTimeout(job.patience);
-      if (worker instanceof WorkerPoolError) {
+      if (worker instanceof ProcessPoolError) {
         job.reject(worker);
         continue;
       }
       this.#running.add(job.owner);
       worker.run(job).then(job.resolve, (error) => {
-        if (error instanceof WorkerPoolError && error.reason === "late") this.#distrust(job.owner);
+        if (error instanceof ProcessPoolError && error.reason === "late") this.#distrust(job.owner);
         job.reject(error);
       }).finally(() => {
         this.#running.delete(job.owner);
@@ -114,7 +114,7 @@ export class WorkerPool implements AsyncDisposable {
     this.#waiting.set(owner, own);
   }
 
-  #giveUp(job: Waiting, error: WorkerPoolError): void {
+  #giveUp(job: Waiting, error: ProcessPoolError): void {
     const own = this.#waiting.get(job.owner) ?? [];
     const at = own.indexOf(job);
     if (at < 0) return;
@@ -125,23 +125,23 @@ export class WorkerPool implements AsyncDisposable {
     job.reject(error);
   }
 
-  #freeWorker(): PoolWorker | WorkerPoolError | null {
+  #freeWorker(): PoolProcess | ProcessPoolError | null {
     for (const worker of this.#workers) if (worker.isFree) return worker;
     if (this.#workers.size >= this.options.size) return null;
     try {
-      const worker = new PoolWorker(this.options, () => this.#workers.delete(worker));
+      const worker = new PoolProcess(this.options, () => this.#workers.delete(worker));
       this.#workers.add(worker);
       const closing = worker.closed.finally(() => this.#closing.delete(closing));
       this.#closing.add(closing);
       return worker;
     } catch (cause) {
-      return new WorkerPoolError("unavailable", "a worker cannot start", { cause });
+      return new ProcessPoolError("unavailable", "a worker cannot start", { cause });
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    const closed = new WorkerPoolError("closed", "the pool is closed");
+    const closed = new ProcessPoolError("closed", "the pool is closed");
     for (const own of [...this.#waiting.values()]) {
       for (const job of [...own]) this.#giveUp(job, closed);
     }

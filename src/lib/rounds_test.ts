@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { everyMs } from "./shared_interval.ts";
+import { sharedInterval } from "./shared_interval.ts";
 
 Deno.test("calls of one pace come together, and each until it has enough", {
   sanitizeOps: true,
@@ -7,11 +7,11 @@ Deno.test("calls of one pace come together, and each until it has enough", {
 }, async () => {
   let [first, second] = [0, 0];
   const twice = Promise.withResolvers<void>();
-  const leaveFirst = everyMs(5, () => {
+  const leaveFirst = sharedInterval(5, () => {
     first++;
     leaveFirst();
   });
-  const leaveSecond = everyMs(5, () => {
+  const leaveSecond = sharedInterval(5, () => {
     if (++second === 2) twice.resolve();
   });
   await twice.promise;
@@ -21,7 +21,7 @@ Deno.test("calls of one pace come together, and each until it has enough", {
 
   // Everybody had left: whoever comes now begins anew.
   const again = Promise.withResolvers<void>();
-  const leave = everyMs(5, again.resolve);
+  const leave = sharedInterval(5, again.resolve);
   await again.promise;
   leave();
 });

@@ -1,34 +1,34 @@
 import { frameOf, messagesIn } from "./frames.ts";
 
-export type ToWorker =
+export type ToJobProcess =
   | { input: unknown }
   | { question: number; answer: unknown }
   | { question: number; error: string };
 
-export type FromWorker =
+export type FromJobProcess =
   | { loaded: true }
   | { result: unknown }
   | { error: unknown }
   | { question: number; value: unknown };
 
 /** Asks the gateway's process for something that the job needs. */
-export type Ask = (value: unknown) => Promise<unknown>;
+export type JobRequest = (value: unknown) => Promise<unknown>;
 
 /**
  * The worker's half of a `WorkerPool`: does one job after another, for as long as the pool lets it live. It
  * ends when the gateway does, whose end closes its input.
  */
 export async function serveJobs<Input, Output>(
-  work: (input: Input, ask: Ask) => Promise<Output>,
+  work: (input: Input, ask: JobRequest) => Promise<Output>,
 ): Promise<void> {
   // What a parser prints about bytes from outside belongs neither into a log nor among the messages.
   for (const level of ["debug", "log", "info", "warn", "error"] as const) console[level] = () => {};
   const writer = Deno.stdout.writable.getWriter();
-  const tell = (message: FromWorker) =>
+  const tell = (message: FromJobProcess) =>
     void writer.write(frameOf(message)).catch(() => Deno.exit());
   let asked = 0;
   const questions = new Map<number, PromiseWithResolvers<unknown>>();
-  const ask: Ask = (value) => {
+  const ask: JobRequest = (value) => {
     const answer = Promise.withResolvers<unknown>();
     questions.set(++asked, answer);
     tell({ question: asked, value });
@@ -44,7 +44,7 @@ export async function serveJobs<Input, Output>(
   }
   tell({ loaded: true });
   for await (const received of messagesIn(Deno.stdin.readable)) {
-    const message = received as ToWorker;
+    const message = received as ToJobProcess;
     if ("input" in message) void run(message.input as Input);
     else {
       const question = questions.get(message.question);

@@ -9,7 +9,7 @@ const rounds = new Map<number, Round>();
  * Calls at a pace until the returned function is called. All calls of one pace share a timer: a timer
  * for each of many short things costs more than they look for.
  */
-export function everyMs(paceMs: number, call: () => void): () => void {
+export function sharedInterval(paceMs: number, call: () => void): () => void {
   let round = rounds.get(paceMs);
   if (round === undefined) {
     const calls = new Set<() => void>();

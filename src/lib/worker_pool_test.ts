@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { PoolTestJob } from "../../test/helpers/pool_worker.ts";
-import { WorkerPool, WorkerPoolError, type WorkerPoolOptions } from "./process_pool.ts";
+import { ProcessPool, ProcessPoolError, type ProcessPoolOptions } from "./process_pool.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
-function openPool(options: Partial<WorkerPoolOptions> = {}) {
-  const pool = new WorkerPool({
+function openPool(options: Partial<ProcessPoolOptions> = {}) {
+  const pool = new ProcessPool({
     module: new URL("../../test/helpers/pool_worker.ts", import.meta.url),
     size: 2,
     deadlineMs: 500,
@@ -24,7 +24,7 @@ function openPool(options: Partial<WorkerPoolOptions> = {}) {
 }
 
 const fails = (job: Promise<unknown>, reason: RegExp) =>
-  assert.rejects(job, (error) => error instanceof WorkerPoolError && reason.test(error.message));
+  assert.rejects(job, (error) => error instanceof ProcessPoolError && reason.test(error.message));
 
 Deno.test(
   "a job past its deadline fails, and the next one runs in a new worker",
@@ -155,7 +155,7 @@ Deno.test(
     for (const _ of [1, 2]) {
       await assert.rejects(
         pool.run({ do: "echo" }),
-        (error) => error instanceof WorkerPoolError && error.reason === "unavailable",
+        (error) => error instanceof ProcessPoolError && error.reason === "unavailable",
       );
     }
   },

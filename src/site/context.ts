@@ -5,12 +5,12 @@ import type { Passwords } from "../domain/accounts/passwords.ts";
 import type { Person } from "../domain/accounts/people.ts";
 import type { Session, Sessions } from "../domain/accounts/sessions.ts";
 import type { Throttle } from "../domain/accounts/throttle.ts";
-import type { Refusal } from "../lib/api_error.ts";
-import type { PlanKeeper } from "../platform/config/config_store.ts";
-import type { Plan } from "../platform/config/config.ts";
+import type { ApiError } from "../lib/api_error.ts";
+import type { ConfigStore } from "../platform/config/config_store.ts";
+import type { Config } from "../platform/config/config.ts";
 import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
-import type { Changes } from "../platform/cluster/cluster.ts";
+import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { TaskDeps } from "../workflows/tasks/deps.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -20,7 +20,7 @@ import type { Webhooks } from "../domain/webhooks/webhooks.ts";
 /** What the front tells the site about a request, and hears back for metrics and the log. */
 export interface SiteExchange {
   readonly requestId: string;
-  readonly plan: Plan;
+  readonly plan: Config;
   route: string;
   refusal: string | null;
   readonly info: { readonly remoteAddr: Deno.Addr };
@@ -56,15 +56,15 @@ export type SiteRouter = Hono<SiteEnv>;
 /** What pages are made from. Parts of the site take the slice they need. */
 export interface SiteDeps {
   readonly database: Database;
-  readonly changes: Changes;
-  readonly keeper: PlanKeeper;
+  readonly changes: Cluster;
+  readonly keeper: ConfigStore;
   readonly log: Log;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
   readonly oauth: OAuth;
   /** Whatever was thrown, as what a visitor may read. */
-  readonly toRefusal: (error: unknown) => Refusal;
+  readonly toApiError: (error: unknown) => ApiError;
   readonly upstreams: Upstreams;
   readonly tasks: TaskDeps;
   readonly webhooks: Webhooks;
@@ -75,7 +75,7 @@ export interface SiteDeps {
     within: SiteExchange,
   ) => Response | Promise<Response>;
   /** The OpenAPI document of a plan. */
-  readonly document: (plan: Plan) => Record<string, unknown>;
+  readonly document: (plan: Config) => Record<string, unknown>;
 }
 
 /** Who is signed in, on a page that is only reached so. */

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Context, Next } from "hono";
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import type { SiteContext, SiteEnv } from "./context.ts";
-import { readForm } from "./form.ts";
+import { readSiteForm } from "./form.ts";
 
 /**
  * Lets a request that changes something through only when one of our own pages sent it: by where the
@@ -11,12 +11,12 @@ import { readForm } from "./form.ts";
 export async function refuseForgery(c: Context<SiteEnv>, next: Next): Promise<void> {
   if (c.req.method !== "GET" && c.req.method !== "HEAD") {
     if (!isFromHere(c)) {
-      throw new Refusal("invalid_value", "This form was not sent from a page of this site.", {
+      throw new ApiError("invalid_value", "This form was not sent from a page of this site.", {
         status: 403,
       });
     }
     if (c.var.csrf !== "" && !isSame(await tokenOf(c), c.var.csrf)) {
-      throw new Refusal(
+      throw new ApiError(
         "invalid_value",
         "This form belongs to a session that has ended: go back, reload the page and send it again.",
         { status: 403 },
@@ -47,7 +47,7 @@ function isFromHere(c: SiteContext): boolean {
 async function tokenOf(c: SiteContext): Promise<string> {
   const header = c.req.header("x-csrf-token");
   if (header !== undefined) return header;
-  return (await readForm(c)).csrf ?? "";
+  return (await readSiteForm(c)).csrf ?? "";
 }
 
 function isSame(given: string, expected: string): boolean {

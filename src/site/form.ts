@@ -1,4 +1,4 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import type { SiteContext } from "./context.ts";
 
 const FORM_BYTES_MAX = 256 * 1024;
@@ -9,7 +9,7 @@ type Form = Record<string, string>;
 const forms = new WeakMap<Request, Promise<Form>>();
 
 /** The texts of a form, by name; files are not among them. */
-export function readForm(c: SiteContext): Promise<Form> {
+export function readSiteForm(c: SiteContext): Promise<Form> {
   const { raw } = c.req;
   const form = forms.get(raw) ?? read(c);
   forms.set(raw, form);
@@ -18,10 +18,10 @@ export function readForm(c: SiteContext): Promise<Form> {
 
 async function read(c: SiteContext): Promise<Form> {
   if (Number(c.req.header("content-length") ?? Infinity) > FORM_BYTES_MAX) {
-    throw new Refusal("payload_too_large", "This form is too large.");
+    throw new ApiError("payload_too_large", "This form is too large.");
   }
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
-    owner: `address ${addressOf(c)}`,
+    owner: `address ${clientAddress(c)}`,
     bytesMax: FORM_BYTES_MAX,
     limits: c.env.plan.requests,
   });
@@ -35,7 +35,7 @@ async function read(c: SiteContext): Promise<Form> {
   const fields = await whole.formData().catch(() => {
     // Something else than a form has no fields; a form that cannot be read is the sender's mistake.
     if (!/^\s*(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type)) return [];
-    throw new Refusal("invalid_value", "This form cannot be read: send it again.");
+    throw new ApiError("invalid_value", "This form cannot be read: send it again.");
   });
   for (const [name, value] of fields) {
     if (typeof value === "string") form[name] = value;
@@ -47,7 +47,7 @@ async function read(c: SiteContext): Promise<Form> {
  * Who is asking, for counting attempts: the peer's address, or what a trusted proxy says it is. Of
  * IPv6 the network counts: one house has 2^64 addresses.
  */
-export function addressOf(c: SiteContext): string {
+export function clientAddress(c: SiteContext): string {
   const hops = c.env.plan.site.trustedProxies;
   const forwarded = c.req.header("x-forwarded-for")?.split(",").map((hop) => hop.trim()) ?? [];
   const { remoteAddr } = c.env.info;
@@ -58,7 +58,7 @@ export function addressOf(c: SiteContext): string {
 
 /** The network they ask from: a /24 of IPv4, a /64 of IPv6. */
 export function networkOf(c: SiteContext): string {
-  const address = addressOf(c);
+  const address = clientAddress(c);
   return address.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24");
 }
 

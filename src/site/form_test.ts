@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { SiteContext } from "./context.ts";
-import { addressOf } from "./form.ts";
+import { clientAddress } from "./form.ts";
 import { readReturnTo } from "./visitor.ts";
 
 function context(peer: string, forwarded: string | undefined, trustedProxies: number): SiteContext {
@@ -28,7 +28,7 @@ Deno.test("attempts are counted by the connection, or by what trusted proxies sa
       ["2001:db8::9", undefined, 0, "2001:db8:0:0::/64"],
       ["::1", undefined, 0, "0:0:0:0::/64"],
     ] as const
-  ) assert.equal(addressOf(context(peer, forwarded, trusted)), address, `${peer} ${forwarded}`);
+  ) assert.equal(clientAddress(context(peer, forwarded, trusted)), address, `${peer} ${forwarded}`);
 });
 
 Deno.test("a return address is a path of this site, or is forgotten", () => {

@@ -20,7 +20,7 @@ export interface PageOptions {
 }
 
 /** A whole page as a response. */
-export function sendPage(c: SiteContext, options: PageOptions, content: Child): Response {
+export function sendHtmlPage(c: SiteContext, options: PageOptions, content: Child): Response {
   const page = (
     <Document c={c} {...options}>
       {content}

@@ -1,6 +1,6 @@
 import type { Person } from "../domain/accounts/people.ts";
-import { claimWelcome } from "../domain/accounts/welcome_credit.ts";
-import { credit } from "../domain/ledger/credit.ts";
+import { claimWelcomeCredit } from "../domain/accounts/welcome_credit.ts";
+import { addCredit } from "../domain/ledger/credit.ts";
 import type { Queries } from "../platform/database/database.ts";
 import type { SiteContext, SiteDeps } from "./context.ts";
 import { networkOf } from "./form.ts";
@@ -8,26 +8,26 @@ import { addFlash } from "./respond.ts";
 import { signIn } from "./visitor.ts";
 
 /** Somebody new. `isWithheld`: a welcome credit is declared, and they do not get it. */
-export interface Welcomed {
+export interface Registered {
   readonly person: Person;
   readonly isWithheld: boolean;
 }
 
 /** Makes a person and books the declared welcome with them: one transaction, so that nobody gets half. */
-export async function welcome(
+export async function registerWithCredit(
   c: SiteContext,
   { database, log }: SiteDeps,
   make: (sql: Queries) => Promise<Person | null>,
-): Promise<Welcomed | null> {
+): Promise<Registered | null> {
   const { welcomeCredit } = c.env.plan.site;
   const welcomed = await database.sql.begin(async (sql) => {
     const person = await make(sql);
     if (person === null) return null;
     if (welcomeCredit === null) return { person, isWithheld: false };
-    if (!await claimWelcome(sql, { email: person.email, network: networkOf(c) })) {
+    if (!await claimWelcomeCredit(sql, { email: person.email, network: networkOf(c) })) {
       return { person, isWithheld: true };
     }
-    await credit(sql, {
+    await addCredit(sql, {
       account: person.account,
       kind: "gift",
       amount: welcomeCredit,
@@ -48,7 +48,7 @@ export async function welcome(
 export async function signInNew(
   c: SiteContext,
   deps: SiteDeps,
-  { person, isWithheld }: Welcomed,
+  { person, isWithheld }: Registered,
   returnTo: string,
 ): Promise<Response> {
   const response = await signIn(c, deps, person, returnTo);

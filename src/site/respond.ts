@@ -76,7 +76,7 @@ export function addFlash(
 }
 
 /** JSON for our own scripts. */
-export function sendJson(value: unknown, status = 200): Response {
+export function sendSiteJson(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), {
     status,
     headers: {

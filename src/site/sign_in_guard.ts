@@ -1,8 +1,8 @@
-import type { Asker } from "../domain/accounts/fair_queue.ts";
+import type { PasswordCaller } from "../domain/accounts/fair_queue.ts";
 import { knownDevice } from "../domain/accounts/known_devices.ts";
 import { readCookie } from "./cookies.ts";
 import type { SiteContext, SiteDeps } from "./context.ts";
-import { addressOf } from "./form.ts";
+import { clientAddress } from "./form.ts";
 
 /** One person's password from one place, and many people's from one place. */
 const TRIES_HERE = { burst: 8, everySeconds: 60 };
@@ -21,7 +21,7 @@ const ATTACK_FROM = 20;
 /** A try that may go on. */
 export interface Try {
   /** Who it is counted as. */
-  readonly asker: Asker;
+  readonly asker: PasswordCaller;
   /** It was right: whoever has signed in may err again as often as at first. */
   succeeded(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function countTry(
     await throttle.take([[tried, TRIES_HERE]]);
     return { asker: { client: device, isKnown: true }, succeeded: () => throttle.forget(tried) };
   }
-  const [address, target] = [addressOf(c), `sign-in:${email}`];
+  const [address, target] = [clientAddress(c), `sign-in:${email}`];
   const tried = `${target}:${address}`;
   const pressure = await throttle.pressure(target, PRESSURE);
   await throttle.take([

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { Refusal } from "../lib/api_error.ts";
-import type { Plan } from "../platform/config/config.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { Config } from "../platform/config/config.ts";
 import { sendAsset } from "./assets.ts";
 import { mountConsole } from "./console/mount.tsx";
 import type { SiteContext, SiteDeps, SiteEnv, SiteExchange } from "./context.ts";
@@ -22,10 +22,10 @@ export type SiteHandler = (
 ) => Response | Promise<Response>;
 
 /** Everything that is not the API: pages for people, and what pages are made of. */
-export function buildSite(plan: Plan, deps: SiteDeps): SiteHandler {
+export function buildSite(plan: Config, deps: SiteDeps): SiteHandler {
   const site = new Hono<SiteEnv>();
   site.onError((error, c) => {
-    const refusal = deps.toRefusal(error);
+    const refusal = deps.toApiError(error);
     c.env.refusal = refusal.code;
     if (refusal.status >= 500 && refusal.cause !== undefined) {
       deps.log.error("page failed", { request_id: c.env.requestId, error: refusal.cause });
@@ -74,7 +74,7 @@ export function buildSite(plan: Plan, deps: SiteDeps): SiteHandler {
 /** Browsers get a page; everything else the error it expects from an API. */
 function notFound(c: SiteContext): Response {
   const wantsPage = c.req.header("accept")?.includes("text/html") ?? false;
-  const refusal = new Refusal(
+  const refusal = new ApiError(
     "unknown_endpoint",
     wantsPage
       ? "There is no page at this address."

@@ -1,5 +1,5 @@
 import type { ModelType } from "../lib/model_types.ts";
-import type { MediaAdapter, MediaType } from "./media_adapter.ts";
+import type { MediaAdapter, MediaJobType } from "./media_adapter.ts";
 
 /**
  * What a provider is to the gateway: plain data in, plain data out. An adapter writes requests and reads
@@ -12,7 +12,7 @@ export interface Adapter {
   readonly baseUrl: string | null;
   readonly chat?: ChatAdapter;
   /** By what is made: a provider's pictures and its videos often are two APIs. */
-  readonly media?: Readonly<Partial<Record<MediaType, MediaAdapter>>>;
+  readonly media?: Readonly<Partial<Record<MediaJobType, MediaAdapter>>>;
   /** Answers in this process instead of over the network. The simulator does. */
   readonly transport?: Transport;
   /** Whether `transport` answers at this address; left out, at every one. */
@@ -33,7 +33,7 @@ export class NotSent extends TypeError {
 }
 
 /** What the declaration says of the upstream that is called. */
-export interface Target {
+export interface UpstreamTarget {
   /** What the provider calls the model. */
   readonly model: string;
   readonly baseUrl: string;
@@ -66,13 +66,13 @@ export interface ChatAdapter {
    * The request to send; when streaming it also asks for usage, whatever the client wanted. Throws a
    * `Refusal` for what this provider cannot do; another upstream of the model might.
    */
-  write(request: ChatRequest, target: Target): UpstreamRequest;
+  write(request: ChatRequest, target: UpstreamTarget): UpstreamRequest;
   /** Reads a whole answer; throws what it cannot read. */
   read(body: unknown): ChatReply;
   /** Reads one stream, event by event; a reader remembers what is spread over events. */
   reader(): ChatReader;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
-  fault(status: number, body: unknown): Fault;
+  fault(status: number, body: unknown): UpstreamFault;
   /** The most tokens that the provider counts for an image; null where its rule is not known. */
   imageTokens?(image: ImageInput, model: string): number | null;
 }
@@ -134,7 +134,7 @@ export interface ChatChunk {
   /** The provider says that the answer is complete. A stream that ends without it was cut. */
   readonly done?: true;
   /** The provider reports a failure in mid-stream. */
-  readonly fault?: Fault;
+  readonly fault?: UpstreamFault;
 }
 
 export interface ChunkChoice {
@@ -175,7 +175,7 @@ export interface TokenUsage {
  * Why an upstream did not answer, in the gateway's own words. `rejected`: the request itself is at
  * fault, and no other upstream would take it. The others may be tried elsewhere.
  */
-export interface Fault {
+export interface UpstreamFault {
   readonly kind:
     | "rejected"
     | "too_long"

@@ -1,6 +1,6 @@
 import { Slots } from "../lib/slots.ts";
-import type { Model, Plan, Provider, Upstream } from "../platform/config/config.ts";
-import type { Adapter, Target } from "./adapter.ts";
+import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
+import type { Adapter, UpstreamTarget } from "./adapter.ts";
 import { Breaker, type Health } from "../lib/breaker.ts";
 import { causeOf, type FailureKind, type UpstreamFailure } from "./failure.ts";
 
@@ -13,7 +13,7 @@ export interface AdmissionOptions {
 }
 
 /** A place at an upstream. End it once, with how it went. */
-export interface Place {
+export interface Permit {
   /** The first bytes of an answer came. */
   began(): void;
   /** Null: it went well. */
@@ -23,10 +23,10 @@ export interface Place {
 }
 
 /** Whether a job is new to an upstream, or has failed there before. */
-export type Trial = "first" | "again";
+export type AttemptKind = "first" | "again";
 
 /** Who asks: a job that comes again until it is done, or a request of an account. */
-export type Asker = Trial | { readonly account: string };
+export type AdmissionCaller = AttemptKind | { readonly account: string };
 
 /** Who may be asked now: who is ill, and how much each may bear at once. One for chat and media. */
 export class Admission {
@@ -39,7 +39,7 @@ export class Admission {
     return this.options.adapters.get(provider.adapter)!;
   }
 
-  targetOf(model: Model, upstream: Upstream, provider: Provider): Target {
+  targetOf(model: Model, upstream: Upstream, provider: Provider): UpstreamTarget {
     const { max_output_tokens } = model.limits;
     return {
       model: upstream.model,
@@ -52,8 +52,12 @@ export class Admission {
   }
 
   /** A place at the upstream for a request of an account; null when it is full, or rests for this account. */
-  enter(upstream: Upstream, provider: Provider, asker?: Exclude<Asker, Trial>): Place | null {
-    const name = nameOf(upstream);
+  enter(
+    upstream: Upstream,
+    provider: Provider,
+    asker?: Exclude<AdmissionCaller, AttemptKind>,
+  ): Permit | null {
+    const name = upstreamName(upstream);
     const account = asker?.account;
     const isKnock = this.#mayKnock(name, asker);
     const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name, account));
@@ -107,8 +111,8 @@ export class Admission {
    * The same for a job that comes again until it is done. An upstream that fails on particular jobs is not
    * down: a job's failures count once, and they keep no job waiting that is new to the upstream.
    */
-  enterJob(upstream: Upstream, provider: Provider, trial: Trial): Place | null {
-    const name = nameOf(upstream);
+  enterJob(upstream: Upstream, provider: Provider, trial: AttemptKind): Permit | null {
+    const name = upstreamName(upstream);
     const isWell = () => this.#breaker.healthOf(name).state === "closed";
     const isKnock = this.#mayKnock(name, trial);
     const isProbe = !isKnock && !isWell();
@@ -142,15 +146,15 @@ export class Admission {
   }
 
   /** Whether `enter` or `enterJob` would give this one a place now; takes none. */
-  hasRoom(upstream: Upstream, plan: Plan, asker?: Asker): boolean {
+  hasRoom(upstream: Upstream, plan: Config, asker?: AdmissionCaller): boolean {
     const { id, concurrencyMax } = plan.providers.get(upstream.provider)!;
     const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
-    const name = nameOf(upstream);
+    const name = upstreamName(upstream);
     return !isFull &&
       (this.#breaker.wouldTry(name) || this.#mayKnock(name, asker));
   }
 
-  #mayKnock(name: string, asker?: Asker): boolean {
+  #mayKnock(name: string, asker?: AdmissionCaller): boolean {
     if (typeof asker === "object") return this.#breaker.mayKnock(name, asker.account);
     return asker === "first" && this.#breaker.mayKnock(name);
   }
@@ -162,14 +166,14 @@ export class Admission {
 
   healthOf(upstream: Upstream): Health & { in_flight: number } {
     return {
-      ...this.#breaker.healthOf(nameOf(upstream)),
+      ...this.#breaker.healthOf(upstreamName(upstream)),
       in_flight: this.#slots.count(upstream.provider),
     };
   }
 
   /** Seconds until the first of these may be tried again. */
   secondsUntil(upstreams: readonly Upstream[]): number {
-    return upstreams.length === 0 ? 1 : this.#breaker.secondsUntil(upstreams.map(nameOf));
+    return upstreams.length === 0 ? 1 : this.#breaker.secondsUntil(upstreams.map(upstreamName));
   }
 }
 
@@ -180,6 +184,6 @@ function isOfJob({ kind, sent, isAnswered, options }: UpstreamFailure): boolean 
 }
 
 /** What an upstream is remembered by: its provider and what that calls the model. */
-export function nameOf(upstream: Upstream): string {
+export function upstreamName(upstream: Upstream): string {
   return `${upstream.provider}/${upstream.model}`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { planOf } from "../../test/helpers/media_calls.ts";
-import { Admission, type Trial } from "./admission.ts";
+import { Admission, type AttemptKind } from "./admission.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 
 const plan = planOf({
@@ -25,12 +25,12 @@ const ILL = [
 
 function open() {
   const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-  const enter = (trial: Trial) => admission.enterJob(upstream!, provider, trial);
+  const enter = (trial: AttemptKind) => admission.enterJob(upstream!, provider, trial);
   return {
     enter,
-    fail: (trial: Trial, failure = OF_JOB) => enter(trial)?.end(failure),
+    fail: (trial: AttemptKind, failure = OF_JOB) => enter(trial)?.end(failure),
     health: () => admission.healthOf(upstream!),
-    hasRoom: (trial: Trial) => admission.hasRoom(upstream!, plan, trial),
+    hasRoom: (trial: AttemptKind) => admission.hasRoom(upstream!, plan, trial),
   };
 }
 
@@ -83,7 +83,7 @@ Deno.test("whatever jobs fail in whatever order, one that is new is let in, and 
       let inRow = 0;
       for (const step of story) {
         if (step === "well") enter("first")!.end(null);
-        else fail(step as Trial);
+        else fail(step as AttemptKind);
         inRow = step === "well" ? 0 : inRow + (step === "first" ? 1 : 0);
         assert.equal(health().state, inRow >= 5 ? "open" : "closed");
         const place = enter("first");

@@ -5,17 +5,17 @@ import {
   type ChatReply,
   type ChatRequest,
   NotSent,
-  type Target,
   type UpstreamRequest,
+  type UpstreamTarget,
 } from "./adapter.ts";
 import { type CallIds, showChunkIds, showReplyIds } from "./call_ids.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
 import { clientParam } from "./client_param.ts";
 import { EventSplitter } from "./event_stream.ts";
-import { type Answer, exchange } from "./exchange_chat.ts";
+import { type ChatExchangeAnswer, exchangeChat } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
-import { Watch } from "./watch.ts";
+import { AbortWatch } from "./watch.ts";
 
 /** One attempt at one upstream. */
 export interface Attempt {
@@ -33,7 +33,7 @@ export interface Attempt {
 
 /** A chat request as one upstream gets it. */
 export interface WrittenChat {
-  readonly target: Target;
+  readonly target: UpstreamTarget;
   readonly asked: ChatRequest;
   readonly sent: UpstreamRequest;
 }
@@ -45,7 +45,7 @@ const ERROR_BYTES_MAX = 64 * 1024;
 export async function askWhole(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
   const { callIds } = attempt;
   const chat = attempt.adapter.chat!;
-  using watch = new Watch(attempt);
+  using watch = new AbortWatch(attempt);
   const { body } = await send(attempt, watch, written);
   const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
     throw watch.explain(cause);
@@ -70,7 +70,7 @@ export async function askStream(
   attempt: Attempt,
   written: WrittenChat,
 ): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
-  const watch = new Watch(attempt);
+  const watch = new AbortWatch(attempt);
   try {
     const { fields, body } = await send(attempt, watch, written);
     const type = fields.get("content-type") ?? "";
@@ -101,8 +101,8 @@ class Chunks implements ChunkStream {
   constructor(
     private readonly body: BodyReader,
     private readonly attempt: Attempt,
-    private readonly target: Target,
-    private readonly watch: Watch,
+    private readonly target: UpstreamTarget,
+    private readonly watch: AbortWatch,
   ) {
     this.#reader = attempt.adapter.chat!.reader();
   }
@@ -171,13 +171,13 @@ class Chunks implements ChunkStream {
 
 async function send(
   attempt: Attempt,
-  watch: Watch,
+  watch: AbortWatch,
   { asked, sent }: WrittenChat,
-): Promise<Answer> {
+): Promise<ChatExchangeAnswer> {
   const chat = attempt.adapter.chat!;
-  let answer: Answer;
+  let answer: ChatExchangeAnswer;
   try {
-    answer = await exchange(sent, { ...attempt, signal: watch.signal });
+    answer = await exchangeChat(sent, { ...attempt, signal: watch.signal });
   } catch (cause) {
     const failure = watch.explain(cause);
     if (failure.kind !== "cut") throw failure;

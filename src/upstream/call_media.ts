@@ -1,14 +1,20 @@
-import { Refusal } from "../lib/api_error.ts";
-import type { Model, Plan } from "../platform/config/config.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { Config, Model } from "../platform/config/config.ts";
 import { transportTo } from "./adapter.ts";
-import { type Admission, type Asker, nameOf } from "./admission.ts";
-import { tryingOrder } from "./choose.ts";
-import { type Exchange, exchange } from "./exchange_media.ts";
+import { type Admission, type AdmissionCaller, upstreamName } from "./admission.ts";
+import { attemptOrder } from "./choose.ts";
+import { exchangeMedia, type MediaExchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
 import type { Http1Client } from "./http1/client.ts";
-import type { MediaAdapter, MediaJob, MediaType, Seen, Submitted } from "./media_adapter.ts";
-import type { Choice, MediaCalls, Spot } from "./media_calls.ts";
+import type {
+  JobStatus,
+  MediaAdapter,
+  MediaJob,
+  MediaJobType,
+  Submitted,
+} from "./media_adapter.ts";
+import type { MediaCalls, UpstreamAssignment, UpstreamChoice } from "./media_calls.ts";
 
 export type { MediaCalls } from "./media_calls.ts";
 
@@ -29,14 +35,17 @@ const FULL_RETRY_MS = 1_000;
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs, http1 } = options;
 
-  function adapterOf({ plan, model, upstream }: Spot): MediaAdapter {
+  function adapterOf({ plan, model, upstream }: UpstreamAssignment): MediaAdapter {
     const { media } = admission.adapterOf(plan.providers.get(upstream.provider)!);
-    const adapter = media?.[model.type as MediaType];
+    const adapter = media?.[model.type as MediaJobType];
     if (adapter !== undefined) return adapter;
     throw new UpstreamFailure("unable", `the adapter makes no ${model.type}`, { sent: "no" });
   }
 
-  function exchangeOf({ plan, model, upstream }: Spot, signal: AbortSignal): Exchange {
+  function exchangeOf(
+    { plan, model, upstream }: UpstreamAssignment,
+    signal: AbortSignal,
+  ): MediaExchange {
     const provider = plan.providers.get(upstream.provider)!;
     const target = admission.targetOf(model, upstream, provider);
     return {
@@ -50,9 +59,9 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
 
   /** For what is not a submission: shorter, and told to nobody when it goes well. */
   async function glance<T>(
-    spot: Spot,
+    spot: UpstreamAssignment,
     signal: AbortSignal,
-    talk: (exchange: Exchange, adapter: MediaAdapter) => Promise<T>,
+    talk: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
   ): Promise<T> {
     const usual = exchangeOf(spot, signal);
     const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, LOOK_MS_MAX) };
@@ -98,7 +107,7 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
       glance(spot, signal, async (talk, adapter) => {
         const { cancel, readCancelled } = adapter;
         if (cancel === undefined) return null;
-        const reply = await exchange(talk, adapter, await cancel(id, talk.target));
+        const reply = await exchangeMedia(talk, adapter, await cancel(id, talk.target));
         return await readCancelled?.(reply) ?? null;
       }),
 
@@ -121,14 +130,14 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
 
 function choose(
   admission: Admission,
-  plan: Plan,
+  plan: Config,
   model: Model,
   tried: readonly string[],
-  asker?: Asker,
-): Choice {
-  const left = model.upstreams.filter((upstream) => !tried.includes(nameOf(upstream)));
+  asker?: AdmissionCaller,
+): UpstreamChoice {
+  const left = model.upstreams.filter((upstream) => !tried.includes(upstreamName(upstream)));
   if (left.length === 0) return { upstream: null, retryAfterMs: null };
-  const order = tryingOrder(left);
+  const order = attemptOrder(left);
   // One that is well is better than one that may be.
   const upstream = order.find((one) => admission.hasRoom(one, plan)) ??
     order.find((one) => admission.hasRoom(one, plan, asker));
@@ -139,12 +148,16 @@ function choose(
   return { upstream: null, retryAfterMs: Math.max(FULL_RETRY_MS, restsMs) };
 }
 
-async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Promise<Submitted> {
+async function submit(
+  adapter: MediaAdapter,
+  talk: MediaExchange,
+  job: MediaJob,
+): Promise<Submitted> {
   const { target } = talk;
   const prepared = [];
   for (const request of await adapter.prepare?.(job, target) ?? []) {
     try {
-      prepared.push(await exchange(talk, adapter, request));
+      prepared.push(await exchangeMedia(talk, adapter, request));
     } catch (error) {
       // Whatever became of it, the job itself was not handed over.
       if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
@@ -153,11 +166,11 @@ async function submit(adapter: MediaAdapter, talk: Exchange, job: MediaJob): Pro
     }
   }
   const request = await adapter.submit(job, target, prepared);
-  const reply = await exchange(talk, adapter, request);
+  const reply = await exchangeMedia(talk, adapter, request);
   return await readable(() => adapter.readSubmitted(reply, job, target));
 }
 
-async function look(adapter: MediaAdapter, talk: Exchange, id: string): Promise<Seen> {
+async function look(adapter: MediaAdapter, talk: MediaExchange, id: string): Promise<JobStatus> {
   const { target } = talk;
   const { poll, readPolled, result, readResult } = adapter;
   if (poll === undefined || readPolled === undefined) {
@@ -165,11 +178,11 @@ async function look(adapter: MediaAdapter, talk: Exchange, id: string): Promise<
   }
   let step: "poll" | "result" = "poll";
   try {
-    const reply = await exchange(talk, adapter, await poll(id, target));
+    const reply = await exchangeMedia(talk, adapter, await poll(id, target));
     const seen = await readable(() => readPolled(reply, target, id));
     if (seen.state !== "result") return seen;
     step = "result";
-    const made = await exchange(talk, adapter, await result!(id, target));
+    const made = await exchangeMedia(talk, adapter, await result!(id, target));
     return await readable(() => readResult!(made, target, id));
   } catch (error) {
     const end = error instanceof UpstreamFailure ? endOf(adapter, step, error) : null;
@@ -183,20 +196,20 @@ function endOf(
   { isFinal, fault }: MediaAdapter,
   step: "poll" | "result",
   { options: { status, answer } }: UpstreamFailure,
-): Seen | null {
+): JobStatus | null {
   if (status === undefined || isFinal?.(step, status) !== true) return null;
   return { state: "failed", fault: fault(status, answer) };
 }
 
 async function find(
   adapter: MediaAdapter,
-  talk: Exchange,
+  talk: MediaExchange,
   reference: string,
 ): Promise<string | null | "unknown"> {
   const { find, readFound, isFinal } = adapter;
   if (find === undefined || readFound === undefined) return "unknown";
   try {
-    const reply = await exchange(talk, adapter, await find(reference, talk.target));
+    const reply = await exchangeMedia(talk, adapter, await find(reference, talk.target));
     return await readable(() => readFound(reply, reference));
   } catch (error) {
     const status = error instanceof UpstreamFailure ? error.options.status : undefined;
@@ -216,7 +229,7 @@ async function readable<T>(read: () => T | Promise<T>): Promise<T> {
 /** A refusal is the adapter's own, raised before anything was sent. */
 function failureOf(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
-  if (error instanceof Refusal) {
+  if (error instanceof ApiError) {
     return new UpstreamFailure("unable", error.message, {
       cause: error,
       param: error.param ?? undefined,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startFakeUpstream } from "../../test/helpers/fake_upstream.ts";
 import { openMedia } from "../../test/helpers/media_calls.ts";
-import { nameOf } from "./admission.ts";
+import { upstreamName } from "./admission.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { MediaJob } from "./media_adapter.ts";
 
@@ -128,7 +128,7 @@ Deno.test("each upstream is chosen once, and a full one not at all", strict, asy
   await using upstream = startFakeUpstream();
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url, provider: "concurrency_max: 1" });
   const { calls, spot, admission } = media;
-  assert.deepEqual(calls.choose(spot.plan, spot.model, [nameOf(spot.upstream)]), {
+  assert.deepEqual(calls.choose(spot.plan, spot.model, [upstreamName(spot.upstream)]), {
     upstream: null,
     retryAfterMs: null,
   });

@@ -4,7 +4,7 @@ import type { Upstream } from "../platform/config/config.ts";
  * The order in which a model's upstreams are tried: by priority, and among equals at random by weight,
  * so that shares hold over many requests without anybody counting.
  */
-export function tryingOrder(
+export function attemptOrder(
   upstreams: readonly Upstream[],
   random: () => number = Math.random,
 ): readonly Upstream[] {

@@ -5,23 +5,23 @@ import type { Fields } from "./http1/head.ts";
 import { sentOnce } from "./sent_once.ts";
 
 /** What an upstream answers, whoever carried it. */
-export interface Answer {
+export interface ChatExchangeAnswer {
   readonly status: number;
   readonly fields: Fields;
   readonly body: BodyReader;
 }
 
-export interface Way {
+export interface ChatTransport {
   adapter: Adapter;
   http1: Http1Client | null;
   signal: AbortSignal;
 }
 
 /** Sends a request by the cheapest way that can carry it. Redirects are answers. */
-export async function exchange(
+export async function exchangeChat(
   request: UpstreamRequest,
-  { adapter, http1, signal }: Way,
-): Promise<Answer> {
+  { adapter, http1, signal }: ChatTransport,
+): Promise<ChatExchangeAnswer> {
   const { url, method, headers, body } = request;
   const init = { method, headers, body, redirect: "manual", signal } as const;
   const transport = transportTo(adapter, url);
@@ -37,6 +37,6 @@ export async function exchange(
   return answerOf(await fetch(url, { ...init, body: sentOnce(body) }));
 }
 
-function answerOf({ status, headers, body }: Response): Answer {
+function answerOf({ status, headers, body }: Response): ChatExchangeAnswer {
   return { status, fields: headers, body: body === null ? NO_BODY : openBody(body) };
 }

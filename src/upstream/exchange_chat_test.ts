@@ -3,7 +3,7 @@ import { type RecordedReply, startFakeUpstream } from "../../test/helpers/fake_u
 import { serveAndClose } from "../../test/helpers/closing_upstream.ts";
 import { type Adapter, NotSent, type UpstreamRequest } from "./adapter.ts";
 import { readText } from "./body_reader.ts";
-import { exchange } from "./exchange_chat.ts";
+import { exchangeChat } from "./exchange_chat.ts";
 import { Http1Client } from "./http1/client.ts";
 
 const adapter: Adapter = { types: ["chat"], baseUrl: null };
@@ -32,7 +32,7 @@ test("an answer is the same whoever carries it", async () => {
   for (const reply of replies) {
     upstream.answer(reply);
     const [own, fetched] = await Promise.all([http1, null].map(async (http1) => {
-      const answer = await exchange(asking(upstream.url), { adapter, http1, signal });
+      const answer = await exchangeChat(asking(upstream.url), { adapter, http1, signal });
       const fields = ["content-type", "location", "retry-after"].map((name) =>
         answer.fields.get(name)
       );
@@ -50,9 +50,9 @@ test("what the client of our own cannot send is left to fetch; what it cannot re
   upstream.answer({ status: 200, text: "ok" });
   using http1 = new Http1Client();
   const way = { adapter, http1, signal: new AbortController().signal };
-  const { body } = await exchange(asking(upstream.url, { "x-name": "ü" }), way);
+  const { body } = await exchangeChat(asking(upstream.url, { "x-name": "ü" }), way);
   assert.equal(await readText(body, 100), "ok");
-  await assert.rejects(exchange(asking("http://127.0.0.1:1/"), way), NotSent);
+  await assert.rejects(exchangeChat(asking("http://127.0.0.1:1/"), way), NotSent);
 });
 
 test("each address of a name is tried before it counts as out of reach", async () => {
@@ -66,7 +66,7 @@ test("each address of a name is tried before it counts as out of reach", async (
     lookup: () => Promise.resolve(["::1", "127.0.0.1"]),
   });
   const way = { adapter, http1, signal: new AbortController().signal };
-  const { body } = await exchange(asking(`http://twofold.example:${url.port}/`), way);
+  const { body } = await exchangeChat(asking(`http://twofold.example:${url.port}/`), way);
   assert.equal(await readText(body, 100), "ok");
   assert.equal(tries, 3);
 });
@@ -76,7 +76,7 @@ test("a chat goes once to an upstream that accepts it and closes, whoever carrie
   for (const carrier of [http1, null]) {
     await using upstream = serveAndClose();
     const way = { adapter, http1: carrier, signal: new AbortController().signal };
-    const ask = () => exchange(asking(`http://127.0.0.1:${upstream.port}/`), way);
+    const ask = () => exchangeChat(asking(`http://127.0.0.1:${upstream.port}/`), way);
     await assert.rejects(ask());
     assert.equal(upstream.received, 1);
     upstream.answers = 1;
@@ -94,7 +94,7 @@ test("a body larger than allowed is not read on", async () => {
   using http1 = new Http1Client();
   for (const carrier of [http1, null]) {
     const way = { adapter, http1: carrier, signal: new AbortController().signal };
-    const { body } = await exchange(asking(upstream.url), way);
+    const { body } = await exchangeChat(asking(upstream.url), way);
     await assert.rejects(readText(body, 50_000), { kind: "unreadable" });
   }
 });

@@ -1,17 +1,17 @@
-import { NotSent, type Target, type Transport } from "./adapter.ts";
+import { NotSent, type Transport, type UpstreamTarget } from "./adapter.ts";
 import { Deadline } from "./deadline.ts";
 import { retryAfter, sentByStatus, UpstreamFailure } from "./failure.ts";
 import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
 import type { MediaAdapter, MediaReply, MediaRequest } from "./media_adapter.ts";
-import { type Reply, replyOf, replyOfHttp1 } from "./media_reply.ts";
+import { replyOf, replyOfHttp1, type UpstreamReply } from "./media_reply.ts";
 import { sentOnce } from "./sent_once.ts";
 
 /** How one exchange with an upstream is held. */
-export interface Exchange {
+export interface MediaExchange {
   transport: Transport | undefined;
   /** Sends what may cost money; null where everything is for `fetch`. */
   http1: Http1Client | null;
-  target: Target;
+  target: UpstreamTarget;
   /** For the whole of it, the answer's last byte included. */
   timeoutMs: number;
   signal: AbortSignal;
@@ -25,8 +25,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 type Judge = Pick<MediaAdapter, "fault" | "isRefusal">;
 
 /** Sends a request and reads the whole answer; throws `UpstreamFailure` for anything but 2xx. */
-export async function exchange(
-  talk: Exchange,
+export async function exchangeMedia(
+  talk: MediaExchange,
   judge: Judge,
   request: MediaRequest,
 ): Promise<MediaReply> {
@@ -49,11 +49,11 @@ export async function exchange(
 
 /** By a way that cannot send twice what may cost money. `handover` tells whether anything can have arrived. */
 async function carry(
-  talk: Exchange,
+  talk: MediaExchange,
   request: MediaRequest,
   signal: AbortSignal,
   handover: { isBegun: boolean },
-): Promise<Reply> {
+): Promise<UpstreamReply> {
   const { transport, http1 } = talk;
   if (transport === undefined && http1 !== null && request.method !== "GET") {
     const plain = await plainRequest(talk.target, request);
@@ -73,7 +73,7 @@ async function carry(
   }
   handover.isBegun = true;
   try {
-    return replyOf(await send(talk, request, signal));
+    return replyOf(await sendMedia(talk, request, signal));
   } catch (error) {
     if (error instanceof NotSent) handover.isBegun = false;
     throw error;
@@ -81,7 +81,7 @@ async function carry(
 }
 
 /** Text or bytes under plain headers; declared headers come last and win. */
-async function plainRequest(target: Target, { url, method, headers, body }: MediaRequest) {
+async function plainRequest(target: UpstreamTarget, { url, method, headers, body }: MediaRequest) {
   const all = headersOf(target, headers);
   if (!(body instanceof FormData)) {
     return { url, method, headers: Object.fromEntries(all), body };
@@ -92,8 +92,8 @@ async function plainRequest(target: Target, { url, method, headers, body }: Medi
 }
 
 /** The request on its way by `fetch`. */
-export async function send(
-  { transport, target }: Pick<Exchange, "transport" | "target">,
+export async function sendMedia(
+  { transport, target }: Pick<MediaExchange, "transport" | "target">,
   { url, method, headers, body }: MediaRequest,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -103,7 +103,7 @@ export async function send(
     : transport(new Request(url, { ...init, body })));
 }
 
-function headersOf(target: Target, headers: Record<string, string>): Headers {
+function headersOf(target: UpstreamTarget, headers: Record<string, string>): Headers {
   const all = new Headers(headers);
   for (const name of Object.keys(target.headers)) all.set(name, target.headers[name]!);
   return all;
@@ -124,7 +124,7 @@ function bodyOf(bytes: Uint8Array<ArrayBuffer>, mimeType: string): unknown {
 }
 
 function refused(
-  { status, headers }: Reply,
+  { status, headers }: UpstreamReply,
   body: unknown,
   judge: Judge,
 ): UpstreamFailure {

@@ -1,9 +1,9 @@
-import { ElsewhereError } from "../lib/remote_error.ts";
-import type { Fault } from "./adapter.ts";
+import { RemoteError } from "../lib/remote_error.ts";
+import type { UpstreamFault } from "./adapter.ts";
 
 /** `unable`: this upstream cannot be asked for that; nothing was sent. */
 export type FailureKind =
-  | Fault["kind"]
+  | UpstreamFault["kind"]
   | "unable"
   | "timeout"
   | "unreachable"
@@ -29,7 +29,7 @@ export function sentByStatus(status: number, isNamedRefusal: boolean): Sent {
 }
 
 /** An upstream did not answer as it should. What it said stays in `cause` and in our log. */
-export class UpstreamFailure extends ElsewhereError {
+export class UpstreamFailure extends RemoteError {
   override readonly name = "UpstreamFailure";
 
   constructor(

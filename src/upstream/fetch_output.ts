@@ -1,6 +1,6 @@
-import { Refusal } from "../lib/api_error.ts";
+import { ApiError } from "../lib/api_error.ts";
 import { Deadline } from "./deadline.ts";
-import { type Exchange, explained, mimeTypeOf, send } from "./exchange_media.ts";
+import { explained, type MediaExchange, mimeTypeOf, sendMedia } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
 import type { FetchedOutput } from "./media_calls.ts";
@@ -23,7 +23,7 @@ export type FetchSafely = (
   dispose(): void;
 }>;
 
-export interface FetchOutputOptions extends Exchange {
+export interface FetchOutputOptions extends MediaExchange {
   keyHeaders(): Record<string, string>;
   fetchSafely: FetchSafely;
   allowPrivate: boolean;
@@ -81,7 +81,7 @@ function isPassing(status: number): boolean {
 
 function failureOf(cause: unknown, deadline: Deadline): UpstreamFailure {
   // An address that we do not fetch from stays one.
-  return cause instanceof Refusal
+  return cause instanceof ApiError
     ? new UpstreamFailure("unreadable", "the output's address is refused", {
       cause,
       sent: "refused",
@@ -124,7 +124,7 @@ async function fetchOwn(
   signal: AbortSignal,
 ): Promise<Fetched> {
   const all = { ...headers, ...(withKey === true ? options.keyHeaders() : {}) };
-  return await send(options, { url, method: "GET", headers: all, body: null }, signal);
+  return await sendMedia(options, { url, method: "GET", headers: all, body: null }, signal);
 }
 
 async function fetchForeign(

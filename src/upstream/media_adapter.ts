@@ -1,11 +1,11 @@
-import type { Fault, Target } from "./adapter.ts";
+import type { UpstreamFault, UpstreamTarget } from "./adapter.ts";
 
 /** Types of model whose answer is a file. */
-export type MediaType = "image" | "video" | "avatar" | "speech";
+export type MediaJobType = "image" | "video" | "avatar" | "speech";
 
 /** One generation, in the gateway's words. An adapter translates it; it never looks at the client's body. */
 export interface MediaJob {
-  readonly type: MediaType;
+  readonly type: MediaJobType;
   /**
    * Ours, the same for every repetition of this job. Sent where a provider takes an idempotency key or a
    * reference, so that a submission whose reply was lost can be found again.
@@ -46,14 +46,14 @@ export interface MediaReply {
 }
 
 /** What is known of a job now. */
-export type Seen =
+export type JobStatus =
   | { readonly state: "queued" | "running"; /** 0 to 100. */ readonly progress: number | null }
   | {
     readonly state: "succeeded";
     readonly outputs: readonly UpstreamOutput[];
     readonly usage: MediaUsage | null;
   }
-  | { readonly state: "failed"; readonly fault: Fault }
+  | { readonly state: "failed"; readonly fault: UpstreamFault }
   /** `usage`: what the provider billed all the same. */
   | { readonly state: "cancelled"; readonly usage: MediaUsage | null };
 
@@ -77,9 +77,9 @@ export interface MediaUsage {
 
 export type Submitted =
   /** Accepted under an id that is polled. */
-  | { readonly id: string; readonly seen?: Seen }
+  | { readonly id: string; readonly seen?: JobStatus }
   /** Done at once; there is nothing to poll. */
-  | { readonly id: null; readonly seen: Seen };
+  | { readonly id: null; readonly seen: JobStatus };
 
 type Soon<T> = T | Promise<T>;
 
@@ -96,36 +96,40 @@ export interface MediaAdapter {
    * Requests that must come before the submission (an upload, say); their replies are handed to `submit`.
    * Repeating them must cost nothing.
    */
-  prepare?(job: MediaJob, target: Target): Soon<readonly MediaRequest[]>;
+  prepare?(job: MediaJob, target: UpstreamTarget): Soon<readonly MediaRequest[]>;
   /** Throws a `Refusal` for what this provider cannot do; another upstream of the model might. */
-  submit(job: MediaJob, target: Target, prepared: readonly MediaReply[]): Soon<MediaRequest>;
-  readSubmitted(reply: MediaReply, job: MediaJob, target: Target): Soon<Submitted>;
+  submit(
+    job: MediaJob,
+    target: UpstreamTarget,
+    prepared: readonly MediaReply[],
+  ): Soon<MediaRequest>;
+  readSubmitted(reply: MediaReply, job: MediaJob, target: UpstreamTarget): Soon<Submitted>;
   /** Absent where every submission is done at once. */
-  poll?(id: string, target: Target): Soon<MediaRequest>;
+  poll?(id: string, target: UpstreamTarget): Soon<MediaRequest>;
   readPolled?(
     reply: MediaReply,
-    target: Target,
+    target: UpstreamTarget,
     id: string,
-  ): Soon<Seen | { readonly state: "result" }>;
+  ): Soon<JobStatus | { readonly state: "result" }>;
   /** Where the outputs lie at another address than the state; asked when `readPolled` says `result`. */
-  result?(id: string, target: Target): Soon<MediaRequest>;
-  readResult?(reply: MediaReply, target: Target, id: string): Soon<Seen>;
+  result?(id: string, target: UpstreamTarget): Soon<MediaRequest>;
+  readResult?(reply: MediaReply, target: UpstreamTarget, id: string): Soon<JobStatus>;
   /**
    * Whether this status tells of the job, not of a failed call: of a look or a result, that it came to
    * nothing; of `find`, that nobody has it.
    */
   isFinal?(step: "poll" | "result" | "find", status: number): boolean;
-  cancel?(id: string, target: Target): Soon<MediaRequest>;
+  cancel?(id: string, target: UpstreamTarget): Soon<MediaRequest>;
   /** Null: the answer says nothing of what became of it; polling will. */
-  readCancelled?(reply: MediaReply): Soon<Seen | null>;
+  readCancelled?(reply: MediaReply): Soon<JobStatus | null>;
   /** Looks for a submission by our reference; absent where the provider cannot. */
-  find?(reference: string, target: Target): Soon<MediaRequest>;
+  find?(reference: string, target: UpstreamTarget): Soon<MediaRequest>;
   /** The provider's id, or null: it never got it. Throws where the answer does not say. */
   readFound?(reply: MediaReply, reference: string): Soon<string | null>;
   /** What identifies us, for outputs `withKey`. */
-  keyHeaders?(target: Target): Record<string, string>;
+  keyHeaders?(target: UpstreamTarget): Record<string, string>;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
-  fault(status: number, body: unknown): Fault;
+  fault(status: number, body: unknown): UpstreamFault;
   /**
    * Whether an error of the server's (5xx) says in so many words that it did not take the request. Without
    * that a job may have begun.

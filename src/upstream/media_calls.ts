@@ -1,9 +1,9 @@
-import type { Model, Plan, Provider, Upstream } from "../platform/config/config.ts";
-import type { Asker } from "./admission.ts";
-import type { MediaJob, Seen, Submitted, UpstreamOutput } from "./media_adapter.ts";
+import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
+import type { AdmissionCaller } from "./admission.ts";
+import type { JobStatus, MediaJob, Submitted, UpstreamOutput } from "./media_adapter.ts";
 
 /** An upstream that may be asked now, or when to ask again; null: each was tried. */
-export type Choice =
+export type UpstreamChoice =
   | { readonly upstream: Upstream; readonly provider: Provider }
   | { readonly upstream: null; readonly retryAfterMs: number | null };
 
@@ -15,8 +15,8 @@ export interface FetchedOutput {
 }
 
 /** Where a job is. `upstream` is one of the model's, in the same plan. */
-export interface Spot {
-  readonly plan: Plan;
+export interface UpstreamAssignment {
+  readonly plan: Config;
   readonly model: Model;
   readonly upstream: Upstream;
 }
@@ -30,24 +30,42 @@ export interface MediaCalls {
    * Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. The
    * `asker`, here and in `submit`, is whom the circuit breaker may keep out.
    */
-  choose(plan: Plan, model: Model, tried: readonly string[], asker?: Asker): Choice;
+  choose(
+    plan: Config,
+    model: Model,
+    tried: readonly string[],
+    asker?: AdmissionCaller,
+  ): UpstreamChoice;
   /** What a job's inputs should carry for this upstream. */
-  inputsFor(spot: Spot): "url" | "bytes";
+  inputsFor(spot: UpstreamAssignment): "url" | "bytes";
   /** First look after `firstMs`, then growing by half up to `maxMs`, with jitter. */
-  polling(spot: Spot): { readonly firstMs: number; readonly maxMs: number };
+  polling(spot: UpstreamAssignment): { readonly firstMs: number; readonly maxMs: number };
   /**
    * Hands the job over. The failure's `sent` says whether it may be tried elsewhere: `no`, always;
    * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it. One that
    * `foundNoPlace` was not even tried.
    */
-  submit(spot: Spot, job: MediaJob, signal: AbortSignal, asker?: Asker): Promise<Submitted>;
+  submit(
+    spot: UpstreamAssignment,
+    job: MediaJob,
+    signal: AbortSignal,
+    asker?: AdmissionCaller,
+  ): Promise<Submitted>;
   /** Looks once how it stands. A failure says nothing of the job: look again later. */
-  look(spot: Spot, id: string, signal: AbortSignal): Promise<Seen>;
+  look(spot: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus>;
   /** Asks to stop it. Null: asked, and polling will tell; also where the provider cannot stop jobs. */
-  cancel(spot: Spot, id: string, signal: AbortSignal): Promise<Seen | null>;
+  cancel(spot: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus | null>;
   /** The upstream's id of a job by our reference; null: it never got it. `unknown`: it cannot say. */
-  find(spot: Spot, reference: string, signal: AbortSignal): Promise<string | null | "unknown">;
-  fetchOutput(spot: Spot, output: UpstreamOutput, signal: AbortSignal): Promise<FetchedOutput>;
+  find(
+    spot: UpstreamAssignment,
+    reference: string,
+    signal: AbortSignal,
+  ): Promise<string | null | "unknown">;
+  fetchOutput(
+    spot: UpstreamAssignment,
+    output: UpstreamOutput,
+    signal: AbortSignal,
+  ): Promise<FetchedOutput>;
   /** The upstream's id in a provider's call to us; null where it names none. */
-  readCallback(spot: Spot, body: unknown): Promise<string | null>;
+  readCallback(spot: UpstreamAssignment, body: unknown): Promise<string | null>;
 }

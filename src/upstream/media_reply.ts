@@ -6,7 +6,7 @@ import type { Http1Answer } from "./http1/client.ts";
 import { BrokenAnswer } from "./http1/head.ts";
 
 /** An answer whose body is still to be read. */
-export interface Reply {
+export interface UpstreamReply {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
   /** The whole body, and no more than so many bytes of it. */
@@ -21,7 +21,7 @@ const DECODERS: Readonly<Record<string, typeof gunzip.__promisify__>> = {
 };
 
 /** Of `fetch`, which has undone any content coding. */
-export function replyOf({ status, headers, body }: Response): Reply {
+export function replyOf({ status, headers, body }: Response): UpstreamReply {
   return {
     status,
     headers,
@@ -30,7 +30,7 @@ export function replyOf({ status, headers, body }: Response): Reply {
 }
 
 /** Of our own client. An answer that was paid for is not thrown away because it is compressed. */
-export function replyOfHttp1({ status, fields, body }: Http1Answer): Reply {
+export function replyOfHttp1({ status, fields, body }: Http1Answer): UpstreamReply {
   return {
     status,
     headers: fields,

@@ -1,16 +1,16 @@
-import { Refusal } from "../lib/api_error.ts";
-import type { Model, Plan, Provider, Upstream } from "../platform/config/config.ts";
+import { ApiError } from "../lib/api_error.ts";
+import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import type { ChatRequest, ImageInput } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
 import type { Health } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
-import { tryingOrder } from "./choose.ts";
+import { attemptOrder } from "./choose.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 
 /** Something an upstream is giving us; `release` gives its place back. */
-export interface Given<T> {
+export interface GivenUpstream<T> {
   value: T;
   /** Whose it is. */
   upstream: Upstream;
@@ -19,8 +19,8 @@ export interface Given<T> {
 }
 
 /** What is asked of a model, and by whom. */
-export interface Asked {
-  plan: Plan;
+export interface UpstreamRequestOptions {
+  plan: Config;
   model: Model;
   /** Failures that a request may have caused count for its account alone. */
   account: string;
@@ -38,11 +38,11 @@ export class Upstreams {
 
   /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
   async first<T>(
-    { plan, model, account, signal }: Asked,
+    { plan, model, account, signal }: UpstreamRequestOptions,
     ask: (attempt: Attempt) => Promise<T>,
-  ): Promise<Given<T>> {
-    let last: UpstreamFailure | Refusal | null = null;
-    for (const upstream of tryingOrder(model.upstreams)) {
+  ): Promise<GivenUpstream<T>> {
+    let last: UpstreamFailure | ApiError | null = null;
+    for (const upstream of attemptOrder(model.upstreams)) {
       const provider = plan.providers.get(upstream.provider)!;
       const place = this.admission.enter(upstream, provider, { account });
       if (place === null) continue;
@@ -51,7 +51,7 @@ export class Upstreams {
         place.began();
         return { value, upstream, release: (failed) => place.end(failed ?? null) };
       } catch (error) {
-        if (error instanceof Refusal) {
+        if (error instanceof ApiError) {
           // This upstream cannot be asked that way; nothing was sent, and another may do it.
           place.abandon();
           if (error.code !== "capability_not_supported") throw error;
@@ -70,12 +70,12 @@ export class Upstreams {
         last = failure;
       }
     }
-    if (last instanceof Refusal) throw last;
+    if (last instanceof ApiError) throw last;
     throw last === null ? this.#nobody(model) : exhausted(last);
   }
 
   /** A request as this upstream gets it; throws a `Refusal` where it cannot be asked that way. */
-  write(plan: Plan, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
+  write(plan: Config, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
     const provider = plan.providers.get(upstream.provider)!;
     const target = this.admission.targetOf(model, upstream, provider);
     const own = this.callIds === null ? asked : restoreCallIds(this.callIds, asked, target.baseUrl);
@@ -84,7 +84,7 @@ export class Upstreams {
   }
 
   /** The most tokens that an image counts at this upstream; null where that is not known. */
-  imageTokens(plan: Plan, upstream: Upstream, image: ImageInput): number | null {
+  imageTokens(plan: Config, upstream: Upstream, image: ImageInput): number | null {
     const provider = plan.providers.get(upstream.provider)!;
     return this.admission.adapterOf(provider).chat?.imageTokens?.(image, upstream.model) ?? null;
   }
@@ -104,8 +104,8 @@ export class Upstreams {
     };
   }
 
-  #nobody(model: Model): Refusal {
-    return new Refusal(
+  #nobody(model: Model): ApiError {
+    return new ApiError(
       "model_unavailable",
       `The model "${model.id}" cannot answer just now: try again soon.`,
       {
@@ -118,17 +118,17 @@ export class Upstreams {
 }
 
 /** The client's own fault, in our words; `param` is a path into the client's own request. */
-function rejection(failure: UpstreamFailure, { id, limits }: Model): Refusal {
+function rejection(failure: UpstreamFailure, { id, limits }: Model): ApiError {
   const { param } = failure.options;
   const { context_tokens: most } = limits;
   const limit = most === undefined ? "" : `: ${most} tokens, with the answer`;
   return failure.kind === "too_long"
-    ? new Refusal(
+    ? new ApiError(
       "prompt_too_long",
       `The messages are longer than ${id} can take${limit}. Send less, or set a smaller max_tokens.`,
       { param: "messages", cause: failure },
     )
-    : new Refusal(
+    : new ApiError(
       "invalid_value",
       `The model does not accept this request${param === undefined ? "" : `: see ${param}`}.`,
       {
@@ -138,14 +138,14 @@ function rejection(failure: UpstreamFailure, { id, limits }: Model): Refusal {
     );
 }
 
-function exhausted(failure: UpstreamFailure): Refusal {
+function exhausted(failure: UpstreamFailure): ApiError {
   const retryAfterSeconds = failure.options.retryAfterSeconds ?? 2;
   return failure.kind === "timeout"
-    ? new Refusal("upstream_timeout", "The model did not answer in time: try again.", {
+    ? new ApiError("upstream_timeout", "The model did not answer in time: try again.", {
       cause: failure,
       retryAfterSeconds,
     })
-    : new Refusal("upstream_failed", "The model failed to answer: try again.", {
+    : new ApiError("upstream_failed", "The model failed to answer: try again.", {
       cause: failure,
       retryAfterSeconds,
     });

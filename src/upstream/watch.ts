@@ -1,4 +1,4 @@
-import { everyMs } from "../lib/shared_interval.ts";
+import { sharedInterval } from "../lib/shared_interval.ts";
 import { UpstreamFailure } from "./failure.ts";
 
 interface Watched {
@@ -9,7 +9,7 @@ interface Watched {
 }
 
 /** Ends an attempt that takes too long, or that nobody wants any more: looks now and then whether anything came. */
-export class Watch implements Disposable {
+export class AbortWatch implements Disposable {
   readonly #controller = new AbortController();
   readonly #stop = () => this.#controller.abort();
   readonly #leave: () => void;
@@ -19,7 +19,7 @@ export class Watch implements Disposable {
   constructor(private readonly attempt: Watched) {
     attempt.signal.addEventListener("abort", this.#stop);
     if (attempt.signal.aborted) this.#stop();
-    this.#leave = everyMs(Math.max(10, attempt.timeoutMs / 8), () => {
+    this.#leave = sharedInterval(Math.max(10, attempt.timeoutMs / 8), () => {
       if (performance.now() - this.#lastSeen < attempt.timeoutMs) return;
       this.#isLate = true;
       this.#controller.abort();

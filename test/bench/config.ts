@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { compile } from "../../src/platform/config/compile.ts";
-import { KNOWN } from "../../src/app/build_capabilities.ts";
+import { compileConfig } from "../../src/platform/config/compile.ts";
+import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
 import { generator, median, printTable, requestsPerSecond, takeTurns } from "./load.ts";
 import { declarationOf, makeAccount, openGround, startGateway } from "./servers.ts";
 
@@ -12,11 +12,11 @@ export async function run(): Promise<void> {
     const source = declarationOf(models);
     return median(Array.from({ length: 5 }, () => {
       const from = performance.now();
-      const { plan } = compile({
+      const { plan } = compileConfig({
         file: "bench.yaml",
         source,
         environment: {},
-        known: KNOWN,
+        known: BUILD_CAPABILITIES,
         now: Date.now(),
       });
       if (plan?.models.size !== models) throw new Error("the declaration did not compile");

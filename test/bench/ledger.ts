@@ -9,7 +9,7 @@ import { newId } from "../../src/lib/ids.ts";
 import type { Price } from "../../src/platform/config/config.ts";
 import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
@@ -92,7 +92,7 @@ export async function run(args: string[] = []): Promise<void> {
   printTable(again);
   for (const { name, database } of [empty, full]) {
     const startedAt = performance.now();
-    const { ok, checks } = await verify(database.sql);
+    const { ok, checks } = await verifyLedger(database.sql);
     console.log(
       `verify (${name}): ${ok ? "sound" : JSON.stringify(checks)} in ${since(startedAt)} s`,
     );
@@ -155,7 +155,7 @@ async function openGround(
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
     onExceeded() {},
-    onStray() {},
+    onOrphanedHold() {},
   });
   const accounts = Array.from({ length: 1000 }, () => newId("acc"));
   await database

@@ -10,8 +10,8 @@ import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { createKey } from "../../src/domain/accounts/api_keys.ts";
 import { type Gateway, openGateway } from "../../src/app/open_gateway.ts";
-import { credit } from "../../src/domain/ledger/credit.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { addCredit } from "../../src/domain/ledger/credit.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { TASK_RULES } from "../../src/workflows/tasks/verify_tasks.ts";
 import { openLog } from "../../src/platform/telemetry/log.ts";
 import { median, printTable } from "./load.ts";
@@ -94,7 +94,7 @@ export async function run(args: string[] = []): Promise<void> {
   }
   printTable(rows);
   for (const [ground] of seen) {
-    const { ok, checks } = await verify(ground.gateway.database.sql, TASK_RULES);
+    const { ok, checks } = await verifyLedger(ground.gateway.database.sql, TASK_RULES);
     if (!ok) throw new Error(`The books are wrong: ${JSON.stringify(checks)}`);
   }
   console.log("The books are in order.");
@@ -192,7 +192,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
   const { sql } = gateway.database;
   const { id: account } = await createAccount(sql, { name: "bench" });
   const { key } = await createKey(sql, account, "bench");
-  await credit(sql, { account, kind: "cash", amount: "1000000", reference: "start" });
+  await addCredit(sql, { account, kind: "cash", amount: "1000000", reference: "start" });
   await sql`create table bench_row (id bigint generated always as identity primary key, body text)`;
   const closing = parts.move();
   return { gateway, account, key, [Symbol.asyncDispose]: () => closing.disposeAsync() };

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { sweep } from "../../src/domain/ledger/sweep.ts";
+import { sweepLedger } from "../../src/domain/ledger/sweep.ts";
 import { cancelTask } from "../../src/workflows/tasks/cancel_task.ts";
 import { finishTask } from "../../src/workflows/tasks/finish_task.ts";
 import {
-  claim,
+  claimTask,
   handBack,
   LostLease,
-  noteAccepted,
-  noteOutput,
-  noteSubmitting,
+  recordAccepted,
+  recordOutput,
+  recordSubmitting,
 } from "../../src/workflows/tasks/lease.ts";
 import { replayTask } from "../../src/workflows/tasks/operate_tasks.ts";
 import { openTaskEngine } from "../helpers/task_engine.ts";
@@ -54,18 +54,18 @@ Deno.test("a worker that lost its lease changes nothing any more", STRICT, async
   await using engine = await openTaskEngine();
   const { sql } = engine.database;
   const { id } = await engine.submit({ model: "picture" });
-  const stale = (await claim(sql, id))!;
-  await noteSubmitting(sql, stale, UPSTREAM);
-  assert.equal(await claim(sql, id), null, "leased");
+  const stale = (await claimTask(sql, id))!;
+  await recordSubmitting(sql, stale, UPSTREAM);
+  assert.equal(await claimTask(sql, id), null, "leased");
   await sql`update task set lease_until = now() - interval '1 second', wake_at = now() where id = ${id}`;
-  const fresh = (await claim(sql, id))!;
+  const fresh = (await claimTask(sql, id))!;
   assert.equal(fresh.phase, "submitting", "what was about to happen is known");
-  await assert.rejects(noteSubmitting(sql, stale, UPSTREAM), LostLease);
-  await assert.rejects(noteAccepted(sql, stale, "theirs"), LostLease);
-  await assert.rejects(noteOutput(sql, stale, OUTPUT), LostLease);
+  await assert.rejects(recordSubmitting(sql, stale, UPSTREAM), LostLease);
+  await assert.rejects(recordAccepted(sql, stale, "theirs"), LostLease);
+  await assert.rejects(recordOutput(sql, stale, OUTPUT), LostLease);
   await assert.rejects(handBack(sql, stale, { delayMs: 0 }), LostLease);
   assert.equal(await finishTask(engine.deps, stale, { status: "failed" }), false);
-  await noteAccepted(sql, fresh, "ours");
+  await recordAccepted(sql, fresh, "ours");
   const usage = { images: 1, calls: 1 };
   assert.equal(
     await finishTask(engine.deps, fresh, {
@@ -90,13 +90,13 @@ Deno.test(
     const seen = { succeeded: 0, cancelled: 0 };
     const race = async (turn: number) => {
       const { id } = await engine.submit({ model: "picture" });
-      const task = (await claim(sql, id))!;
+      const task = (await claimTask(sql, id))!;
       // Some are cancelled well before, most at about the same moment.
       if (turn % 10 === 0) await cancelTask(engine.deps, engine.account, id);
       const succeed = async () => {
         await new Promise((resume) => setTimeout(resume, turn % 7));
-        await noteSubmitting(sql, task, UPSTREAM);
-        if (turn % 2 === 0) await noteAccepted(sql, task, `job-${turn}`);
+        await recordSubmitting(sql, task, UPSTREAM);
+        if (turn % 2 === 0) await recordAccepted(sql, task, `job-${turn}`);
         return await finishTask(engine.deps, task, {
           status: "succeeded",
           outputs: [OUTPUT],
@@ -137,7 +137,7 @@ Deno.test(
     await sql.unsafe(`
     create or replace function ledger_now() returns timestamptz language sql volatile
     as 'select clock_timestamp() + interval ''1 year'''`);
-    await sweep(sql, () => undefined);
+    await sweepLedger(sql, () => undefined);
     assert.equal((await engine.task(id)).hold_state, "open");
     const done = await engine.finish(id);
     assert.deepEqual([done.status, done.hold_state], ["succeeded", "settled"]);

@@ -1,8 +1,8 @@
 /** A process with two worker threads, one of which is blocked. */
-import { Crew } from "../../src/app/worker_pool.ts";
+import { WorkerPool } from "../../src/app/worker_pool.ts";
 import { endBlocked } from "../../src/app/watchdog.ts";
 
-const crew = await Crew.start({
+const crew = await WorkerPool.start({
   size: 2,
   hire: (name) => new Worker(new URL("./toy_thread.ts", import.meta.url), { type: "module", name }),
   log: (_level, message, fields) => console.log(JSON.stringify({ message, ...fields })),

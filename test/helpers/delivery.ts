@@ -1,10 +1,10 @@
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import { enlistEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
 import { createEndpoint, type EndpointFields } from "../../src/domain/webhooks/endpoints.ts";
 import type { NewEvent } from "../../src/domain/webhooks/event.ts";
-import { openSeal } from "../../src/domain/webhooks/secret_box.ts";
+import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";
 import { revealSecret } from "../../src/domain/webhooks/secrets.ts";
 import { deliveryWorker, type Sender, type SenderDeps } from "../../src/domain/webhooks/sender.ts";
 import { freshDatabase } from "./fresh_database.ts";
@@ -45,7 +45,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
   const database = options.database ??
     parts.use(await parts.use(await freshDatabase()).open());
   const { sql } = database;
-  const seal = openSeal(options.secretsKey);
+  const seal = openSecretBox(options.secretsKey);
   const { id: account } = await createAccount(sql, { name: "receiver" });
   const outbound = parts.use(new Outbound());
   const timers = new Set<ReturnType<typeof setTimeout>>();
@@ -94,7 +94,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
       const taskId = `task_${++tasks}_${crypto.randomUUID().slice(0, 8)}`;
       const data = { task_id: taskId, status: "succeeded", output: [] };
       const made = await sql.begin((tx) =>
-        enlistEvent(tx, {
+        enqueueEvent(tx, {
           account,
           taskId,
           type: "task.succeeded",

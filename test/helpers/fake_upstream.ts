@@ -1,5 +1,5 @@
-import type { ChatRequest, Fault } from "../../src/upstream/adapter.ts";
-import type { MediaInput, MediaType } from "../../src/upstream/media_adapter.ts";
+import type { ChatRequest, UpstreamFault } from "../../src/upstream/adapter.ts";
+import type { MediaInput, MediaJobType } from "../../src/upstream/media_adapter.ts";
 
 /** What a provider answers, as its documentation shows it. */
 export interface RecordedReply {
@@ -36,7 +36,7 @@ export interface RecordedCase {
   /** What the reply means: an answer, what a stream adds up from, or why there is none. */
   readonly read?: unknown;
   readonly chunks?: readonly unknown[];
-  readonly fault?: Fault;
+  readonly fault?: UpstreamFault;
   /** The answer is none that can be read. */
   readonly unreadable?: true;
 }
@@ -51,7 +51,7 @@ export interface RecordedFile {
 /** A provider's jobs: each case is a walk through some of the calls a gateway makes. */
 export interface RecordedMediaFile {
   readonly base_path: string;
-  readonly type: MediaType;
+  readonly type: MediaJobType;
   readonly model: string;
   readonly cases: readonly RecordedJob[];
 }

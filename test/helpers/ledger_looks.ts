@@ -1,4 +1,4 @@
-import { Refusal } from "../../src/lib/api_error.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
 import type { TestLedger } from "./open_ledger.ts";
 
 /** The money of a balance, without the rest. */
@@ -13,7 +13,7 @@ export async function money(ledger: TestLedger) {
 }
 
 export const isShort = (error: unknown) =>
-  error instanceof Refusal && error.code === "insufficient_balance";
+  error instanceof ApiError && error.code === "insufficient_balance";
 
 /** What the system's own accounts have received (positive) or given (negative). */
 export async function systemBalance(ledger: TestLedger, name: string): Promise<string> {

@@ -6,14 +6,14 @@ import type { Fraction } from "../../src/lib/money.ts";
 import { formatDecimal } from "../../src/lib/money.ts";
 import type { Balance } from "../../src/domain/ledger/balance.ts";
 import type { HoldState } from "../../src/domain/ledger/item.ts";
-import { type Kind, KINDS } from "../../src/domain/pricing/usage.ts";
+import { USAGE_KINDS, type UsageKind } from "../../src/domain/pricing/usage.ts";
 
 const ONE = 10n ** 12n;
 const CARRY_ONE = 10n ** 18n;
 
 interface Pot {
   source: "quota" | "gift" | "cash";
-  unit: "money" | Kind;
+  unit: "money" | UsageKind;
   /** Money in units of 10⁻¹², quotas as they are counted. */
   remaining: bigint;
   frozen: bigint;
@@ -44,7 +44,7 @@ export interface Hold {
   identity: string;
   state: HoldState;
   scale: number;
-  kind: Kind | null;
+  kind: UsageKind | null;
   isBeyond: boolean;
   legs: Leg[];
   shortfall: bigint;
@@ -56,7 +56,7 @@ export interface Hold {
   carried: bigint;
 }
 
-export type Quotas = Record<Kind, number>;
+export type Quotas = Record<UsageKind, number>;
 
 export class LedgerModel {
   now: number;
@@ -146,7 +146,7 @@ export class LedgerModel {
   hold(
     id: string,
     accountId: string,
-    kind: Kind | null,
+    kind: UsageKind | null,
     amount: Fraction,
     units: bigint,
     ttlSeconds: number,
@@ -396,7 +396,7 @@ export class LedgerModel {
     account.month = month;
     const endsAt = Math.min(addMonths(account.planBegan, month + 1), account.planEndsAt);
     const quotas = this.plans.get(account.plan) ?? { text: 0, image: 0, video: 0 };
-    for (const unit of KINDS) {
+    for (const unit of USAGE_KINDS) {
       const remaining = BigInt(quotas[unit]);
       if (remaining > 0n) {
         account.pots.push({ source: "quota", unit, remaining, frozen: 0n, endsAt, number: 0 });

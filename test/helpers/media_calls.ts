@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { EVERY_ADAPTER } from "../../providers/own.ts";
-import { KNOWN } from "../../src/app/build_capabilities.ts";
+import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
 import { compileOrThrow } from "../../src/platform/config/compile.ts";
-import type { Plan } from "../../src/platform/config/config.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
 import { Admission } from "../../src/upstream/admission.ts";
 import { openMediaCalls } from "../../src/upstream/call_media.ts";
 import { Http1Client } from "../../src/upstream/http1/client.ts";
-import type { MediaType } from "../../src/upstream/media_adapter.ts";
-import type { MediaCalls, Spot } from "../../src/upstream/media_calls.ts";
+import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
+import type { MediaCalls, UpstreamAssignment } from "../../src/upstream/media_calls.ts";
 
-const PRICES: Record<MediaType, string> = {
+const PRICES: Record<MediaJobType, string> = {
   image: "billing_type: per_call, price: '1', unit: image",
   video: "billing_type: duration, price: '1', unit: second",
   avatar: "billing_type: duration, price: '1', unit: second",
   speech: "billing_type: per_call, price: '1', unit: 1K characters",
 };
-const CAPABILITIES: Record<MediaType, string> = {
+const CAPABILITIES: Record<MediaJobType, string> = {
   image: "text_to_image",
   video: "text_to_video",
   avatar: "audio_to_avatar",
@@ -25,7 +25,7 @@ const CAPABILITIES: Record<MediaType, string> = {
 
 export interface MediaUpstreamOptions {
   adapter: string;
-  type: MediaType;
+  type: MediaJobType;
   model: string;
   baseUrl: string;
   extraBody?: unknown;
@@ -38,7 +38,7 @@ export interface MediaUpstreamOptions {
 export const CANARY_KEY = "sk-canary";
 
 /** One model on one upstream, in a plan of its own. */
-export function planOf(options: MediaUpstreamOptions): Plan {
+export function planOf(options: MediaUpstreamOptions): Config {
   const { type, extraBody } = options;
   const source = `
 providers:
@@ -61,13 +61,14 @@ outbound: { allow_private: true }
 `;
   const file = options.file ?? "gateway.yaml";
   const environment = { KEY: CANARY_KEY };
-  return compileOrThrow({ file, source, environment, known: KNOWN, now: Date.now() }).plan;
+  return compileOrThrow({ file, source, environment, known: BUILD_CAPABILITIES, now: Date.now() })
+    .plan;
 }
 
 export interface MediaUnderTest extends Disposable {
   readonly calls: MediaCalls;
   readonly admission: Admission;
-  readonly spot: Spot;
+  readonly spot: UpstreamAssignment;
   /** How attempts went, in order. */
   readonly attempts: (string | null)[];
 }

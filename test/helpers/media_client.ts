@@ -1,10 +1,10 @@
-import type { Target } from "../../src/upstream/adapter.ts";
-import { type Exchange, exchange } from "../../src/upstream/exchange_media.ts";
+import type { UpstreamTarget } from "../../src/upstream/adapter.ts";
+import { exchangeMedia, type MediaExchange } from "../../src/upstream/exchange_media.ts";
 import { fetchOutput } from "../../src/upstream/fetch_output.ts";
 import type {
+  JobStatus,
   MediaInput,
   MediaJob,
-  Seen,
   Submitted,
   UpstreamOutput,
 } from "../../src/upstream/media_adapter.ts";
@@ -18,8 +18,8 @@ export class MediaClient {
 
   constructor(readonly orders = "", readonly served: { baseUrl: string } | null = null) {}
 
-  get talk(): Exchange {
-    const target: Target = {
+  get talk(): MediaExchange {
+    const target: UpstreamTarget = {
       model: "video",
       baseUrl: this.served?.baseUrl ?? baseUrl,
       apiKey: null,
@@ -44,30 +44,34 @@ export class MediaClient {
     const whole = jobOf(job);
     const adapter = media[whole.type];
     const { target } = this.talk;
-    const reply = await exchange(this.talk, adapter, await adapter.submit(whole, target, []));
+    const reply = await exchangeMedia(this.talk, adapter, await adapter.submit(whole, target, []));
     return await adapter.readSubmitted(reply, whole, target);
   }
 
-  async look(id: string): Promise<Seen> {
+  async look(id: string): Promise<JobStatus> {
     const { poll, readPolled } = media.video;
     const { target } = this.talk;
     return await readPolled!(
-      await exchange(this.talk, media.video, await poll!(id, target)),
+      await exchangeMedia(this.talk, media.video, await poll!(id, target)),
       target,
       id,
-    ) as Seen;
+    ) as JobStatus;
   }
 
-  async cancel(id: string): Promise<Seen | null> {
+  async cancel(id: string): Promise<JobStatus | null> {
     const { cancel, readCancelled } = media.video;
     return await readCancelled!(
-      await exchange(this.talk, media.video, await cancel!(id, this.talk.target)),
+      await exchangeMedia(this.talk, media.video, await cancel!(id, this.talk.target)),
     );
   }
 
   async find(reference: string): Promise<string | null> {
     const { find, readFound } = media.video;
-    const reply = await exchange(this.talk, media.video, await find!(reference, this.talk.target));
+    const reply = await exchangeMedia(
+      this.talk,
+      media.video,
+      await find!(reference, this.talk.target),
+    );
     return await readFound!(reply, reference);
   }
 

@@ -3,18 +3,18 @@ import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { type Fraction, fraction } from "../../src/lib/money.ts";
 import type { Price } from "../../src/platform/config/config.ts";
-import { type Balance, balance } from "../../src/domain/ledger/balance.ts";
-import { credit } from "../../src/domain/ledger/credit.ts";
+import { type Balance, readBalance } from "../../src/domain/ledger/balance.ts";
+import { addCredit } from "../../src/domain/ledger/credit.ts";
 import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
-import type { LivingHolds } from "../../src/domain/ledger/hold_renewer.ts";
+import type { HoldRenewer } from "../../src/domain/ledger/hold_renewer.ts";
 import { type Ledger, openLedger as open } from "../../src/domain/ledger/ledger.ts";
-import { declarePlans, setPlan } from "../../src/domain/ledger/plans.ts";
+import { setPlan, storePlans } from "../../src/domain/ledger/plans.ts";
 import type { Resolution } from "../../src/domain/ledger/settle.ts";
-import { sweep, type Swept } from "../../src/domain/ledger/sweep.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { sweepLedger, type Swept } from "../../src/domain/ledger/sweep.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
-import type { Kind, Usage } from "../../src/domain/pricing/usage.ts";
-import { type Changes, openChanges } from "../../src/platform/cluster/cluster.ts";
+import type { Usage, UsageKind } from "../../src/domain/pricing/usage.ts";
+import { type Cluster, joinCluster } from "../../src/platform/cluster/cluster.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "./fresh_database.ts";
 
@@ -22,7 +22,7 @@ import { freshDatabase } from "./fresh_database.ts";
 export interface TestLedger extends Ledger, AsyncDisposable {
   sql: Sql;
   database: Database;
-  changes: Changes;
+  changes: Cluster;
   /** Empty, unless cash was asked for. */
   account: string;
   /** Decimals of the currency; a test may change them. */
@@ -44,7 +44,7 @@ export interface TestLedgerOptions {
   scale?: number;
   /** Left out, the database's own clock counts. */
   clock?: string;
-  living?: LivingHolds;
+  living?: HoldRenewer;
 }
 
 export const PLANS = [
@@ -59,7 +59,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const database = parts.use(await fresh.open());
   const { sql } = database;
   const changes = parts.use(
-    await openChanges(database, {
+    await joinCluster(database, {
       log() {},
       declaration: () => "test",
       currency: () => "EUR",
@@ -67,7 +67,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
       queue: "kv",
     }),
   );
-  await declarePlans(sql, PLANS);
+  await storePlans(sql, PLANS);
   if (options.clock !== undefined) await installClock(sql, options.clock);
   const exceeded: Resolution[] = [];
   const strays: string[] = [];
@@ -75,14 +75,14 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     database,
     money: () => ({ currency: "EUR", currencyScale: opened.scale }),
     onExceeded: (resolution) => exceeded.push(resolution),
-    onStray: (id) => strays.push(id),
+    onOrphanedHold: (id) => strays.push(id),
     ...(options.living === undefined ? {} : { living: options.living }),
   });
   let references = 0;
   const newAccount = async (cash?: string) => {
     const { id } = await createAccount(sql, { name: "tester" });
     if (cash !== undefined) {
-      await credit(sql, { account: id, kind: "cash", amount: cash, reference: "start" });
+      await addCredit(sql, { account: id, kind: "cash", amount: cash, reference: "start" });
     }
     return id;
   };
@@ -98,9 +98,9 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     exceeded,
     strays,
     newAccount,
-    balance: (of = account) => balance(sql, of, "USD"),
+    balance: (of = account) => readBalance(sql, of, "USD"),
     gift: async (amount, expiresAt, to = account) =>
-      void await credit(sql, {
+      void await addCredit(sql, {
         account: to,
         kind: "gift",
         amount,
@@ -115,9 +115,9 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
       }),
     setClock: async (moment) =>
       void await sql`update test_clock set now = ${moment}::text::timestamptz`,
-    sweep: () => sweep(sql, (resolution) => exceeded.push(resolution)),
+    sweep: () => sweepLedger(sql, (resolution) => exceeded.push(resolution)),
     mustBeSound: async () => {
-      const { ok, checks } = await verify(sql);
+      const { ok, checks } = await verifyLedger(sql);
       if (!ok) {
         throw new Error(
           checks.filter(({ ok }) => !ok).map((c) => `${c.name}: ${c.detail}`).join("\n"),
@@ -152,7 +152,7 @@ export interface Asked {
   account: string;
   amount: string | Fraction;
   units?: number;
-  kind?: Kind | null;
+  kind?: UsageKind | null;
   ttlSeconds?: number;
 }
 

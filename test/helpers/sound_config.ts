@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../providers/registry.ts";
 import schema from "../../schemas/gateway.schema.json" with { type: "json" };
-import { compile, type Compiled } from "../../src/platform/config/compile.ts";
-import { describe } from "../../src/platform/config/describe.ts";
-import { diff, renderChanges } from "../../src/platform/config/diff.ts";
+import { compileConfig, type CompiledConfig } from "../../src/platform/config/compile.ts";
+import { describeConfig } from "../../src/platform/config/describe.ts";
+import { diffConfigs, renderChanges } from "../../src/platform/config/diff.ts";
 import { renderFaults } from "../../src/platform/config/faults.ts";
 
 export const SHIPPED = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
@@ -19,11 +19,14 @@ const KNOWN = {
 };
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 
-export function compileText(source: string, environment: Record<string, string> = {}): Compiled {
-  return compile({ file: "gateway.yaml", source, environment, known: KNOWN, now: NOW });
+export function compileText(
+  source: string,
+  environment: Record<string, string> = {},
+): CompiledConfig {
+  return compileConfig({ file: "gateway.yaml", source, environment, known: KNOWN, now: NOW });
 }
 
-const shippedPlan = describe(compileText(SHIPPED).plan!);
+const shippedPlan = describeConfig(compileText(SHIPPED).plan!);
 
 /** Whatever comes in: a plan that can be used, or faults that can be shown, inside the file. */
 export function assertSound(source: string): void {
@@ -41,5 +44,5 @@ export function assertSound(source: string): void {
     assert.ok(!/undefined|\[object|NaN/.test(message.replaceAll(/"[^"]*"/g, "")), message);
   }
   renderFaults("gateway.yaml", source, faults);
-  if (plan !== null) renderChanges(diff(shippedPlan, describe(plan)));
+  if (plan !== null) renderChanges(diffConfigs(shippedPlan, describeConfig(plan)));
 }

@@ -2,17 +2,17 @@ import { join } from "node:path";
 import { ADAPTERS } from "../../providers/registry.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { PlanKeeper } from "../../src/platform/config/config_store.ts";
-import type { Plan } from "../../src/platform/config/config.ts";
+import { ConfigStore } from "../../src/platform/config/config_store.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import { openFiles } from "../../src/domain/files/open_files.ts";
-import { KNOWN } from "../../src/app/build_capabilities.ts";
-import { credit } from "../../src/domain/ledger/credit.ts";
+import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
+import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { openLedger } from "../../src/domain/ledger/ledger.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { openTasks } from "../../src/app/open_tasks.ts";
 import { PublicHosts } from "../../src/platform/outbound/public_hosts.ts";
 import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
-import type { Message, Queue, Worker } from "../../src/platform/queue/queue.ts";
+import type { JobHandler, JobMessage, Queue } from "../../src/platform/queue/queue.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { acceptGeneration } from "../../src/workflows/tasks/accept_generation.ts";
 import type { TaskDeps } from "../../src/workflows/tasks/deps.ts";
@@ -28,12 +28,12 @@ import { freshDatabase } from "./fresh_database.ts";
 export interface TaskEngine extends AsyncDisposable {
   readonly database: Database;
   readonly deps: TaskDeps;
-  readonly worker: Worker;
+  readonly worker: JobHandler;
   readonly account: string;
-  readonly plan: Plan;
+  readonly plan: Config;
   readonly logged: () => string;
   /** Bells that rang and nobody has answered. */
-  readonly bells: { message: Message; delayMs: number }[];
+  readonly bells: { message: JobMessage; delayMs: number }[];
   submit(body: Record<string, unknown> & { model: string }): Promise<TaskRow>;
   task(id: string): Promise<TaskRow>;
   /** Steps a task until it is over, however often it must; each bell is answered `times` times at once. */
@@ -48,14 +48,19 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const { sql } = database;
   const file = join(store.dataDir, "gateway.yaml");
   await Deno.copyFile(new URL("./media_declaration.yaml", import.meta.url), file);
-  const keeper = await PlanKeeper.open({ file, environment: {}, known: KNOWN, log() {} });
+  const keeper = await ConfigStore.open({
+    file,
+    environment: {},
+    known: BUILD_CAPABILITIES,
+    log() {},
+  });
   let logged = "";
   const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
     onExceeded() {},
-    onStray() {},
+    onOrphanedHold() {},
   });
   const files = parts.use(
     await openFiles({
@@ -96,7 +101,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     log,
   });
   const { id: account } = await createAccount(sql, { name: "engine" });
-  await credit(sql, { account, kind: "cash", amount: "1000.00", reference: "start" });
+  await addCredit(sql, { account, kind: "cash", amount: "1000.00", reference: "start" });
   const task = async (id: string) => (await findTask(sql, account, id))!;
   const never = new AbortController().signal;
   const closing = parts.move();
@@ -139,7 +144,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
       }
       throw new Error(`${id} never ended`);
     },
-    verify: () => verify(sql, TASK_RULES),
+    verify: () => verifyLedger(sql, TASK_RULES),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

@@ -3,13 +3,13 @@
  * /count says what the crew has counted: each thread its name. After /hush it is deaf to questions, and at
  * /block it never comes back.
  */
-import type { Order, Report } from "../../src/app/worker_pool.ts";
+import type { WorkerCommand, WorkerReport } from "../../src/app/worker_pool.ts";
 import { Pulse } from "../../src/app/pulse.ts";
 
 const scope = self as unknown as {
   name: string;
-  onmessage: ((event: MessageEvent<Order>) => void) | null;
-  postMessage(report: Report): void;
+  onmessage: ((event: MessageEvent<WorkerCommand>) => void) | null;
+  postMessage(report: WorkerReport): void;
 };
 let hearing: PromiseWithResolvers<unknown[]> | undefined;
 let isDeaf = false;

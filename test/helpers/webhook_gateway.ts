@@ -1,4 +1,4 @@
-import { enlistEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
 import { until } from "./chat_gateway.ts";
 import { openGateway, type TestGateway } from "./open_gateway.ts";
 import type { Receiver } from "./receiver.ts";
@@ -37,7 +37,7 @@ export async function finish(
 ): Promise<string> {
   const taskId = `task_${crypto.randomUUID().replaceAll("-", "")}`;
   await gateway.gateway.database.sql.begin((tx) =>
-    enlistEvent(tx, {
+    enqueueEvent(tx, {
       account: gateway.account,
       taskId,
       type: "task.succeeded",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BadDeclaration, type Fault } from "../../src/platform/config/faults.ts";
+import { ConfigError, type ConfigFault } from "../../src/platform/config/faults.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 
@@ -13,7 +13,7 @@ const currencyOf = async (gateway: TestGateway) =>
   (await (await gateway.get("/v1/balance")).json()).currency;
 
 /** What speaks against the declaration; empty when it was taken. */
-async function reloadWith(gateway: TestGateway, declaration: string): Promise<Fault[]> {
+async function reloadWith(gateway: TestGateway, declaration: string): Promise<ConfigFault[]> {
   await Deno.writeTextFile(gateway.declarationFile, declaration);
   const res = await gateway.admin("POST", "/config/reload");
   const body = await res.json();
@@ -44,7 +44,7 @@ Deno.test("a start with another currency than the ledger's is refused", options,
     await book(gateway);
   }
   await assert.rejects(openGateway({ store, declaration: IN_DOLLARS }), (error) => {
-    assert.ok(error instanceof BadDeclaration);
+    assert.ok(error instanceof ConfigError);
     assert.match(error.faults[0]!.message, /is in EUR: balances and receipts would be read as USD/);
     return true;
   });
@@ -71,7 +71,7 @@ Deno.test("no node changes the currency under another that serves the old one", 
 }, async () => {
   await using first = await openGateway({ declaration: DECLARATION });
   await assert.rejects(openGateway({ beside: first, declaration: IN_DOLLARS }), (error) => {
-    assert.ok(error instanceof BadDeclaration);
+    assert.ok(error instanceof ConfigError);
     assert.match(error.faults[0]!.message, /other gateways on this database still serve it in EUR/);
     return true;
   });

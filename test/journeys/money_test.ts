@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { priceFor } from "../../src/domain/pricing/find_price.ts";
-import { charge, quote } from "../../src/domain/pricing/quote.ts";
+import { chargeUsage, quoteUsage } from "../../src/domain/pricing/quote.ts";
 import { openLedger } from "../../src/domain/ledger/ledger.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
@@ -24,7 +24,7 @@ async function spend(
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
     onExceeded() {},
-    onStray() {},
+    onOrphanedHold() {},
   });
   const planned = keeper.current.models.get(model)!;
   const price = priceFor(
@@ -33,7 +33,7 @@ async function spend(
     model,
     Date.now(),
   )!;
-  const quoted = quote(planned, price, { images, calls: images });
+  const quoted = quoteUsage(planned, price, { images, calls: images });
   const id = newId("req");
   const hold = await ledger.hold({
     id,
@@ -42,7 +42,10 @@ async function spend(
     ttlSeconds: 60,
     clientRequestId,
   });
-  return { id, settle: () => hold.keep().settle(charge(quoted, { images: used, calls: used })) };
+  return {
+    id,
+    settle: () => hold.keep().settle(chargeUsage(quoted, { images: used, calls: used })),
+  };
 }
 
 Deno.test("GET /v1/balance", async (t) => {

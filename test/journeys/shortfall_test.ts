@@ -130,7 +130,7 @@ Deno.test(
       database: gateway.gateway.database,
       money: () => ({ currency: "USD", currencyScale: 6 }),
       onExceeded() {},
-      onStray() {},
+      onOrphanedHold() {},
     });
     const request = asking({ id: "req_beyond", account: person.account, amount: "0.5" });
     await (await ledger.hold({ ...request, beyondHold: true })).settle(costing("3.25"));

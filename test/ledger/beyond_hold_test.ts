@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decimal, formatDecimal } from "../../src/lib/money.ts";
 import { findReceipt } from "../../src/domain/ledger/statement.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { money, systemBalance } from "../helpers/ledger_looks.ts";
 import {
   type Asked,
@@ -242,7 +242,7 @@ Deno.test("verify finds captures beyond the hold that nothing allowed", STRICT, 
       await hold.settle(costing("3"));
       await ledger.mustBeSound();
       await ledger.sql.unsafe(damage);
-      const { checks } = await verify(ledger.sql);
+      const { checks } = await verifyLedger(ledger.sql);
       assert.equal(checks.find(({ name }) => name === "captured is at most held")!.ok, false);
     });
   }

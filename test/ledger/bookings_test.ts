@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { runItems } from "../../src/domain/ledger/item.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 import { money, systemBalance } from "../helpers/ledger_looks.ts";
@@ -20,14 +20,14 @@ Deno.test(
       reference: "welcome",
       expiresAt: new Date("2026-06-01"),
     } as const;
-    assert.deepEqual(await credit(sql, once), { isFirst: true });
-    assert.deepEqual(await credit(sql, { ...once, amount: "10" }), { isFirst: false });
+    assert.deepEqual(await addCredit(sql, once), { isFirst: true });
+    assert.deepEqual(await addCredit(sql, { ...once, amount: "10" }), { isFirst: false });
     for (
       const other of [{ amount: "11" }, { kind: "cash", expiresAt: undefined }, {
         expiresAt: undefined,
       }] as const
     ) {
-      await assert.rejects(credit(sql, { ...once, ...other }), {
+      await assert.rejects(addCredit(sql, { ...once, ...other }), {
         code: "invalid_value",
         param: "reference",
       });
@@ -41,7 +41,7 @@ Deno.test("credits that make no sense are refused", STRICT, async () => {
   await using ledger = await openLedger({ clock: START });
   const { sql, account } = ledger;
   for (const amount of ["0", "-1", "1e3", "", "1.0000000000001", "abc"]) {
-    await assert.rejects(credit(sql, { account, kind: "cash", amount, reference: "r" }), {
+    await assert.rejects(addCredit(sql, { account, kind: "cash", amount, reference: "r" }), {
       param: "amount",
     });
   }
@@ -52,10 +52,10 @@ Deno.test("credits that make no sense are refused", STRICT, async () => {
     reference: "r",
     expiresAt: new Date("2026-01-01"),
   } as const;
-  await assert.rejects(credit(sql, past), { param: "expires_at" });
-  await assert.rejects(credit(sql, { ...past, kind: "cash" }), { param: "expires_at" });
+  await assert.rejects(addCredit(sql, past), { param: "expires_at" });
+  await assert.rejects(addCredit(sql, { ...past, kind: "cash" }), { param: "expires_at" });
   await assert.rejects(
-    credit(sql, { account: "acc_none", kind: "cash", amount: "1", reference: "r" }),
+    addCredit(sql, { account: "acc_none", kind: "cash", amount: "1", reference: "r" }),
     {
       code: "not_found",
     },
@@ -67,13 +67,13 @@ Deno.test("an adjustment is booked once and never takes what is frozen", STRICT,
   const { sql, account } = ledger;
   await using _hold = await ledger.hold(asking({ account, amount: "6" }));
   const down = { account, amount: "-4", reference: "a1", reason: "charged back" };
-  assert.deepEqual(await adjust(sql, down), { isFirst: true });
-  assert.deepEqual(await adjust(sql, down), { isFirst: false });
-  await assert.rejects(adjust(sql, { ...down, amount: "-3" }), { param: "reference" });
-  await assert.rejects(adjust(sql, { ...down, reference: "a2", amount: "-0.01" }), {
+  assert.deepEqual(await adjustBalance(sql, down), { isFirst: true });
+  assert.deepEqual(await adjustBalance(sql, down), { isFirst: false });
+  await assert.rejects(adjustBalance(sql, { ...down, amount: "-3" }), { param: "reference" });
+  await assert.rejects(adjustBalance(sql, { ...down, reference: "a2", amount: "-0.01" }), {
     code: "insufficient_balance",
   });
-  await adjust(sql, { ...down, reference: "a3", amount: "0.5" });
+  await adjustBalance(sql, { ...down, reference: "a3", amount: "0.5" });
   assert.deepEqual(await money(ledger), {
     available: "0.50",
     frozen: "6.00",
@@ -124,7 +124,7 @@ Deno.test("amounts of 20 digits and 12 decimals survive every step", STRICT, asy
   await using ledger = await openLedger({ scale: 12 });
   const { sql, account } = ledger;
   const most = "99999999999999999999.999999999999";
-  await credit(sql, { account, kind: "cash", amount: most, reference: "much" });
+  await addCredit(sql, { account, kind: "cash", amount: most, reference: "much" });
   assert.equal((await money(ledger)).cash, most);
   const hold = await ledger.hold(asking({ account, amount: most }));
   assert.deepEqual(await money(ledger), {
@@ -136,10 +136,10 @@ Deno.test("amounts of 20 digits and 12 decimals survive every step", STRICT, asy
   const resolution = await hold.settle(costing("99999999999999999999.999999999998"));
   assert.equal(resolution.taken, "99999999999999999999.999999999998");
   assert.equal((await money(ledger)).cash, "0.000000000001");
-  await credit(sql, { account, kind: "gift", amount: most, reference: "more" });
+  await addCredit(sql, { account, kind: "gift", amount: most, reference: "more" });
   assert.equal((await money(ledger)).available, "100000000000000000000.00");
   await assert.rejects(
-    credit(sql, { account, kind: "cash", amount: most, reference: "too much" }),
+    addCredit(sql, { account, kind: "cash", amount: most, reference: "too much" }),
     {
       code: "invalid_value",
     },

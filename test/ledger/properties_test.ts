@@ -9,19 +9,19 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Sql, TransactionSql } from "postgres";
 import { decimal, formatDecimal, type Fraction } from "../../src/lib/money.ts";
-import { Refusal } from "../../src/lib/api_error.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
-import { balance } from "../../src/domain/ledger/balance.ts";
-import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { readBalance } from "../../src/domain/ledger/balance.ts";
+import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { holdItem } from "../../src/domain/ledger/hold.ts";
 import { runItems } from "../../src/domain/ledger/item.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
-import { declarePlans, setPlan } from "../../src/domain/ledger/plans.ts";
+import { setPlan, storePlans } from "../../src/domain/ledger/plans.ts";
 import type { Resolution } from "../../src/domain/ledger/settle.ts";
-import { sweep } from "../../src/domain/ledger/sweep.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
-import type { Kind } from "../../src/domain/pricing/usage.ts";
-import type { Changes } from "../../src/platform/cluster/cluster.ts";
+import { sweepLedger } from "../../src/domain/ledger/sweep.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
+import type { UsageKind } from "../../src/domain/pricing/usage.ts";
+import type { Cluster } from "../../src/platform/cluster/cluster.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { type Hold, LedgerModel, type Quotas } from "../helpers/ledger_model.ts";
@@ -37,7 +37,7 @@ const PLANS: [string, Quotas][] = [
 interface Real {
   sql: TransactionSql;
   database: Database;
-  changes: Changes;
+  changes: Cluster;
   ledger: Ledger;
   accounts: string[];
 }
@@ -64,7 +64,7 @@ function play<T>(
 const account = fc.nat({ max: 1 });
 const holdId = fc.nat({ max: 5 }).map((n) => `req_${n}`);
 const reference = fc.nat({ max: 3 }).map((n) => `ref ${n}`);
-const kind = fc.constantFrom<Kind | null>("text", "text", "image", "video", null);
+const kind = fc.constantFrom<UsageKind | null>("text", "text", "image", "video", null);
 const units = fc.oneof(fc.bigInt(0n, 10n), fc.bigInt(0n, 2000n));
 const amount: fc.Arbitrary<Fraction> = fc.record({
   num: fc.oneof(fc.bigInt(0n, 20n), fc.bigInt(0n, 5_000_000n)),
@@ -104,7 +104,7 @@ async function refusal(call: Promise<unknown>): Promise<string | null> {
     await call;
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return error.param ?? error.code;
+    if (error instanceof ApiError) return error.param ?? error.code;
     if (error instanceof Error && /no such hold/.test(error.message)) return "unknown";
     if (error instanceof Error && /something else/.test(error.message)) return "conflict";
     throw error;
@@ -126,7 +126,7 @@ async function playCredit(
     expiresAt: endsAt === Infinity ? undefined : new Date(endsAt),
   };
   const fits = model.credit(request.account, kind, a.money, a.reference, endsAt);
-  assert.equal(await refusal(credit(sql, request)), fits ? null : "reference");
+  assert.equal(await refusal(addCredit(sql, request)), fits ? null : "reference");
 }
 
 async function playAdjust(
@@ -137,7 +137,7 @@ async function playAdjust(
   if (a.money === 0n) return;
   const account = accounts[a.account]!;
   const expected = { booked: null, conflict: "reference", insufficient: "amount" };
-  const call = adjust(sql, {
+  const call = adjustBalance(sql, {
     account,
     amount: formatDecimal(a.money),
     reference: a.reference,
@@ -160,7 +160,7 @@ async function playPlan(
 interface Asking {
   account: number;
   id: string;
-  kind: Kind | null;
+  kind: UsageKind | null;
   amount: Fraction;
   units: bigint;
 }
@@ -267,7 +267,7 @@ async function playTime(model: LedgerModel, { sql }: Real, { ms }: { ms: number 
 
 async function playSweep(model: LedgerModel, { sql }: Real) {
   model.sweep();
-  await sweep(sql, () => {});
+  await sweepLedger(sql, () => {});
 }
 
 const undone = new Error("Every history begins on an empty ledger");
@@ -297,12 +297,12 @@ async function openReal(tx: TransactionSql, scale: number): Promise<Real> {
   const changes = {
     record: () => Promise.resolve(mark),
     settle: () => Promise.resolve(),
-  } as unknown as Changes;
+  } as unknown as Cluster;
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: scale }),
     onExceeded() {},
-    onStray() {},
+    onOrphanedHold() {},
   });
   const accounts = [];
   for (const name of ["one", "two"]) accounts.push((await createAccount(tx, { name })).id);
@@ -313,7 +313,7 @@ async function assertAgreement(
   model: LedgerModel,
   { database: { sql }, accounts }: Real,
 ): Promise<void> {
-  for (const id of accounts) assert.deepEqual(await balance(sql, id, "USD"), model.balance(id));
+  for (const id of accounts) assert.deepEqual(await readBalance(sql, id, "USD"), model.balance(id));
   for (const id of accounts) {
     const [cash] = await sql<[{ carry: string }]>`
       select (carry * 1e18)::bigint as carry from pot where id = ${`cash:${id}`}`;
@@ -324,7 +324,7 @@ async function assertAgreement(
     a.id < b.id ? -1 : 1
   );
   assert.deepEqual([...states], expected);
-  const { ok, checks } = await verify(sql);
+  const { ok, checks } = await verifyLedger(sql);
   assert.ok(ok, JSON.stringify(checks.filter(({ ok }) => !ok)));
 }
 
@@ -333,7 +333,7 @@ Deno.test("random histories leave the ledger as a pure model says, with every in
   await using database = await fresh.open();
   const { sql } = database;
   await installClock(sql, new Date(START).toISOString());
-  await declarePlans(sql, PLANS.map(([id, quotas]) => ({ id, quotas })));
+  await storePlans(sql, PLANS.map(([id, quotas]) => ({ id, quotas })));
 
   const seed = Number(Deno.env.get("PROPERTY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
   const path = Deno.env.get("PROPERTY_PATH");
@@ -367,7 +367,7 @@ Deno.test("amounts of any 20 digits and 12 decimals survive a round trip", async
   await fc.assert(
     fc.asyncProperty(fc.bigInt(1n, 10n ** 32n - 1n), async (value) => {
       const amount = formatDecimal(value);
-      await credit(sql, { account, kind: "gift", amount, reference: `${++reference}` });
+      await addCredit(sql, { account, kind: "gift", amount, reference: `${++reference}` });
       const [row] = await sql<[{ remaining: string; amount: string }]>`
         select p.remaining, t.amount from transfer t join pot p on p.id = t.credit
          where reference = ${String(reference)}`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { covers } from "../../src/domain/ledger/balance.ts";
-import { charge, quote } from "../../src/domain/pricing/quote.ts";
+import { chargeUsage, quoteUsage } from "../../src/domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot } from "../../src/domain/pricing/snapshot.ts";
 import { openLedger, PRICE } from "../helpers/open_ledger.ts";
 
@@ -9,7 +9,7 @@ const START = "2026-01-31T12:00:00Z";
 
 Deno.test("the price is frozen when the request is accepted", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10" });
-  const asked = quote({ id: "sim-chat", type: "chat" }, PRICE, {
+  const asked = quoteUsage({ id: "sim-chat", type: "chat" }, PRICE, {
     input_tokens: 1000,
     output_tokens: 1000,
   });
@@ -23,7 +23,7 @@ Deno.test("the price is frozen when the request is accepted", STRICT, async () =
   assert.deepEqual(priceFrom(row.price), PRICE);
   // Whatever the declaration says by now, what was kept prices the settlement.
   const { taken } = await hold.settle(
-    charge({ price: priceFrom(row.price), kind: "text" }, { output_tokens: 500 }),
+    chargeUsage({ price: priceFrom(row.price), kind: "text" }, { output_tokens: 500 }),
   );
   assert.equal(taken, "0.01");
 });
@@ -33,7 +33,7 @@ Deno.test("a quote says whether the balance covers it, and books nothing", STRIC
   const { sql, account } = ledger;
   await ledger.setPlan("pro");
   const ask = (output_tokens: number) =>
-    quote({ id: "sim-chat", type: "chat" }, PRICE, { output_tokens });
+    quoteUsage({ id: "sim-chat", type: "chat" }, PRICE, { output_tokens });
   assert.equal(await covers(sql, account, ask(2000), 6), true); // 1,000 by quota, 0.02 for the others
   assert.equal(await covers(sql, account, ask(2001), 6), false);
   assert.deepEqual((await ledger.balance()).quotas.text, 1000);

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { formatDecimal } from "../../src/lib/money.ts";
-import { Refusal } from "../../src/lib/api_error.ts";
-import { balance } from "../../src/domain/ledger/balance.ts";
-import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { ApiError } from "../../src/lib/api_error.ts";
+import { readBalance } from "../../src/domain/ledger/balance.ts";
+import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
-import { sweep } from "../../src/domain/ledger/sweep.ts";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { sweepLedger } from "../../src/domain/ledger/sweep.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { isStorageDown } from "../../src/platform/database/postgres.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
@@ -40,7 +40,7 @@ async function openNodes(count: number): Promise<Nodes> {
       database,
       money: () => ({ currency: "EUR", currencyScale: 6 }),
       onExceeded() {},
-      onStray() {},
+      onOrphanedHold() {},
     })
   );
   const database = databases[0]!;
@@ -51,12 +51,18 @@ async function openNodes(count: number): Promise<Nodes> {
     ledgers,
     async newAccount(cash) {
       const { id } = await createAccount(database.sql, { name: "racer" });
-      await credit(database.sql, { account: id, kind: "cash", amount: cash, reference: "start" });
+      await addCredit(database.sql, {
+        account: id,
+        kind: "cash",
+        amount: cash,
+        reference: "start",
+      });
       return id;
     },
-    available: async (account) => (await balance(database.sql, account, "USD")).available_balance,
+    available: async (account) =>
+      (await readBalance(database.sql, account, "USD")).available_balance,
     async mustBeSound() {
-      const { ok, checks } = await verify(database.sql);
+      const { ok, checks } = await verifyLedger(database.sql);
       assert.ok(ok, JSON.stringify(checks.filter(({ ok }) => !ok)));
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
@@ -67,7 +73,7 @@ const times = <T>(count: number, each: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => each(at));
 
 function isShort(error: unknown): boolean {
-  return error instanceof Refusal && error.code === "insufficient_balance";
+  return error instanceof ApiError && error.code === "insufficient_balance";
 }
 
 Deno.test("of 200 holds at once with funds for 50, exactly 50 succeed", RACE, async (t) => {
@@ -172,7 +178,7 @@ Deno.test(
       const legs = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
         .sort((a, b) => a.account < b.account ? -1 : 1);
       await nodes.databases[at % 2]!.sql.begin(async (tx) => {
-        for (const leg of legs) await adjust(tx, { ...leg, reference, reason: "bank test" });
+        for (const leg of legs) await adjustBalance(tx, { ...leg, reference, reason: "bank test" });
       });
       moved++;
     }
@@ -325,8 +331,8 @@ Deno.test(
     await nodes.mustBeSound();
     // What the dead left open is the sweeper's.
     await keeper.sql`update hold set expires_at = now() where state = 'open'`;
-    await sweep(keeper.sql, () => {});
-    assert.equal((await balance(keeper.sql, account, "USD")).frozen_balance, "0.00");
+    await sweepLedger(keeper.sql, () => {});
+    assert.equal((await readBalance(keeper.sql, account, "USD")).frozen_balance, "0.00");
     await nodes.mustBeSound();
   },
 );
@@ -342,10 +348,10 @@ Deno.test(
       database,
       money: () => ({ currency: "EUR", currencyScale: 6 }),
       onExceeded() {},
-      onStray: (id) => strays.push(id),
+      onOrphanedHold: (id) => strays.push(id),
     });
     const { id: account } = await createAccount(database.sql, { name: "racer" });
-    await credit(database.sql, { account, kind: "cash", amount: "10", reference: "start" });
+    await addCredit(database.sql, { account, kind: "cash", amount: "10", reference: "start" });
     {
       await using hold = await ledger.hold(asking({ account, amount: "1" }));
       await database[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LivingHolds } from "../../src/domain/ledger/hold_renewer.ts";
+import { HoldRenewer } from "../../src/domain/ledger/hold_renewer.ts";
 import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
@@ -9,7 +9,7 @@ const START = Date.parse("2026-01-31T12:00:00Z");
 /** A ledger whose clock and the process's own go together. */
 async function open() {
   let seconds = 0;
-  const living = new LivingHolds(() => seconds * 1000);
+  const living = new HoldRenewer(() => seconds * 1000);
   const ledger = await openLedger({ cash: "10", clock: new Date(START).toISOString(), living });
   return {
     ledger,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { adjust, credit } from "../../src/domain/ledger/credit.ts";
+import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
-import { quote } from "../../src/domain/pricing/quote.ts";
-import { charge } from "../../src/domain/pricing/quote.ts";
+import { quoteUsage } from "../../src/domain/pricing/quote.ts";
+import { chargeUsage } from "../../src/domain/pricing/quote.ts";
 import { asking, costing, openLedger, PRICE } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -14,7 +14,7 @@ Deno.test(
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "1", clock: START });
-    const asked = quote({ id: "sim-chat", type: "chat" }, PRICE, {
+    const asked = quoteUsage({ id: "sim-chat", type: "chat" }, PRICE, {
       input_tokens: 1000,
       output_tokens: 4000,
     });
@@ -54,7 +54,9 @@ Deno.test(
     };
     assert.deepEqual(await findReceipt(ledger.sql, ledger.account, "req_1", "USD"), open);
     await ledger.setClock("2026-01-31T12:00:30Z");
-    await hold.settle(charge(asked, { input_tokens: 1000, output_tokens: 500, estimated: true }));
+    await hold.settle(
+      chargeUsage(asked, { input_tokens: 1000, output_tokens: 500, estimated: true }),
+    );
     assert.deepEqual(await findReceipt(ledger.sql, ledger.account, "req_1", "USD"), {
       ...open,
       status: "settled",
@@ -125,12 +127,12 @@ Deno.test(
   async () => {
     await using ledger = await openLedger({ clock: START });
     const { sql, account } = ledger;
-    await credit(sql, { account, kind: "cash", amount: "10", reference: 'invoice "7", paid' });
+    await addCredit(sql, { account, kind: "cash", amount: "10", reference: 'invoice "7", paid' });
     await ledger.setClock("2026-02-01T00:00:00Z");
     const hold = await ledger.hold(asking({ id: "req_1", account, amount: "3" }));
     await hold.settle(costing("3.5")); // half of it above the hold: a shortfall, which moves nothing of the account's
     await ledger.setClock("2026-02-02T00:00:00Z");
-    await adjust(sql, {
+    await adjustBalance(sql, {
       account,
       amount: "-1.25",
       reference: "a1",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { verify } from "../../src/domain/ledger/verify.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -38,10 +38,10 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
       const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
       await hold.settle(costing("1"));
       (await ledger.hold(asking({ account: ledger.account, amount: "2" }))).keep();
-      const sound = await verify(ledger.sql);
+      const sound = await verifyLedger(ledger.sql);
       assert.ok(sound.ok, JSON.stringify(sound));
       await ledger.sql.unsafe(damage);
-      const { ok, checks } = await verify(ledger.sql);
+      const { ok, checks } = await verifyLedger(ledger.sql);
       assert.equal(ok, false);
       assert.equal(checks.find((check) => check.name === name)!.ok, false, JSON.stringify(checks));
     });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { createKey } from "../../src/domain/accounts/api_keys.ts";
-import { credit } from "../../src/domain/ledger/credit.ts";
+import { addCredit } from "../../src/domain/ledger/credit.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
@@ -26,7 +26,7 @@ interface Customer {
 
 async function newCustomer({ sql }: Database, plan: string, cash: string): Promise<Customer> {
   const { id: account } = await createAccount(sql, { name: "customer", plan });
-  await credit(sql, { account, kind: "cash", amount: cash, reference: `first ${account}` });
+  await addCredit(sql, { account, kind: "cash", amount: cash, reference: `first ${account}` });
   return { account, key: (await createKey(sql, account, "test")).key };
 }
 

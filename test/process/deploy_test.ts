@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { createKey } from "../../src/domain/accounts/api_keys.ts";
-import { credit } from "../../src/domain/ledger/credit.ts";
+import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { nodeDeclaration, sharedStorage } from "../helpers/node_declaration.ts";
@@ -36,7 +36,7 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
   await Deno.writeTextFile(file, nodeDeclaration(sharedStorage(s3.storage)));
   await using database = await store.open();
   const { id } = await createAccount(database.sql, { name: "deployed" });
-  await credit(database.sql, { account: id, kind: "cash", amount: "10", reference: "a" });
+  await addCredit(database.sql, { account: id, kind: "cash", amount: "10", reference: "a" });
   const { key } = await createKey(database.sql, id, "test");
   await using gateway = deploy({
     DATABASE_URL: store.databaseUrl!,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { enlistEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { startReceiver } from "../helpers/receiver.ts";
@@ -31,7 +31,7 @@ outbound: { allow_private: true }
   const env = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
   receiver.answer = (nth) => new Response(null, { status: nth === 0 ? 500 : 200 });
   const { sql } = gateway.gateway.database;
-  const [made] = await enlistEvent(sql, {
+  const [made] = await enqueueEvent(sql, {
     account: gateway.account,
     taskId: "task_1",
     type: "task.succeeded",

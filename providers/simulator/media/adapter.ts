@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { Target } from "../../../src/upstream/adapter.ts";
+import type { UpstreamTarget } from "../../../src/upstream/adapter.ts";
 import type {
+  JobStatus,
   MediaAdapter,
   MediaJob,
+  MediaJobType,
   MediaReply,
   MediaRequest,
-  MediaType,
   MediaUsage,
-  Seen,
 } from "../../../src/upstream/media_adapter.ts";
 import { kindOfStatus } from "../../dialect/faults.ts";
 
@@ -28,7 +28,7 @@ const Reply = z.object({
 
 const Found = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-const jobs = ({ baseUrl }: Target, rest = "") => `${baseUrl}/media/jobs${rest}`;
+const jobs = ({ baseUrl }: UpstreamTarget, rest = "") => `${baseUrl}/media/jobs${rest}`;
 
 /** Jobs of the simulator: handed in, looked at, fetched from where it says. */
 const background: MediaAdapter = {
@@ -74,7 +74,7 @@ const speech: MediaAdapter = {
   fault: (status) => ({ kind: kindOfStatus(status) }),
 };
 
-export const media: Readonly<Record<MediaType, MediaAdapter>> = {
+export const media: Readonly<Record<MediaJobType, MediaAdapter>> = {
   image: background,
   video: background,
   avatar: background,
@@ -82,7 +82,7 @@ export const media: Readonly<Record<MediaType, MediaAdapter>> = {
 };
 
 /** Words it does not know are those of a job that goes on. */
-function readSeen({ body }: MediaReply): Seen {
+function readSeen({ body }: MediaReply): JobStatus {
   const { status, progress = null, outputs = [], usage } = Reply.parse(body);
   switch (status) {
     case "succeeded":
@@ -110,11 +110,11 @@ function usageOf(usage: z.infer<typeof Usage> | null | undefined): MediaUsage | 
   return usage ? { outputs: usage.outputs, durationMs: usage.duration_ms } : null;
 }
 
-function jobFields({ type, reference, prompt, parameters }: MediaJob, { model }: Target) {
+function jobFields({ type, reference, prompt, parameters }: MediaJob, { model }: UpstreamTarget) {
   return { model, type, reference, prompt, parameters };
 }
 
-function formBody(job: MediaJob, target: Target): Pick<MediaRequest, "headers" | "body"> {
+function formBody(job: MediaJob, target: UpstreamTarget): Pick<MediaRequest, "headers" | "body"> {
   const body = new FormData();
   body.set("job", JSON.stringify(jobFields(job, target)));
   for (const { role, mimeType, filename, bytes, url } of job.inputs) {

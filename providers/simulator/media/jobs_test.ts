@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { MediaClient } from "../../../test/helpers/media_client.ts";
 import { UpstreamFailure } from "../../../src/upstream/failure.ts";
-import type { MediaJob, Seen } from "../../../src/upstream/media_adapter.ts";
+import type { JobStatus, MediaJob } from "../../../src/upstream/media_adapter.ts";
 import { serveSimulator } from "../serve.ts";
 import { STRICT } from "../test_client.ts";
 
 const small: Partial<MediaJob> = { type: "image", parameters: { size: "64x64", n: 3 } };
 
 /** What is seen of a job at so many seconds after its start. */
-async function seenAt(orders: string, ...seconds: number[]): Promise<Seen[]> {
+async function seenAt(orders: string, ...seconds: number[]): Promise<JobStatus[]> {
   const client = new MediaClient(`seconds=10 ${orders}`);
   const { id } = await client.submit({});
   const start = client.nowMs;

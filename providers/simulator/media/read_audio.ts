@@ -1,5 +1,5 @@
 import type { Mp3Frames } from "../../../src/lib/mp3_frames.ts";
-import { WorkerPool } from "../../../src/lib/process_pool.ts";
+import { ProcessPool } from "../../../src/lib/process_pool.ts";
 
 export interface AudioJob {
   wanted: "seconds" | "frames";
@@ -10,7 +10,7 @@ const USUAL_MS = 3_000;
 const LENGTH_MS_MAX = 600_000;
 
 /** Clients' audio is parsed in a worker: it may be made to keep a parser busy for ever. */
-const workers = new WorkerPool({
+const workers = new ProcessPool({
   module: new URL("./audio_worker.ts", import.meta.url),
   size: 1,
   deadlineMs: 20_000,

@@ -1,5 +1,5 @@
 import { newId } from "../../lib/ids.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 export interface Account {
@@ -30,13 +30,13 @@ export interface NewAccount {
   price_book?: string | undefined;
 }
 
-export interface Page {
+export interface AccountPageQuery {
   limit: number;
   after?: string | undefined;
   order: "asc" | "desc";
 }
 
-export interface Listed<T> {
+export interface AccountList<T> {
   data: T[];
   hasMore: boolean;
 }
@@ -49,7 +49,7 @@ export async function createAccount(sql: Queries, account: NewAccount): Promise<
     on conflict ((lower(email))) where email is not null do nothing
     returning *`;
   if (row === undefined) {
-    throw new Refusal("invalid_value", "Another account has this e-mail address already.", {
+    throw new ApiError("invalid_value", "Another account has this e-mail address already.", {
       param: "email",
     });
   }
@@ -59,7 +59,7 @@ export async function createAccount(sql: Queries, account: NewAccount): Promise<
 export async function findAccount(sql: Queries, id: string): Promise<Account> {
   const [row] = await sql<[Row?]>`select * from account where id = ${id}`;
   if (row === undefined) {
-    throw new Refusal("not_found", `There is no account ${JSON.stringify(id)}.`);
+    throw new ApiError("not_found", `There is no account ${JSON.stringify(id)}.`);
   }
   return shown(row);
 }
@@ -67,8 +67,8 @@ export async function findAccount(sql: Queries, id: string): Promise<Account> {
 /** Accounts in the order they were made; with `search`, those whose id, name or address holds it. */
 export async function listAccounts(
   sql: Queries,
-  page: Page & { search?: string | undefined },
-): Promise<Listed<Account>> {
+  page: AccountPageQuery & { search?: string | undefined },
+): Promise<AccountList<Account>> {
   const ascending = page.order === "asc";
   const after = page.after === undefined
     ? sql`true`

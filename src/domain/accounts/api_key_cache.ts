@@ -1,4 +1,4 @@
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hashKey } from "./api_keys.ts";
 
@@ -21,7 +21,7 @@ const TIDY_MS = 60_000;
  * Finds the caller behind a key, in memory when it has been seen before. What is remembered counts
  * only while this node hears of changes, and is dropped the moment one concerns it.
  */
-export class KeyRing implements AsyncDisposable {
+export class ApiKeyCache implements AsyncDisposable {
   /** By hash, for as long as it is true. */
   readonly #remembered = new Map<string, Caller>();
   /** By the key itself, for a minute: a busy client is not hashed at every request. */
@@ -32,7 +32,7 @@ export class KeyRing implements AsyncDisposable {
   /** Counts changes: an answer read before one must not be remembered after it. */
   #generation = 0;
 
-  constructor(private readonly sql: Queries, private readonly changes: Changes) {
+  constructor(private readonly sql: Queries, private readonly changes: Cluster) {
     changes.onChange((topic, subject) => {
       this.#generation++;
       this.#recent.clear();

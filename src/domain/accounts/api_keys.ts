@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { newId, newSecret } from "../../lib/ids.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 
 export interface ApiKey {
@@ -50,23 +50,25 @@ export async function createKey(
          select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;
   if (row === undefined && most !== null) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       `An account may have ${most} keys in use: revoke one that is not needed.`,
     );
   }
   if (row === undefined) {
-    throw new Refusal("not_found", `There is no account ${JSON.stringify(account)}.`);
+    throw new ApiError("not_found", `There is no account ${JSON.stringify(account)}.`);
   }
   return { ...shown(row), key };
 }
 
 /** Ends a key. When this returns, no node accepts it any more. Ending it again changes nothing. */
-export async function revokeKey(database: Database, changes: Changes, id: string): Promise<ApiKey> {
+export async function revokeKey(database: Database, changes: Cluster, id: string): Promise<ApiKey> {
   const { row, mark } = await database.sql.begin(async (sql) => {
     const [row] = await sql<[Row?]>`
       update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
-    if (row === undefined) throw new Refusal("not_found", `There is no key ${JSON.stringify(id)}.`);
+    if (row === undefined) {
+      throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
+    }
     return { row, mark: await changes.record(sql, "api_key", id) };
   });
   await changes.settle(mark);

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { newSecret } from "../../lib/ids.ts";
-import type { Changes, Mark } from "../../platform/cluster/cluster.ts";
+import type { CacheVersion, Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 import { mustStillBeSignedIn, type Person } from "./people.ts";
@@ -19,7 +19,7 @@ export interface GrantSession {
 }
 
 /** By a script of the result page, unseen; or by sending the whole page there. */
-export type Delivery = "quiet" | "page";
+export type GrantDelivery = "quiet" | "page";
 
 /** How long a key waits to be delivered. */
 export const GRANT_SECONDS = 60;
@@ -35,7 +35,7 @@ export function keyNameOf(client: string): string {
  */
 export async function grantKey(
   database: Database,
-  changes: Changes,
+  changes: Cluster,
   person: Person,
   request: GrantRequest,
   session: GrantSession,
@@ -43,7 +43,7 @@ export async function grantKey(
   const { account } = person;
   const name = keyNameOf(request.client);
   const ticket = newSecret();
-  const marks = await database.sql.begin(async (sql): Promise<Mark[]> => {
+  const marks = await database.sql.begin(async (sql): Promise<CacheVersion[]> => {
     await mustStillBeSignedIn(sql, person);
     // Two consents at once take turns: there is never a second key of that name.
     await sql`select from account where id = ${account} for no key update`;
@@ -58,7 +58,7 @@ export async function grantKey(
       values (${digest(ticket)}, ${session.hash}, ${request.client}, ${request.redirectUri},
               ${request.state}, ${seal(session.secret, ticket, key)},
               now() + make_interval(secs => ${GRANT_SECONDS}))`;
-    const marks: Mark[] = [];
+    const marks: CacheVersion[] = [];
     for (const { id } of ended) marks.push(await changes.record(sql, "api_key", id));
     return marks;
   });
@@ -84,7 +84,7 @@ export async function takeKey(
   sql: Queries,
   ticket: string,
   session: GrantSession,
-  way: Delivery,
+  way: GrantDelivery,
 ): Promise<GrantRequest & { key: string } | null> {
   const used = way === "quiet" ? sql`quiet_at` : sql`page_at`;
   const [row] = await sql<[Row?]>`
@@ -98,7 +98,7 @@ export async function takeKey(
 }
 
 /** Drops what nobody fetched. */
-export function keepForgetting(sql: Queries): Disposable {
+export function startExpiryLoop(sql: Queries): Disposable {
   const timer = setInterval(() => {
     sql`delete from browser_grant where expires_at < now()`.catch(() => undefined);
   }, GRANT_SECONDS * 1000);

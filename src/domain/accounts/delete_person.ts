@@ -1,4 +1,4 @@
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import type { Person } from "./people.ts";
 
@@ -9,7 +9,7 @@ import type { Person } from "./people.ts";
  */
 export async function deletePerson(
   database: Database,
-  changes: Changes,
+  changes: Cluster,
   person: Person,
   endWork: (sql: Queries) => Promise<void>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /** Who asks. `isKnown` goes before all others: a device that has signed in before. */
-export interface Asker {
+export interface PasswordCaller {
   readonly client: string;
   readonly isKnown?: boolean;
 }
@@ -26,7 +26,7 @@ export class FairQueue<T> {
   ) {}
 
   /** False when there is no place for it. */
-  push({ client, isKnown = false }: Asker, entry: T): boolean {
+  push({ client, isKnown = false }: PasswordCaller, entry: T): boolean {
     const queues = isKnown ? this.#known : this.#others;
     const own = queues.get(client)?.length ?? 0;
     if (own >= this.limits.perClient) return false;

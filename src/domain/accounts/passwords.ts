@@ -1,5 +1,5 @@
-import { Refusal } from "../../lib/api_error.ts";
-import { type Asker, FairQueue } from "./fair_queue.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { FairQueue, type PasswordCaller } from "./fair_queue.ts";
 
 export type PasswordTask =
   | { task: "hash"; password: string }
@@ -11,7 +11,7 @@ const LENGTH_MAX = 256;
 /** More waiting than this is an attack or an outage: both are better told at once. */
 const WAITING = { perClient: 63, total: 512 };
 /** Calls of the operator's API: few, and none of a stranger's. */
-const OPERATOR: Asker = { client: "", isKnown: true };
+const OPERATOR: PasswordCaller = { client: "", isKnown: true };
 
 interface Waiting {
   readonly task: PasswordTask;
@@ -45,7 +45,7 @@ export class Passwords implements Disposable {
     return await this.#ask(task, asker) as boolean;
   }
 
-  #ask(task: PasswordTask, asker: Asker): Promise<string | boolean> {
+  #ask(task: PasswordTask, asker: PasswordCaller): Promise<string | boolean> {
     return new Promise((resolve, reject) => {
       if (!this.#queue.push(asker, { task, resolve, reject })) return reject(tooMany());
       this.#next();
@@ -89,8 +89,8 @@ export class Passwords implements Disposable {
   }
 }
 
-function tooMany(): Refusal {
-  return new Refusal("rate_limit_exceeded", "Too many people sign in just now: try again.", {
+function tooMany(): ApiError {
+  return new ApiError("rate_limit_exceeded", "Too many people sign in just now: try again.", {
     retryAfterSeconds: 5,
   });
 }

@@ -1,5 +1,5 @@
 import { newId } from "../../lib/ids.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 /** Somebody who can sign in, and the account that is theirs. */
@@ -107,12 +107,12 @@ export async function setOperator(sql: Queries, email: string, is: boolean): Pro
     returning *`;
   if (row !== undefined) return shown(row);
   if (await findByEmail(sql, address) === null) {
-    throw new Refusal(
+    throw new ApiError(
       "not_found",
       `Nobody has registered as ${JSON.stringify(email)}: they must do so first.`,
     );
   }
-  throw new Refusal(
+  throw new ApiError(
     "invalid_value",
     `The address ${address} is not verified: anybody could have registered it. Set a new password ` +
       "(gateway person password), give it to the owner of the address, and try again.",
@@ -135,7 +135,7 @@ export async function mustStillBeSignedIn(sql: Queries, person: Person): Promise
   const [row] = await sql`
     select from person where id = ${person.id} and session_epoch = ${person.sessionEpoch} for share`;
   if (row === undefined) {
-    throw new Refusal("invalid_value", "You have been signed out: sign in and try again.", {
+    throw new ApiError("invalid_value", "You have been signed out: sign in and try again.", {
       status: 403,
     });
   }

@@ -1,4 +1,4 @@
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 
 /** What a reset took out of an account. */
@@ -17,7 +17,7 @@ export interface RemovedAccess {
  * One transaction.
  */
 export async function resetPerson(
-  { database, changes }: { database: Database; changes: Changes },
+  { database, changes }: { database: Database; changes: Cluster },
   id: string,
   passwordHash: string,
   removeReceivers: (sql: Queries, account: string) => Promise<number>,

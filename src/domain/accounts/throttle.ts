@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 /** How often something may be tried: `burst` at once, then one more every so many seconds. */
-export interface Allowance {
+export interface ThrottleLimit {
   burst: number;
   everySeconds: number;
 }
@@ -25,7 +25,9 @@ export class Throttle implements Disposable {
   }
 
   /** Counts an attempt at each; refused when one of them has had too many. */
-  async take(attempts: readonly (readonly [name: string, allowance: Allowance])[]): Promise<void> {
+  async take(
+    attempts: readonly (readonly [name: string, allowance: ThrottleLimit])[],
+  ): Promise<void> {
     for (const [name, { burst, everySeconds }] of attempts) {
       const [row] = await this.sql<[{ ready_at: Date }?]>`
         insert into throttle as t (name, ready_at)
@@ -35,15 +37,19 @@ export class Throttle implements Disposable {
         where t.ready_at <= now() + make_interval(secs => ${(burst - 1) * everySeconds})
         returning ready_at`;
       if (row === undefined) {
-        throw new Refusal("rate_limit_exceeded", "Too many attempts: wait a while and try again.", {
-          retryAfterSeconds: Math.ceil(everySeconds),
-        });
+        throw new ApiError(
+          "rate_limit_exceeded",
+          "Too many attempts: wait a while and try again.",
+          {
+            retryAfterSeconds: Math.ceil(everySeconds),
+          },
+        );
       }
     }
   }
 
   /** Counts an attempt without ever refusing it; those beyond `burst` are not remembered. */
-  async press(name: string, { burst, everySeconds }: Allowance): Promise<void> {
+  async press(name: string, { burst, everySeconds }: ThrottleLimit): Promise<void> {
     await this.sql`
       insert into throttle as t (name, ready_at)
       values (${digest(name)}, now() + make_interval(secs => ${everySeconds}))
@@ -53,7 +59,7 @@ export class Throttle implements Disposable {
   }
 
   /** How many attempts are remembered: one is forgotten every so many seconds. */
-  async pressure(name: string, { everySeconds }: Allowance): Promise<number> {
+  async pressure(name: string, { everySeconds }: ThrottleLimit): Promise<number> {
     const [row] = await this.sql<[{ seconds: number }?]>`
       select extract(epoch from ready_at - now())::float8 as seconds
         from throttle where name = ${digest(name)}`;

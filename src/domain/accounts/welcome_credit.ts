@@ -1,13 +1,13 @@
 import type { Queries } from "../../platform/database/database.ts";
 
 /** Credits that one network gets on one day (UTC). */
-export const WELCOMES_PER_NETWORK = 3;
+export const WELCOME_CREDITS_PER_NETWORK = 3;
 
 /**
  * Whether somebody who registers gets the welcome credit: an address once, also after its account was deleted,
  * and a network a few times a day. Checks and counts in one statement, of the transaction that books it.
  */
-export async function claimWelcome(
+export async function claimWelcomeCredit(
   sql: Queries,
   { email, network }: { email: string; network: string },
 ): Promise<boolean> {
@@ -22,7 +22,7 @@ export async function claimWelcome(
       select network, ${today}, 1 from hashed
        where not exists (select from welcome where address_hash = hashed.address)
       on conflict (network_hash, day) do update set given = n.given + 1
-        where n.given < ${WELCOMES_PER_NETWORK}
+        where n.given < ${WELCOME_CREDITS_PER_NETWORK}
       returning network_hash),
     given as (
       insert into welcome (address_hash)

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { ByteRange, Bytes } from "./files.ts";
 
 /** Where bytes lie, under keys that are ours. Everything but `put` of a key is done once its row says so. */
@@ -11,8 +11,8 @@ export interface ByteStore {
 }
 
 /** The disk is full, the bucket away: nothing the client could change. */
-export function storeFailed(cause: unknown): Refusal {
-  return new Refusal("storage_unavailable", "The file storage does not answer: try again.", {
+export function storeFailed(cause: unknown): ApiError {
+  return new ApiError("storage_unavailable", "The file storage does not answer: try again.", {
     cause,
     retryAfterSeconds: 5,
   });

@@ -10,7 +10,7 @@ const CLAIM_MINUTES = 10;
  * Takes away what is past its time, bytes first, and what was never finished. On the database's clock; any
  * number of nodes may do it at once. Bytes that cannot be deleted are tried again later.
  */
-export async function clean(
+export async function cleanFiles(
   { sql, stores }: { sql: Queries; stores: Stores },
   onFailure: (id: string, error: unknown) => void,
 ): Promise<number> {

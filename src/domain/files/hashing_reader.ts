@@ -6,7 +6,7 @@ import { SNIFF_BYTES } from "./media_types.ts";
 const HEAD_BYTES = 256 * 1024;
 
 /** Bytes on their way in: the first are looked at before anything is stored, all are counted and hashed. */
-export class Intake {
+export class HashingReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #hash = createHash("sha256");
   readonly #waiting: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { flac, joined, m4a, oggOpus, oggVorbis, text, wav } from "../../../test/helpers/media.ts";
-import { measure } from "./probe_media.ts";
+import { probeMedia } from "./probe_media.ts";
 import { mediaType } from "./media_types.ts";
 import { sniffName } from "./sniff_name.ts";
 
@@ -12,7 +12,7 @@ async function lengthOf(bytes: Uint8Array<ArrayBuffer>): Promise<number | null> 
     range: (first: number, last: number) => Promise.resolve(bytes.slice(first, last + 1)),
     all: () => ReadableStream.from(cut(bytes, 777)),
   };
-  const { durationMs } = await measure(source, {
+  const { durationMs } = await probeMedia(source, {
     kind: "audio",
     mimeType: type!.mimeType,
     bytes: bytes.length,

@@ -1,15 +1,15 @@
 import type { MediaKind } from "./files.ts";
 
 /** What can be told of a file without decoding it. */
-export interface Measured {
+export interface MediaFacts {
   width: number | null;
   height: number | null;
   durationMs: number | null;
 }
 
-export const UNKNOWN: Measured = { width: null, height: null, durationMs: null };
+export const UNKNOWN_MEDIA: MediaFacts = { width: null, height: null, durationMs: null };
 
-export interface Subject {
+export interface MediaBytes {
   kind: MediaKind;
   mimeType: string;
   bytes: number;

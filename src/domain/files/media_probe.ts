@@ -1,15 +1,15 @@
-import { Refusal } from "../../lib/api_error.ts";
-import { WorkerPool, WorkerPoolError } from "../../lib/process_pool.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { ProcessPool, ProcessPoolError } from "../../lib/process_pool.ts";
 import type { ByteStore } from "./byte_store.ts";
 import type { ByteRange } from "./files.ts";
-import { type Measured, type Subject, UNKNOWN } from "./media_facts.ts";
+import { type MediaBytes, type MediaFacts, UNKNOWN_MEDIA } from "./media_facts.ts";
 import { type MediaType, mediaType } from "./media_types.ts";
 
 /** What a worker asks for: some bytes of the file, or those that come next. */
-export type Question = ByteRange | "next";
+export type ProbeRequest = ByteRange | "next";
 
 /** What is to be seen in the first bytes of a file. */
-export interface Look {
+export interface SniffedMedia {
   at: "type" | "size";
   head: Uint8Array;
 }
@@ -24,23 +24,23 @@ const IDLE_MS = 300_000;
  */
 export class MediaProbe implements AsyncDisposable {
   /** For what the first bytes tell. Its own, so that long files which keep the other busy do not delay it. */
-  readonly #lookers: WorkerPool;
-  readonly #measurers: WorkerPool;
+  readonly #lookers: ProcessPool;
+  readonly #measurers: ProcessPool;
 
   constructor(
-    private readonly onGivenUp: (account: string, error: WorkerPoolError) => void,
+    private readonly onGivenUp: (account: string, error: ProcessPoolError) => void,
     { deadlineMs = 5_000, silenceMs = 2_000 } = {},
   ) {
     // One worker each: with more, endless files would leave a small machine no core to serve with.
     const common = { size: 1, waitMs: 5_000, idleMs: IDLE_MS };
-    this.#lookers = new WorkerPool({
+    this.#lookers = new ProcessPool({
       ...common,
       module: new URL("./sniff_worker.ts", import.meta.url),
       deadlineMs: silenceMs,
       waitingMax: 256,
       heapMb: 64,
     });
-    this.#measurers = new WorkerPool({
+    this.#measurers = new ProcessPool({
       ...common,
       module: new URL("./probe_worker.ts", import.meta.url),
       deadlineMs,
@@ -52,10 +52,10 @@ export class MediaProbe implements AsyncDisposable {
 
   /** What bytes are, judged by the bytes; null when they are no image, audio or video that is known here. */
   async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
-    const input: Look = { at: "type", head };
-    const name = await this.#lookers.run<Look, string>({ owner: account, input }).catch((error) =>
-      sniffedOtherwise(error, head)
-    );
+    const input: SniffedMedia = { at: "type", head };
+    const name = await this.#lookers.run<SniffedMedia, string>({ owner: account, input }).catch((
+      error,
+    ) => sniffedOtherwise(error, head));
     return mediaType(name);
   }
 
@@ -64,23 +64,23 @@ export class MediaProbe implements AsyncDisposable {
     account: string,
     store: ByteStore,
     key: string,
-    subject: Subject,
-  ): Promise<Measured> {
+    subject: MediaBytes,
+  ): Promise<MediaFacts> {
     await using stored = new StoredBytes(store, key, subject.bytes);
     const measuring = subject.kind === "image"
-      ? this.#lookers.run<Look, Measured>({
+      ? this.#lookers.run<SniffedMedia, MediaFacts>({
         owner: account,
         input: { at: "size", head: subject.head },
       })
-      : this.#measurers.run<Subject, Measured>({
+      : this.#measurers.run<MediaBytes, MediaFacts>({
         owner: account,
         input: subject,
-        answer: (question: Question) => stored.answer(question),
+        answer: (question: ProbeRequest) => stored.answer(question),
       });
     return await measuring.catch((error) => {
-      if (!(error instanceof WorkerPoolError)) throw error;
+      if (!(error instanceof ProcessPoolError)) throw error;
       this.onGivenUp(account, error);
-      return UNKNOWN;
+      return UNKNOWN_MEDIA;
     });
   }
 
@@ -91,12 +91,12 @@ export class MediaProbe implements AsyncDisposable {
 }
 
 async function sniffedOtherwise(error: unknown, head: Uint8Array): Promise<string> {
-  const reason = error instanceof WorkerPoolError ? error.reason : null;
+  const reason = error instanceof ProcessPoolError ? error.reason : null;
   // Over bytes that keep a parser busy for so long: nothing that we know.
   if (reason === "late") return "";
   // A platform without workers: some kilobytes are looked at here, and nothing is measured.
   if (reason === "unavailable") return await (await import("./sniff_name.ts")).sniffName(head);
-  throw new Refusal("storage_unavailable", "Too many files arrive just now: try again.", {
+  throw new ApiError("storage_unavailable", "Too many files arrive just now: try again.", {
     cause: error,
     retryAfterSeconds: 5,
   });
@@ -112,7 +112,7 @@ class StoredBytes implements AsyncDisposable {
     private readonly bytes: number,
   ) {}
 
-  async answer(question: Question): Promise<Uint8Array | null> {
+  async answer(question: ProbeRequest): Promise<Uint8Array | null> {
     if (question === "next") return await this.#next();
     const { first, last } = question;
     if (!(first >= 0 && first <= last && last < this.bytes)) throw new RangeError("no such bytes");

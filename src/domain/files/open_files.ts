@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { Refusal } from "../../lib/api_error.ts";
-import type { Plan } from "../../platform/config/config.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
-import { clean } from "./clean.ts";
+import { cleanFiles } from "./clean.ts";
 import { safeFilename } from "./filename.ts";
 import { BadOutput, type Files, type MediaKind, type StoredFile } from "./files.ts";
-import { Intake } from "./hashing_reader.ts";
+import { HashingReader } from "./hashing_reader.ts";
 import { RAW_AUDIO } from "./media_types.ts";
 import { MediaProbe } from "./media_probe.ts";
-import { expireRow, findRow, listRows, shown } from "./rows.ts";
+import { expireRow, findRow, listRows, toStoredFile } from "./rows.ts";
 import { UrlSigner } from "./signed_url.ts";
 import { storeFile } from "./store_file.ts";
 import { Stores } from "./stores.ts";
@@ -20,7 +20,7 @@ export interface FilesOptions {
   sql: Queries;
   dataDir: string;
   /** As declared now. */
-  storage: () => Plan["storage"];
+  storage: () => Config["storage"];
   /** Where clients reach this gateway, without `/v1`. */
   address: () => string;
   log: (
@@ -75,7 +75,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const cleanNow = async () => {
     const unlisted = await outputs.sweep();
     if (unlisted > 0) log("info", "ended outputs that no task lists", { files: unlisted });
-    return await clean(
+    return await cleanFiles(
       parts,
       (id, error) => log("warn", "cannot delete the bytes of a file", { id, error }),
     );
@@ -91,7 +91,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const find = async (id: string): Promise<StoredFile | null> => {
     // What is no id is no question for the database.
     const row = FILE_ID.test(id) ? await findRow(sql, id) : null;
-    return row === null ? null : shown(row);
+    return row === null ? null : toStoredFile(row);
   };
   const findOwn = async (account: string, id: string) => {
     const file = await find(id);
@@ -101,7 +101,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
 
   return {
     async upload(account, { filename, body, announcedBytes }, spaceBytes) {
-      const intake = new Intake(body);
+      const intake = new HashingReader(body);
       try {
         const type = await typeOf(probe, account, intake);
         const { [type.kind]: kindMax, keepDays } = storage().uploads;
@@ -124,7 +124,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
       }
     },
     async storeOutput(account, { taskId, body, kind, mimeType, name = "output" }) {
-      const intake = new Intake(body);
+      const intake = new HashingReader(body);
       try {
         const head = await intake.peek();
         const type = await probe.sniff(account, head) ??
@@ -153,12 +153,12 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     findAny: find,
     async list(account, page) {
       const { rows, hasMore } = await listRows(sql, { ...page, account });
-      return { data: rows.map(shown), hasMore };
+      return { data: rows.map(toStoredFile), hasMore };
     },
     open,
     async openInput(account, id, bytesMax) {
       const file = await findOwn(account, id);
-      if (file === null) throw notThere(400);
+      if (file === null) throw fileNotFound(400);
       if (file.bytes > bytesMax) throw tooLarge(file.kind, bytesMax);
       return { file, bytes: await new Response(await open(file)).bytes() };
     },
@@ -190,14 +190,14 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   };
 }
 
-async function typeOf(probe: MediaProbe, account: string, intake: Intake) {
+async function typeOf(probe: MediaProbe, account: string, intake: HashingReader) {
   const head = await intake.peek();
   if (head.length === 0) {
-    throw new Refusal("invalid_value", "The file is empty.", { param: "file" });
+    throw new ApiError("invalid_value", "The file is empty.", { param: "file" });
   }
   const type = await probe.sniff(account, head);
   if (type === null) {
-    throw new Refusal(
+    throw new ApiError(
       "unsupported_media_type",
       "The file must be an image, audio or video. Its content decides, not its name.",
       { param: "file" },
@@ -206,13 +206,13 @@ async function typeOf(probe: MediaProbe, account: string, intake: Intake) {
   return type;
 }
 
-function tooLarge(kind: MediaKind, bytesMax: number): Refusal {
+function tooLarge(kind: MediaKind, bytesMax: number): ApiError {
   const message = `The file is too large: ${kind} may have ${bytesMax} bytes.`;
-  return new Refusal("payload_too_large", message, { param: "file" });
+  return new ApiError("payload_too_large", message, { param: "file" });
 }
 
-function noRoom(spaceBytes: number, taken: number): Refusal {
-  return new Refusal(
+function noRoom(spaceBytes: number, taken: number): ApiError {
+  return new ApiError(
     "storage_limit_exceeded",
     `There is no room for the file: uploads of this account may take ${spaceBytes} bytes, and ${taken} ` +
       "are taken. Delete files with DELETE /v1/files/{file_id}, or change plan.",
@@ -220,8 +220,8 @@ function noRoom(spaceBytes: number, taken: number): Refusal {
   );
 }
 
-export function notThere(status: 400 | 404): Refusal {
-  return new Refusal("file_not_found", "There is no such file: it may be past its time.", {
+export function fileNotFound(status: 400 | 404): ApiError {
+  return new ApiError("file_not_found", "There is no such file: it may be past its time.", {
     status,
     param: "file_id",
   });

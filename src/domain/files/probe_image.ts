@@ -1,14 +1,14 @@
 import { imageSize } from "image-size";
-import { type Measured, UNKNOWN, whole } from "./media_facts.ts";
+import { type MediaFacts, UNKNOWN_MEDIA, whole } from "./media_facts.ts";
 
 /** The size of an image, by its first bytes. To be run in a worker that can be killed. */
-export function measureImage(head: Uint8Array): Measured {
+export function probeImage(head: Uint8Array): MediaFacts {
   try {
     const { width, height, orientation = 1 } = imageSize(head);
     // From the fifth on, a camera's orientations lie on their side.
     const [across, down] = orientation >= 5 ? [height, width] : [width, height];
     return { width: whole(across), height: whole(down), durationMs: null };
   } catch {
-    return UNKNOWN;
+    return UNKNOWN_MEDIA;
   }
 }

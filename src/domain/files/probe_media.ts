@@ -1,6 +1,6 @@
 import type { Input, InputAudioTrack } from "mediabunny";
 import { flacSeconds } from "./flac_seconds.ts";
-import { type Measured, type Subject, UNKNOWN, whole } from "./media_facts.ts";
+import { type MediaBytes, type MediaFacts, UNKNOWN_MEDIA, whole } from "./media_facts.ts";
 import { oggSeconds } from "./ogg_seconds.ts";
 import { opusPacketSeconds } from "./opus_packet.ts";
 import { countSeconds } from "./audio_frames.ts";
@@ -21,7 +21,7 @@ const BLOCKS_MAX = 64;
 const PACKETS_MAX = 50_000;
 const AAC_PACKET_SAMPLES = 1024;
 
-type Measuring = (source: MediaSource, subject: Subject) => Promise<number | null>;
+type Measuring = (source: MediaSource, subject: MediaBytes) => Promise<number | null>;
 
 /**
  * Seconds of audio are paid for by the account that sends it: they are counted by what a player would play,
@@ -39,21 +39,21 @@ const SOUNDS: Readonly<Record<string, Measuring>> = {
  * Size and length of audio and video where they are cheaply known. A file that cannot be measured is still a
  * file. To be run in a worker that can be killed: some files make a parser loop for ever.
  */
-export async function measure(source: MediaSource, subject: Subject): Promise<Measured> {
+export async function probeMedia(source: MediaSource, subject: MediaBytes): Promise<MediaFacts> {
   const sound = SOUNDS[subject.mimeType];
   try {
     if (sound === undefined) return await measureMedia(source, subject);
     const seconds = await sound(source, subject);
-    return { ...UNKNOWN, durationMs: whole((seconds ?? 0) * 1000) };
+    return { ...UNKNOWN_MEDIA, durationMs: whole((seconds ?? 0) * 1000) };
   } catch {
-    return UNKNOWN;
+    return UNKNOWN_MEDIA;
   }
 }
 
 async function measureMedia(
   media: MediaSource,
-  { kind, bytes, head }: Subject,
-): Promise<Measured> {
+  { kind, bytes, head }: MediaBytes,
+): Promise<MediaFacts> {
   // Large, and not needed before the first sound or film.
   const bunny = await import("mediabunny");
   const { ALL_FORMATS, CustomSource, Input } = bunny;
@@ -63,7 +63,10 @@ async function measureMedia(
   });
   try {
     if (kind === "audio") {
-      return { ...UNKNOWN, durationMs: whole((await packedSeconds(bunny, input) ?? 0) * 1000) };
+      return {
+        ...UNKNOWN_MEDIA,
+        durationMs: whole((await packedSeconds(bunny, input) ?? 0) * 1000),
+      };
     }
     const seconds = await input.getDurationFromMetadata() ?? await input.computeDuration();
     const track = kind === "video" ? await input.getPrimaryVideoTrack() : null;

@@ -1,13 +1,13 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { MediaKind, StoredFile } from "./files.ts";
-import type { Measured } from "./media_facts.ts";
+import type { MediaFacts } from "./media_facts.ts";
 import type { StoreName } from "./stores.ts";
 
 /** How long bytes may take to come; a row that is not ready after that is nobody's. */
 export const INTAKE_HOURS = 2;
 
-export interface Row {
+export interface FileRow {
   id: string;
   account_id: string;
   origin: "upload" | "output";
@@ -25,12 +25,12 @@ export interface Row {
   expires_at: Date;
 }
 
-export type NewRow = Pick<
-  Row,
+export type NewFileRow = Pick<
+  FileRow,
   "id" | "account_id" | "origin" | "task_id" | "store" | "filename" | "mime_type" | "kind"
 >;
 
-export async function insertRow(sql: Queries, row: NewRow): Promise<void> {
+export async function insertRow(sql: Queries, row: NewFileRow): Promise<void> {
   await sql`
     insert into file (id, account_id, origin, task_id, store, filename, mime_type, kind, expires_at)
     values (${row.id}, ${row.account_id}, ${row.origin}, ${row.task_id}, ${row.store},
@@ -41,7 +41,7 @@ export async function insertRow(sql: Queries, row: NewRow): Promise<void> {
 /** The same for an upload, if there is room for the most it may take; what is taken already where there is none. */
 export async function reserveRow(
   sql: Queries,
-  row: NewRow,
+  row: NewFileRow,
   { bytesMost, spaceBytes }: { bytesMost: number; spaceBytes: number },
 ): Promise<{ taken: number } | null> {
   const upload = JSON.stringify({ ...row, reserved_bytes: bytesMost });
@@ -55,9 +55,9 @@ export async function reserveRow(
 export async function completeRow(
   sql: Queries,
   id: string,
-  done: Measured & { bytes: number; sha256: string; keepDays: number },
-): Promise<Row | null> {
-  const [row] = await sql<[Row?]>`
+  done: MediaFacts & { bytes: number; sha256: string; keepDays: number },
+): Promise<FileRow | null> {
+  const [row] = await sql<[FileRow?]>`
     update file
        set bytes = ${done.bytes}, sha256 = ${done.sha256}, width = ${done.width},
            height = ${done.height}, duration_ms = ${done.durationMs}, ready_at = now(),
@@ -68,14 +68,14 @@ export async function completeRow(
 }
 
 /** A file that may be read. Those of a closed account may not, from the moment it is closed. */
-export async function findRow(sql: Queries, id: string): Promise<Row | null> {
-  const [row] = await sql<[Row?]>`
+export async function findRow(sql: Queries, id: string): Promise<FileRow | null> {
+  const [row] = await sql<[FileRow?]>`
     select f.* from file f join account a on a.id = f.account_id
      where f.id = ${id} and f.ready_at is not null and f.expires_at > now() and a.closed_at is null`;
   return row ?? null;
 }
 
-export interface RowsQuery {
+export interface FileQuery {
   account: string;
   origin?: "upload" | "output" | undefined;
   limit: number;
@@ -85,16 +85,16 @@ export interface RowsQuery {
 
 export async function listRows(
   sql: Queries,
-  { account, origin, limit, after, order }: RowsQuery,
-): Promise<{ rows: Row[]; hasMore: boolean }> {
+  { account, origin, limit, after, order }: FileQuery,
+): Promise<{ rows: FileRow[]; hasMore: boolean }> {
   const isAscending = order === "asc";
   if (after !== undefined && !/^file_/.test(after)) {
-    throw new Refusal("invalid_value", "after must be the id of a list's last entry.", {
+    throw new ApiError("invalid_value", "after must be the id of a list's last entry.", {
       param: "after",
     });
   }
   // Ids sort by creation, and a page may begin after a file that is gone.
-  const rows = await sql<Row[]>`
+  const rows = await sql<FileRow[]>`
     select * from file
      where account_id = ${account} and ready_at is not null and expires_at > now()
        ${origin === undefined ? sql`` : sql`and origin = ${origin}`}
@@ -106,8 +106,12 @@ export async function listRows(
 }
 
 /** Ends it now. Null when there was nothing to end. */
-export async function expireRow(sql: Queries, account: string, id: string): Promise<Row | null> {
-  const [row] = await sql<[Row?]>`
+export async function expireRow(
+  sql: Queries,
+  account: string,
+  id: string,
+): Promise<FileRow | null> {
+  const [row] = await sql<[FileRow?]>`
     update file set expires_at = now()
      where id = ${id} and account_id = ${account} and ready_at is not null and expires_at > now()
     returning *`;
@@ -125,7 +129,7 @@ export async function deleteRow(sql: Queries, id: string): Promise<void> {
   await sql`delete from file where id = ${id}`;
 }
 
-export function shown(row: Row): StoredFile {
+export function toStoredFile(row: FileRow): StoredFile {
   return {
     id: row.id,
     account: row.account_id,

@@ -1,10 +1,10 @@
 import { newId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { StoredFile } from "./files.ts";
-import type { Intake } from "./hashing_reader.ts";
+import type { HashingReader } from "./hashing_reader.ts";
 import type { MediaType } from "./media_types.ts";
 import type { MediaProbe } from "./media_probe.ts";
-import { completeRow, deleteRow, insertRow, reserveRow, shown } from "./rows.ts";
+import { completeRow, deleteRow, insertRow, reserveRow, toStoredFile } from "./rows.ts";
 import { storeFailed } from "./byte_store.ts";
 import type { Stores } from "./stores.ts";
 
@@ -14,7 +14,7 @@ export interface Incoming {
   taskId: string | null;
   filename: string;
   type: MediaType;
-  intake: Intake;
+  intake: HashingReader;
   bytesMax: number;
   /** What it may take, where that is limited: throws what is to be said when there is no room. */
   space: { bytes: number; noRoom: (taken: number) => Error } | null;
@@ -64,7 +64,7 @@ export async function storeFile(
       keepDays: incoming.keepDays,
     });
     if (row === null) throw storeFailed(new Error("the bytes took too long to come"));
-    return shown(row);
+    return toStoredFile(row);
   } catch (error) {
     // As far as it can be done now; the cleaner does the rest.
     await store.delete(id).then(() => deleteRow(sql, id)).catch(() => {});

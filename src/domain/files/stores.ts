@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { Bucket, Plan } from "../../platform/config/config.ts";
+import type { Bucket, Config } from "../../platform/config/config.ts";
 import { type ByteStore, storeFailed } from "./byte_store.ts";
 import { LocalStore } from "./local_store.ts";
 import { S3Store } from "./s3_store.ts";
 
-export type StoreName = Plan["storage"]["files"];
+export type StoreName = Config["storage"]["files"];
 
 /**
  * The places of bytes by name. A file stays where it was put: whoever moves from the folder to a bucket
@@ -14,7 +14,7 @@ export class Stores {
   readonly #local: LocalStore;
   #s3: { bucket: Bucket; store: S3Store } | null = null;
 
-  constructor(dataDir: string, private readonly storage: () => Plan["storage"]) {
+  constructor(dataDir: string, private readonly storage: () => Config["storage"]) {
     this.#local = new LocalStore(join(dataDir, "files"));
   }
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** What makes a request the same request: who tells whether it came before. */
-export interface Identity {
+export interface IdempotencyIdentity {
   readonly key: string;
   readonly path: string;
   /** SHA-256 of the body in its canonical form. */
@@ -14,23 +14,23 @@ export interface Identity {
 }
 
 /** Reads an `Idempotency-Key`, or what stands for one; null where the client sent none. */
-export function identify(
+export function identifyRequest(
   key: string | null,
   path: string,
   body: unknown,
   param = "Idempotency-Key",
-): Identity | null {
+): IdempotencyIdentity | null {
   if (key === null) return null;
   if (!KEY.test(key)) {
-    throw new Refusal("invalid_value", `${param} must be 1 to 255 visible ASCII characters.`, {
+    throw new ApiError("invalid_value", `${param} must be 1 to 255 visible ASCII characters.`, {
       param,
     });
   }
   return { key, path, bodyHash: hashBody(body), param };
 }
 
-export function keyReused({ param }: Pick<Identity, "param">): Refusal {
-  return new Refusal(
+export function keyReused({ param }: Pick<IdempotencyIdentity, "param">): ApiError {
+  return new ApiError(
     "idempotency_key_reused",
     `This ${param} was used for another request: send a new one, or the same request.`,
     { param },

@@ -27,8 +27,12 @@ interface Row {
 }
 
 /** What an account has. Cash and gifts include their frozen part; quotas are what is left to use. */
-export async function balance(sql: Queries, account: string, currency: string): Promise<Balance> {
-  const row = await readBalance(sql, account);
+export async function readBalance(
+  sql: Queries,
+  account: string,
+  currency: string,
+): Promise<Balance> {
+  const row = await selectBalance(sql, account);
   return {
     object: "balance",
     currency,
@@ -48,7 +52,7 @@ export async function covers(
   { kind, amount, units }: Quote,
   scale: number,
 ): Promise<boolean> {
-  const row = await readBalance(sql, account);
+  const row = await selectBalance(sql, account);
   const left = kind === null ? 0n : BigInt(row[kind]);
   const covered = left < units ? left : units;
   const owed: Fraction = covered === 0n
@@ -61,7 +65,7 @@ export async function covers(
  * One statement, so one moment. It does not wait for the sweeper: a gift that has ended counts only as
  * far as holds still reserve it, and quotas that are due for renewal are shown renewed.
  */
-async function readBalance(sql: Queries, account: string): Promise<Row> {
+async function selectBalance(sql: Queries, account: string): Promise<Row> {
   const [row] = await sql<[Row?]>`
     with clock as materialized (select ledger_now() as now),
     term as (

@@ -1,4 +1,4 @@
-import { GroupCommit, oneByOne } from "../../lib/group_commit.ts";
+import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import { type Item, type Outcome, runItems } from "./item.ts";
@@ -26,5 +26,5 @@ function split(items: readonly Item[], error: unknown): readonly (readonly Item[
   const accounts = Map.groupBy(items, ({ account_id, id }) => account_id ?? id);
   if (accounts.size > 1) return [...accounts.values()];
   // An account that somebody keeps locked is locked for each of its items.
-  return (error as { code?: unknown }).code === LOCK_TIMEOUT ? [] : oneByOne(items);
+  return (error as { code?: unknown }).code === LOCK_TIMEOUT ? [] : splitSingles(items);
 }

@@ -1,6 +1,6 @@
 import { newId } from "../../lib/ids.ts";
 import { parseDecimal } from "../../lib/money.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 export interface Credit {
@@ -15,16 +15,16 @@ export interface Credit {
 }
 
 /** Books money into an account. */
-export async function credit(sql: Queries, credit: Credit): Promise<{ isFirst: boolean }> {
+export async function addCredit(sql: Queries, credit: Credit): Promise<{ isFirst: boolean }> {
   const { account, kind, amount, reference, expiresAt } = credit;
   const value = parseDecimal(amount);
   if (value === null || value <= 0n) {
-    throw new Refusal("invalid_value", "amount must be a decimal string above zero.", {
+    throw new ApiError("invalid_value", "amount must be a decimal string above zero.", {
       param: "amount",
     });
   }
   if (kind === "cash" && expiresAt !== undefined) {
-    throw new Refusal("invalid_value", "Only gifts expire.", { param: "expires_at" });
+    throw new ApiError("invalid_value", "Only gifts expire.", { param: "expires_at" });
   }
   const [row] = await sql<[{ outcome: string }]>`
     select outcome from ledger_credit(${account}, ${reference}, ${kind}, ${amount}::numeric,
@@ -34,11 +34,11 @@ export async function credit(sql: Queries, credit: Credit): Promise<{ isFirst: b
     case "already":
       return { isFirst: row.outcome === "booked" };
     case "conflict":
-      throw new Refusal("invalid_value", "This reference was used for another credit.", {
+      throw new ApiError("invalid_value", "This reference was used for another credit.", {
         param: "reference",
       });
     case "past":
-      throw new Refusal("invalid_value", "expires_at must lie in the future.", {
+      throw new ApiError("invalid_value", "expires_at must lie in the future.", {
         param: "expires_at",
       });
     default:
@@ -55,11 +55,14 @@ export interface Adjustment {
 }
 
 /** Corrects an account's cash. What is frozen or not there cannot be taken. */
-export async function adjust(sql: Queries, adjustment: Adjustment): Promise<{ isFirst: boolean }> {
+export async function adjustBalance(
+  sql: Queries,
+  adjustment: Adjustment,
+): Promise<{ isFirst: boolean }> {
   const { account, amount, reference, reason } = adjustment;
   const value = parseDecimal(amount);
   if (value === null || value === 0n) {
-    throw new Refusal("invalid_value", "amount must be a decimal string other than zero.", {
+    throw new ApiError("invalid_value", "amount must be a decimal string other than zero.", {
       param: "amount",
     });
   }
@@ -71,11 +74,11 @@ export async function adjust(sql: Queries, adjustment: Adjustment): Promise<{ is
     case "already":
       return { isFirst: row.outcome === "booked" };
     case "conflict":
-      throw new Refusal("invalid_value", "This reference was used for another adjustment.", {
+      throw new ApiError("invalid_value", "This reference was used for another adjustment.", {
         param: "reference",
       });
     case "insufficient":
-      throw new Refusal("insufficient_balance", "The account's free cash is less than that.", {
+      throw new ApiError("insufficient_balance", "The account's free cash is less than that.", {
         param: "amount",
       });
     default:
@@ -83,15 +86,15 @@ export async function adjust(sql: Queries, adjustment: Adjustment): Promise<{ is
   }
 }
 
-export function unknownAccount(account: string): Refusal {
-  return new Refusal("not_found", `There is no account ${JSON.stringify(account)}.`);
+export function unknownAccount(account: string): ApiError {
+  return new ApiError("not_found", `There is no account ${JSON.stringify(account)}.`);
 }
 
 const NUMERIC_OVERFLOW = "22003";
 
 function refuseOverflow(error: { code?: string }): never {
   if (error.code !== NUMERIC_OVERFLOW) throw error;
-  throw new Refusal("invalid_value", "The account would have more than 20 digits of money.", {
+  throw new ApiError("invalid_value", "The account would have more than 20 digits of money.", {
     param: "amount",
     cause: error,
   });

@@ -1,4 +1,4 @@
-import type { Guard } from "../../platform/config/config_store.ts";
+import type { ConfigGuard } from "../../platform/config/config_store.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { DEAD_SECONDS } from "../../platform/cluster/cluster.ts";
 
@@ -6,7 +6,7 @@ import { DEAD_SECONDS } from "../../platform/cluster/cluster.ts";
  * Keeps declarations to the currency that the ledger is in. Until something is booked it may still be
  * changed, as long as no other node goes on in the old one.
  */
-export function currencyGuard(sql: Queries, nodeId: string): Guard {
+export function currencyGuard(sql: Queries, nodeId: string): ConfigGuard {
   return async function keepCurrency({ service: { currency } }, before) {
     // What this node serves already, nobody else can have changed meanwhile.
     if (currency === before?.service.currency) return null;

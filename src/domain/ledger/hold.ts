@@ -1,6 +1,6 @@
 import type { Charge, Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
-import { type Currency, insufficient } from "./insufficient.ts";
+import { type Currency, insufficientBalance } from "./insufficient.ts";
 import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
 import type { Resolution } from "./settle.ts";
 
@@ -74,7 +74,7 @@ export function readHeld(
     case "already":
       return state!;
     case "insufficient":
-      throw insufficient(request.quote, money, request.cheaper);
+      throw insufficientBalance(request.quote, money, request.cheaper);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
     default:

@@ -15,7 +15,7 @@ interface Living {
  * Holds of requests that this process is answering. Each is for a short while and is renewed with all others
  * in one statement now and then: what a process that died leaves behind is free again soon.
  */
-export class LivingHolds {
+export class HoldRenewer {
   readonly #holds = new Map<string, Living>();
 
   constructor(private readonly now: () => number = () => performance.now()) {}

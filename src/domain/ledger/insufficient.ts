@@ -1,5 +1,5 @@
 import { formatDecimal, roundUp } from "../../lib/money.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Quote } from "../pricing/quote.ts";
 
 /** What the books are in. */
@@ -10,13 +10,13 @@ export interface Currency {
 }
 
 /** The refusal of a request that the balance is short for: with the amount that would have been held. */
-export function insufficient(
+export function insufficientBalance(
   { amount }: Pick<Quote, "amount">,
   { currency, currencyScale }: Currency,
   hint?: string,
-): Refusal {
+): ApiError {
   const most = `${formatDecimal(roundUp(amount, currencyScale))} ${currency}`;
-  return new Refusal(
+  return new ApiError(
     "insufficient_balance",
     `The balance does not cover this request, which may cost up to ${most}: recharge or change plan.` +
       (hint === undefined ? "" : ` ${hint}`),

@@ -1,7 +1,7 @@
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
-import type { Kind, Usage } from "../pricing/usage.ts";
+import type { Usage, UsageKind } from "../pricing/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 /** One thing to do to one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
@@ -17,7 +17,7 @@ export interface Item {
   request_id?: string;
   client_request_id?: string | undefined;
   model?: string;
-  kind?: Kind | null;
+  kind?: UsageKind | null;
   price?: PriceSnapshot;
   upstream?: string | undefined;
   cost?: string | undefined;

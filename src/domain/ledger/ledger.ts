@@ -12,12 +12,18 @@ import {
   type Resolver,
 } from "./hold.ts";
 import type { Currency } from "./insufficient.ts";
-import { LEASE_SECONDS, LivingHolds } from "./hold_renewer.ts";
+import { HoldRenewer, LEASE_SECONDS } from "./hold_renewer.ts";
 import { type Item, type Outcome, runItem, runLate } from "./item.ts";
 import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
 import { releaseItem } from "./release.ts";
 import { retryFor } from "./retry_for.ts";
-import { noteItem, readNoted, readResolution, type Resolution, settleItem } from "./settle.ts";
+import {
+  checkpointItem,
+  readCheckpoint,
+  readResolution,
+  type Resolution,
+  settleItem,
+} from "./settle.ts";
 
 export interface LedgerOptions {
   database: Database;
@@ -26,8 +32,8 @@ export interface LedgerOptions {
   /** A settlement came to more than its hold; `shortfall` is what the account did not pay of it. */
   onExceeded(resolution: Resolution): void;
   /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
-  onStray(id: string, error: unknown): void;
-  living?: LivingHolds;
+  onOrphanedHold(id: string, error: unknown): void;
+  living?: HoldRenewer;
   /** How settlements wait while the database is away. */
   pending?: PendingOptions;
 }
@@ -53,7 +59,7 @@ export interface Ledger extends Resolver {
 type Run = (item: Item) => Promise<Outcome>;
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { database, money, onExceeded, onStray, living = new LivingHolds() } = options;
+  const { database, money, onExceeded, onOrphanedHold, living = new HoldRenewer() } = options;
   const batch = openBatch(database.sql);
   const together: Run = (item) => batch.add(item);
   const within = (sql: Queries): Run => (item) => runItem(sql, item);
@@ -62,7 +68,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     const currency = money();
     const outcome = await run(holdItem(request, currency.currencyScale));
     const state = readHeld(request, outcome, currency);
-    return makeHold(ledger, request, state, onStray);
+    return makeHold(ledger, request, state, onOrphanedHold);
   }
   function resolved(outcome: Outcome): Resolution {
     const resolution = readResolution(outcome);
@@ -118,7 +124,8 @@ export function openLedger(options: LedgerOptions): Ledger {
       living.delete(id);
       return resolved(await together(releaseItem(id, account)));
     },
-    note: async (id, charge, account) => readNoted(await together(noteItem(id, charge, account))),
+    note: async (id, charge, account) =>
+      readCheckpoint(await together(checkpointItem(id, charge, account))),
     holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
     settleIn: (sql, id, charge) => settle(within(sql), lateWithin(sql), settleItem(id, charge)),
     releaseIn: async (sql, id) => resolved(await runItem(sql, releaseItem(id))),

@@ -1,5 +1,5 @@
 import { trimDecimal } from "../../lib/money.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 /** Something that came into an account or left it. */
@@ -41,7 +41,7 @@ export async function listMovements(
     0
   ];
   if (place === undefined) {
-    throw new Refusal("not_found", "There is no such place in the statement.");
+    throw new ApiError("not_found", "There is no such place in the statement.");
   }
   const rows = await sql<Row[]>`
     select t.id, t.created_at, t.kind, t.unit, t.hold_id, t.reference, t.reason, h.model,
@@ -72,7 +72,7 @@ export async function listMovements(
 }
 
 /** A gift or a month's quota that is not used up. */
-export interface Lot {
+export interface CreditGrant {
   id: string;
   source: "gift" | "quota";
   unit: Movement["unit"];
@@ -84,8 +84,8 @@ export interface Lot {
 }
 
 /** What an account has beside cash, in the order of use. */
-export async function listLots(sql: Queries, account: string): Promise<Lot[]> {
-  const rows = await sql<Lot[]>`
+export async function listCreditGrants(sql: Queries, account: string): Promise<CreditGrant[]> {
+  const rows = await sql<CreditGrant[]>`
     select id, source, unit, granted, remaining, frozen, created_at, ends_at from pot
      where account_id = ${account} and is_open and source <> 'cash' and ended_at is null
        and (ends_at is null or ends_at > ledger_now())

@@ -1,11 +1,11 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { AccountPlan } from "../../platform/config/config.ts";
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
 /** Tells the ledger what plans grant. Counts from the next grant or renewal on. */
-export async function declarePlans(
+export async function storePlans(
   sql: Queries,
   plans: Iterable<Pick<AccountPlan, "id" | "quotas">>,
 ): Promise<void> {
@@ -32,7 +32,7 @@ export interface NewPlan {
  */
 export async function setPlan(
   database: Database,
-  changes: Changes,
+  changes: Cluster,
   { account, plan, expiresAt }: NewPlan,
 ): Promise<void> {
   const mark = await database.sql.begin(async (sql) => {
@@ -40,7 +40,7 @@ export async function setPlan(
       select ledger_set_plan(${account}, ${plan}, ${expiresAt ?? null}) as outcome`;
     if (outcome === "unknown") throw unknownAccount(account);
     if (outcome === "past") {
-      throw new Refusal("invalid_value", "expires_at must lie in the future.", {
+      throw new ApiError("invalid_value", "expires_at must lie in the future.", {
         param: "expires_at",
       });
     }

@@ -42,7 +42,7 @@ export interface ReceiptRow {
   resolved_at: Date | null;
 }
 
-export function showReceipt(row: ReceiptRow, currency: string): Receipt {
+export function toReceipt(row: ReceiptRow, currency: string): Receipt {
   const held = bySource(row.legs, row.held);
   const taken = bySource(row.legs, row.taken ?? []);
   return {

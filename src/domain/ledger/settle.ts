@@ -25,11 +25,11 @@ export function settleItem(id: string, charge: Charge, account?: string): Item {
   return { op: "settle", id, account_id: account, ...chargeFields(charge) };
 }
 
-export function noteItem(id: string, charge: Charge, account?: string): Item {
+export function checkpointItem(id: string, charge: Charge, account?: string): Item {
   return { op: "note", id, account_id: account, ...chargeFields(charge) };
 }
 
-export function readNoted({ id, outcome }: Outcome): void {
+export function readCheckpoint({ id, outcome }: Outcome): void {
   if (outcome === "unknown") throw new Error(`Cannot note on ${id}: there is no such hold`);
 }
 

@@ -1,4 +1,4 @@
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 
 export interface SlowDownOptions {
@@ -18,7 +18,7 @@ const DEFAULTS: SlowDownOptions = { shortfalls: 3, withinSeconds: 3600, forSecon
  */
 export async function slowDownIfRepeated(
   { sql }: Database,
-  changes: Changes,
+  changes: Cluster,
   account: string,
   { shortfalls, withinSeconds, forSeconds }: SlowDownOptions = DEFAULTS,
 ): Promise<boolean> {

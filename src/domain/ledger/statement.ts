@@ -1,6 +1,6 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import { type Receipt, type ReceiptRow, showReceipt } from "./receipt.ts";
+import { type Receipt, type ReceiptRow, toReceipt } from "./receipt.ts";
 
 export interface UsageQuery {
   account: string;
@@ -27,7 +27,7 @@ export async function listUsage(
   const place = after === undefined ? null : (await sql<[{ at: string }?]>`
       select created_at::text as at from hold where id = ${after} and account_id = ${account}`)[0];
   if (place === undefined) {
-    throw new Refusal("invalid_value", "after must be the id of a list's last entry.", {
+    throw new ApiError("invalid_value", "after must be the id of a list's last entry.", {
       param: "after",
     });
   }
@@ -49,7 +49,7 @@ export async function listUsage(
   }
      limit ${limit + 1}`;
   return {
-    data: rows.slice(0, limit).map((row) => showReceipt(row, currency)),
+    data: rows.slice(0, limit).map((row) => toReceipt(row, currency)),
     hasMore: rows.length > limit,
   };
 }
@@ -63,5 +63,5 @@ export async function findReceipt(
 ): Promise<Receipt | null> {
   const [row] = await sql<[ReceiptRow?]>`
     select * from hold where id = ${requestId} and account_id = ${account}`;
-  return row === undefined ? null : showReceipt(row, currency);
+  return row === undefined ? null : toReceipt(row, currency);
 }

@@ -18,7 +18,7 @@ const MOST = 500;
  * Does what time has brought about, on the database's clock: resolves holds that nobody came back to,
  * ends gifts and plans, renews quotas. Any number of nodes may call it at once.
  */
-export async function sweep(
+export async function sweepLedger(
   sql: Queries,
   onExceeded: (resolution: Resolution) => void,
 ): Promise<Swept> {

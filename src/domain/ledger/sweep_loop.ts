@@ -1,10 +1,10 @@
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import type { Resolution } from "./settle.ts";
-import { sweep } from "./sweep.ts";
+import { sweepLedger } from "./sweep.ts";
 import { rollUpUsage } from "./usage_days.ts";
 
-export interface SweepingOptions {
+export interface SweepLoopOptions {
   /** Renews what this process still has open. */
   renew(): Promise<void>;
   onExceeded(resolution: Resolution): void;
@@ -18,9 +18,9 @@ const RENEWALS_FIRST = 3;
 const HUNG_MS = 10_000;
 
 /** Sweeps every few seconds until disposed. Every node does; they do not get in each other's way. */
-export function keepSweeping(
+export function startSweepLoop(
   sql: Queries,
-  { renew, onExceeded, log }: SweepingOptions,
+  { renew, onExceeded, log }: SweepLoopOptions,
 ): AsyncDisposable {
   let renewalsFirst = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -38,7 +38,7 @@ export function keepSweeping(
         renewalsFirst--;
         return;
       }
-      const swept = await sweep(sql, onExceeded);
+      const swept = await sweepLedger(sql, onExceeded);
       if (swept.holds + swept.pots + swept.plans > 0) log("info", "swept the ledger", { ...swept });
       await rollUpUsage(sql);
     } catch (error) {

@@ -1,20 +1,20 @@
 import type { Sql } from "postgres";
 import type { Queries } from "../../platform/database/database.ts";
 
-export interface Check {
+export interface LedgerCheck {
   name: string;
   ok: boolean;
   detail: string;
 }
 
 /** Finds what breaks a rule: how many things were looked at, how many are wrong, and some of them. */
-export interface Rule {
+export interface LedgerRule {
   name: string;
   run(sql: Queries): Promise<{ seen: string; wrong: string; examples: string[] | null }[]>;
 }
 
 /** What must be true of the ledger at any moment. */
-const RULES: readonly Rule[] = [
+const RULES: readonly LedgerRule[] = [
   {
     name: "transfers of each unit sum to zero",
     // Not true by construction alone: what enters an account of one unit must not leave as another.
@@ -151,19 +151,19 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Checks every rule, and those of other parts that concern money, on one snapshot. Changes nothing. */
-export async function verify(
+export async function verifyLedger(
   sql: Sql,
-  more: readonly Rule[] = [],
-): Promise<{ ok: boolean; checks: Check[] }> {
+  more: readonly LedgerRule[] = [],
+): Promise<{ ok: boolean; checks: LedgerCheck[] }> {
   const checks = await sql.begin("isolation level repeatable read read only", async (tx) => {
-    const checks: Check[] = [];
+    const checks: LedgerCheck[] = [];
     for (const rule of [...RULES, ...more]) checks.push(await check(tx, rule));
     return checks;
   });
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
-async function check(sql: Queries, { name, run }: Rule): Promise<Check> {
+async function check(sql: Queries, { name, run }: LedgerRule): Promise<LedgerCheck> {
   const { seen, wrong, examples } = (await run(sql))[0]!;
   const ok = wrong === "0";
   const detail = ok

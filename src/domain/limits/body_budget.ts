@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { BodyReservation } from "./body_reservation.ts";
 
 /** How many bytes of request bodies may be in memory at once. */
@@ -99,8 +99,8 @@ export class BodyBudget {
   }
 }
 
-function ownerIsFull(share: number): Refusal {
-  return new Refusal(
+function ownerIsFull(share: number): ApiError {
+  return new ApiError(
     "concurrency_limit_exceeded",
     `Too many large requests at once: their bodies may have ${Math.floor(share)} bytes together. ` +
       "Send this one again when another is answered.",
@@ -108,8 +108,8 @@ function ownerIsFull(share: number): Refusal {
   );
 }
 
-function nodeIsFull(): Refusal {
-  return new Refusal(
+function nodeIsFull(): ApiError {
+  return new ApiError(
     "overloaded",
     "The service is reading as many large requests as it can: try again in a moment.",
     { retryAfterSeconds: RETRY_SECONDS },

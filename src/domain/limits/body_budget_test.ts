@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { BodyBudget, type BodyLimits } from "./body_budget.ts";
 
 const K = 1_000_000;
 const LIMITS = { bodyBytesTotalMax: 400 * K, bodyBytesAccountMax: 40 * K };
 const refusedWith = (code: string) => (error: unknown) =>
-  error instanceof Refusal && error.code === code && error.retryAfterSeconds === 1;
+  error instanceof ApiError && error.code === code && error.retryAfterSeconds === 1;
 
 /** A body that has come, so far. */
 function come(budget: BodyBudget, owner: string, bytes: number, limits: BodyLimits = LIMITS) {

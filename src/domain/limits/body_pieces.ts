@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 
 /** So many pieces may be of any size. */
 const FREE_PIECES = 1_000;
@@ -17,7 +17,7 @@ export class PieceCounter {
     this.#pieces++;
     this.#bytes += bytes;
     if (this.#pieces <= FREE_PIECES || this.#bytes >= this.#pieces * AVERAGE_BYTES_MIN) return;
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       "The body comes in too many small pieces: send it in larger ones.",
     );

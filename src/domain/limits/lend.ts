@@ -1,7 +1,7 @@
 import type { Queries } from "../../platform/database/database.ts";
 
 /** What a node asks of the bucket that all nodes share. Milliseconds: a minute is the whole bucket. */
-export interface Ask {
+export interface LoanRequest {
   key: string;
   /** Used beyond what was lent; negative: given back. */
   settle: number;
@@ -17,7 +17,7 @@ export interface Loan {
 }
 
 /** One statement for any number of keys; the loans are in the order of the asks. */
-export async function lend(sql: Queries, asks: readonly Ask[]): Promise<Loan[]> {
+export async function lend(sql: Queries, asks: readonly LoanRequest[]): Promise<Loan[]> {
   const rows = await sql<{ n: number; lent: number; level: number }[]>`
     select n, lent, level from rate_lend(
       ${asks.map(({ key }) => key)}::text[], ${asks.map(({ settle }) => settle)}::float8[],

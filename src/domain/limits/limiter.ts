@@ -53,6 +53,6 @@ export function allowance(
   };
 }
 
-export function fits(levelMs: number, needMs: number): boolean {
+export function isWithinAllowance(levelMs: number, needMs: number): boolean {
   return Math.max(0, levelMs) + needMs <= MINUTE_MS + SLACK_MS;
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { pauseBetweenPieces, PieceCounter } from "./body_pieces.ts";
 
 /** How slowly a body may come. */
@@ -138,14 +138,14 @@ export function isTooSlow(
   return silentMs > graceMs || bytes < (elapsedMs - graceMs) / 1000 * bytesPerSecond;
 }
 
-export function tooSlow(): Refusal {
-  return new Refusal(
+export function tooSlow(): ApiError {
+  return new ApiError(
     "request_timeout",
     "The body came too slowly and was given up: send it again over a faster connection.",
   );
 }
 
 /** Whoever sends it has hung up: no fault of ours, and hardly anybody hears of it. */
-function cutShort(cause: unknown): Refusal {
-  return new Refusal("invalid_json", "The body ended before it was whole.", { cause });
+function cutShort(cause: unknown): ApiError {
+  return new ApiError("invalid_json", "The body ended before it was whole.", { cause });
 }

@@ -1,4 +1,10 @@
-import { type Allowance, allowance, fits, type Limiter, MINUTE_MS } from "./limiter.ts";
+import {
+  type Allowance,
+  allowance,
+  isWithinAllowance,
+  type Limiter,
+  MINUTE_MS,
+} from "./limiter.ts";
 
 const PRUNE_AT = 50_000;
 
@@ -15,7 +21,7 @@ export class RateLimiter implements Limiter {
   take(key: string, perMinute: number, amount: number, now: number): Allowance {
     const need = MINUTE_MS / perMinute * amount;
     const level = Math.max(0, (this.#fullAt.get(key) ?? now) - now);
-    const allowed = fits(level, need);
+    const allowed = isWithinAllowance(level, need);
     if (allowed) {
       this.#fullAt.set(key, now + level + need);
       if (this.#fullAt.size > this.#pruneAt) this.#prune(now);

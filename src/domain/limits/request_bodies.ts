@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { BodyBudget, type BodyLimits } from "./body_budget.ts";
 import type { BodyReservation } from "./body_reservation.ts";
 import { GrowingBuffer } from "./growing_buffer.ts";
@@ -84,6 +84,6 @@ export class RequestBodies implements Disposable {
   }
 }
 
-function tooLarge(max: number): Refusal {
-  return new Refusal("payload_too_large", `The body is larger than ${max} bytes.`);
+function tooLarge(max: number): ApiError {
+  return new ApiError("payload_too_large", `The body is larger than ${max} bytes.`);
 }

@@ -1,7 +1,13 @@
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
-import { type Ask, forgetFullBuckets, lend, type Loan } from "./lend.ts";
-import { type Allowance, allowance, fits, type Limiter, MINUTE_MS } from "./limiter.ts";
+import { forgetFullBuckets, lend, type Loan, type LoanRequest } from "./lend.ts";
+import {
+  type Allowance,
+  allowance,
+  isWithinAllowance,
+  type Limiter,
+  MINUTE_MS,
+} from "./limiter.ts";
 import { RateLimiter } from "./rate_limit.ts";
 
 export interface SharedRateOptions {
@@ -123,7 +129,8 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   #mustRefuse(account: Account, needMs: number, now: number): boolean {
     const sinceMs = now - account.heardAt;
     if (sinceMs > TRUST_MS) return false;
-    return !fits(levelOf(account, now), needMs) || (account.isDry && sinceMs < PAUSE_MS);
+    return !isWithinAllowance(levelOf(account, now), needMs) ||
+      (account.isDry && sinceMs < PAUSE_MS);
   }
 
   #takeAlone(account: Account, perMinute: number, amount: number, now: number): Allowance {
@@ -183,7 +190,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     }
   }
 
-  #askOf(account: Account, now: number): Ask {
+  #askOf(account: Account, now: number): LoanRequest {
     const { key, loan, waiting, unsettled } = account;
     let [sum, least] = [0, Infinity];
     let isFine = false;
@@ -204,7 +211,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   }
 
   /** Serves those who waited, in order. Who came while it was under way and gets nothing asks again. */
-  #answer(account: Account, ask: Ask, { lent, level }: Loan, counted: number): void {
+  #answer(account: Account, ask: LoanRequest, { lent, level }: Loan, counted: number): void {
     const now = performance.now();
     account.loan += lent;
     account.fullAt = now + level;

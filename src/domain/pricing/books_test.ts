@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Plan, Price, PriceBook } from "../../platform/config/config.ts";
+import type { Config, Price, PriceBook } from "../../platform/config/config.ts";
 import { priceFor } from "./find_price.ts";
 
 const JANUARY = Date.parse("2026-01-01T00:00:00Z");
@@ -28,7 +28,7 @@ const plan = {
     book("partner", price("partner", "0.03")),
     book("special", price("special", "0.01", MARCH)),
   ]),
-} as unknown as Plan;
+} as unknown as Config;
 
 const costs = (account: { plan: string; priceBook: string | null }, now: number) =>
   priceFor(plan, { id: "acc_1", ...account }, "m", now)?.amounts.price;

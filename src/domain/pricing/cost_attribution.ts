@@ -5,14 +5,14 @@ import { priceOf } from "./price.ts";
 import type { Usage } from "./usage.ts";
 
 /** Who answered a request, and what that costs us. Never shown to clients. */
-export interface Served {
+export interface CostAttribution {
   /** provider/model, as declared. */
   readonly upstream: string;
   /** Null where the declaration does not say what the upstream charges. */
   readonly cost: Fraction | null;
 }
 
-export function servedBy(upstream: Upstream, usage: Usage): Served {
+export function costAttribution(upstream: Upstream, usage: Usage): CostAttribution {
   return { upstream: `${upstream.provider}/${upstream.model}`, cost: costOf(upstream, usage) };
 }
 

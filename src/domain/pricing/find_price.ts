@@ -1,6 +1,6 @@
-import { isVisible, type Plan, type Price, priceInForce } from "../../platform/config/config.ts";
+import { type Config, isVisible, type Price, priceInForce } from "../../platform/config/config.ts";
 
-export interface Payer {
+export interface PricedAccount {
   id: string;
   plan: string;
   /** A book of the account's own; models it does not list cost what the plan's book says. */
@@ -8,7 +8,12 @@ export interface Payer {
 }
 
 /** What a model costs an account now; null where nobody has priced it. */
-export function priceFor(plan: Plan, account: Payer, model: string, now: number): Price | null {
+export function priceFor(
+  plan: Config,
+  account: PricedAccount,
+  model: string,
+  now: number,
+): Price | null {
   for (const name of [account.priceBook, plan.plans.get(account.plan)?.priceBook ?? "default"]) {
     const book = name === null ? undefined : plan.books.get(name);
     const price = book === undefined ? null : priceInForce(book, model, now);
@@ -18,7 +23,7 @@ export function priceFor(plan: Plan, account: Payer, model: string, now: number)
 }
 
 /** The prices that apply to an account now, one per model it may use. */
-export function pricesFor(plan: Plan, account: Payer, now: number): Price[] {
+export function pricesFor(plan: Config, account: PricedAccount, now: number): Price[] {
   const prices: Price[] = [];
   for (const model of plan.models.values()) {
     if (model.status === "unavailable" || !isVisible(model, account)) continue;

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { Usage } from "./usage.ts";
 
@@ -8,7 +8,7 @@ type Body = Readonly<Record<string, unknown>>;
 const AVATAR_SECONDS_UNDECLARED = 600;
 
 /** The most a request can use: what it is quoted by, and what is held before it runs. */
-export function worstCase(model: Model, body: Body): Usage {
+export function maxUsage(model: Model, body: Body): Usage {
   switch (model.type) {
     case "chat":
       // What a chat can use depends on what is sent, not on its body alone: chat/token_bound.ts.
@@ -41,7 +41,7 @@ function duration(model: Model, body: Body): number {
   const asked = whole(body, "duration", 1, 36_000);
   if (asked === undefined) {
     if (offered?.length === 1) return offered[0]!;
-    throw new Refusal(
+    throw new ApiError(
       "missing_field",
       `The field duration is missing: ${offered?.join(", ") ?? "seconds"}.`,
       {
@@ -50,7 +50,7 @@ function duration(model: Model, body: Body): number {
     );
   }
   if (offered !== undefined && !offered.includes(asked)) {
-    throw new Refusal(
+    throw new ApiError(
       "duration_not_allowed",
       `duration must be one of ${offered.join(", ")} seconds.`,
       {
@@ -66,7 +66,9 @@ function whole(body: Body, name: string, least: number, most: number): number | 
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
     const range = most === Infinity ? `${least} or more` : `from ${least} to ${most}`;
-    throw new Refusal("invalid_value", `${name} must be a whole number ${range}.`, { param: name });
+    throw new ApiError("invalid_value", `${name} must be a whole number ${range}.`, {
+      param: name,
+    });
   }
   return value;
 }
@@ -74,7 +76,7 @@ function whole(body: Body, name: string, least: number, most: number): number | 
 function text(body: Body, name: string): string {
   const value = body[name];
   if (typeof value === "string") return value;
-  throw new Refusal("missing_field", `The field ${name} is missing.`, { param: name });
+  throw new ApiError("missing_field", `The field ${name} is missing.`, { param: name });
 }
 
 function numberLimit(model: Model, name: string): number | undefined {

@@ -1,7 +1,7 @@
 import { decimal, type Fraction, fraction, SCALE } from "../../lib/money.ts";
 import { UNIT_SIZES } from "../../platform/config/model_type_specs.ts";
 import type { AmountName, Price } from "../../platform/config/config.ts";
-import { count, type Quantity, seconds, type Usage } from "./usage.ts";
+import { countOf, type Quantity, secondsOf, type Usage } from "./usage.ts";
 
 /** What a usage costs, exactly. Nothing used costs nothing; anything used, at least the minimum charge. */
 export function priceOf(price: Price, usage: Usage): Fraction {
@@ -30,11 +30,11 @@ function tokenCost(price: Price, usage: Usage): Cost {
   const input = amount(price, "input_price");
   const output = amount(price, "output_price");
   const tokens: [count: bigint, price: bigint][] = [
-    [count(usage, "input_tokens"), input],
+    [countOf(usage, "input_tokens"), input],
     // `??`: a price of zero is a price.
-    [count(usage, "cached_input_tokens"), optional(price, "cached_input_price") ?? input],
-    [count(usage, "output_tokens"), output],
-    [count(usage, "reasoning_tokens"), optional(price, "reasoning_price") ?? output],
+    [countOf(usage, "cached_input_tokens"), optional(price, "cached_input_price") ?? input],
+    [countOf(usage, "output_tokens"), output],
+    [countOf(usage, "reasoning_tokens"), optional(price, "reasoning_price") ?? output],
   ];
   return {
     cost: { num: tokens.reduce((sum, [n, each]) => sum + n * each, 0n), den: ONE * sizeOf(price) },
@@ -61,7 +61,7 @@ function perCallCost(price: Price, usage: Usage): Cost {
       `Cannot charge ${price.model} per ${price.unit}: ${name ?? price.unit} is not metered`,
     );
   }
-  const quantity = count(usage, name);
+  const quantity = countOf(usage, name);
   return { cost: { num: quantity * amount(price, "price"), den: ONE * sizeOf(price) }, quantity };
 }
 
@@ -69,7 +69,7 @@ function durationCost(price: Price, usage: Usage): Cost {
   if (usage.seconds === undefined) {
     throw new TypeError(`Cannot charge ${price.model} per ${price.unit}: seconds is not metered`);
   }
-  const quantity = seconds(usage);
+  const quantity = secondsOf(usage);
   return {
     cost: { num: quantity * amount(price, "price"), den: ONE * ONE * sizeOf(price) },
     quantity,

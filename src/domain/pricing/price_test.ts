@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { formatDecimal, type Fraction, roundHalfUp, roundUp } from "../../lib/money.ts";
 import type { AmountName, Price } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
-import { charge, quote } from "./quote.ts";
+import { chargeUsage, quoteUsage } from "./quote.ts";
 import { priceFrom, snapshotOf } from "./snapshot.ts";
 import { unitsOf, type Usage } from "./usage.ts";
 
@@ -205,7 +205,10 @@ Deno.test("a quote is the worst case: the dearer of what a token may turn out to
     reasoning_price: "4",
   });
   const model = { id: "m", type: "chat" } as const;
-  const { amount, units, kind } = quote(model, odd, { input_tokens: 1000, output_tokens: 1000 });
+  const { amount, units, kind } = quoteUsage(model, odd, {
+    input_tokens: 1000,
+    output_tokens: 1000,
+  });
   assert.equal(formatDecimal(roundUp(amount, 6)), "0.007"); // 1,000 × 3/1M + 1,000 × 4/1M
   assert.deepEqual([units, kind], [2000n, "text"]);
   // Whatever happens then costs no more.
@@ -216,7 +219,7 @@ Deno.test("a quote is the worst case: the dearer of what a token may turn out to
       { input_tokens: 500, cached_input_tokens: 500, output_tokens: 500, reasoning_tokens: 500 },
     ]
   ) {
-    const actual = charge({ price: odd, kind }, usage);
+    const actual = chargeUsage({ price: odd, kind }, usage);
     assert.ok(actual.amount.num * amount.den <= amount.num * actual.amount.den);
   }
 });
@@ -233,12 +236,12 @@ Deno.test("quotas count tokens of text, pictures, and seconds of video that have
 Deno.test("speech and dramas use no quota, talking pictures use that of video", () => {
   const perSecond = price("duration", "second", { price: "0.05" });
   const kinds = (["speech", "drama", "avatar", "video"] as const).map((type) =>
-    quote({ id: "m", type }, perSecond, { seconds: 5 }).kind
+    quoteUsage({ id: "m", type }, perSecond, { seconds: 5 }).kind
   );
   assert.deepEqual(kinds, [null, null, "video", "video"]);
   // Without seconds nobody can say how much of the quota a clip takes.
   const perVideo = price("per_call", "video", { price: "1" });
-  assert.equal(quote({ id: "m", type: "video" }, perVideo, { videos: 1 }).kind, null);
+  assert.equal(quoteUsage({ id: "m", type: "video" }, perVideo, { videos: 1 }).kind, null);
 });
 
 Deno.test("a price that was kept with a request is the same price again", () => {

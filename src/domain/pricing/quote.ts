@@ -1,15 +1,15 @@
 import type { Fraction } from "../../lib/money.ts";
 import type { ModelType } from "../../lib/model_types.ts";
 import type { Price } from "../../platform/config/config.ts";
-import type { Served } from "./cost_attribution.ts";
+import type { CostAttribution } from "./cost_attribution.ts";
 import { greater, priceOf } from "./price.ts";
-import { type Kind, kindOf, unitsOf, type Usage } from "./usage.ts";
+import { kindOf, unitsOf, type Usage, type UsageKind } from "./usage.ts";
 
 /** What a request may cost at the most: what is held before it runs. */
 export interface Quote {
   readonly model: string;
   /** The quota that pays first; null where money pays for all of it. */
-  readonly kind: Kind | null;
+  readonly kind: UsageKind | null;
   readonly amount: Fraction;
   readonly units: bigint;
   /** In force when the request was accepted, and therefore for its settlement too. */
@@ -22,11 +22,15 @@ export interface Charge {
   readonly units: bigint;
   readonly usage: Usage;
   /** Who answered, for the operator's margins; left out where nobody did. */
-  readonly served?: Served | undefined;
+  readonly served?: CostAttribution | undefined;
 }
 
 /** The worst case of a request that uses at most `most`. */
-export function quote(model: { id: string; type: ModelType }, price: Price, most: Usage): Quote {
+export function quoteUsage(
+  model: { id: string; type: ModelType },
+  price: Price,
+  most: Usage,
+): Quote {
   const units = unitsOf(kindOf(model.type), most);
   return {
     model: model.id,
@@ -56,10 +60,10 @@ function worstTokens(price: Price, most: Usage): Fraction {
 }
 
 /** What a usage costs under a quote. */
-export function charge(
+export function chargeUsage(
   { price, kind }: Pick<Quote, "price" | "kind">,
   usage: Usage,
-  served?: Served,
+  served?: CostAttribution,
 ): Charge {
   return { amount: priceOf(price, usage), units: unitsOf(kind, usage), usage, served };
 }

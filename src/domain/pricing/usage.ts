@@ -32,11 +32,11 @@ export interface UsageItem {
 export type Quantity = Exclude<keyof Usage, "seconds" | "estimated" | "items">;
 
 /** What quotas count: tokens of text, pictures, seconds of video. */
-export type Kind = "text" | "image" | "video";
-export const KINDS: readonly Kind[] = ["text", "image", "video"];
+export type UsageKind = "text" | "image" | "video";
+export const USAGE_KINDS: readonly UsageKind[] = ["text", "image", "video"];
 
 /** Which quota pays for which type of model. Dramas and speech are always paid with money. */
-const KIND_OF: Readonly<Record<ModelType, Kind | null>> = {
+const KIND_OF: Readonly<Record<ModelType, UsageKind | null>> = {
   chat: "text",
   image: "image",
   video: "video",
@@ -45,7 +45,7 @@ const KIND_OF: Readonly<Record<ModelType, Kind | null>> = {
   speech: null,
 };
 
-export function kindOf(type: ModelType): Kind | null {
+export function kindOf(type: ModelType): UsageKind | null {
   return KIND_OF[type];
 }
 
@@ -57,14 +57,14 @@ const TOKENS = [
 ] as const;
 
 /** How much of a quota a request uses; a second that has begun counts. */
-export function unitsOf(kind: Kind | null, usage: Usage): bigint {
+export function unitsOf(kind: UsageKind | null, usage: Usage): bigint {
   switch (kind) {
     case "text":
-      return TOKENS.reduce((sum, name) => sum + count(usage, name), 0n);
+      return TOKENS.reduce((sum, name) => sum + countOf(usage, name), 0n);
     case "image":
-      return count(usage, "images");
+      return countOf(usage, "images");
     case "video":
-      return (seconds(usage) + ONE_SECOND - 1n) / ONE_SECOND;
+      return (secondsOf(usage) + ONE_SECOND - 1n) / ONE_SECOND;
     case null:
       return 0n;
   }
@@ -73,7 +73,7 @@ export function unitsOf(kind: Kind | null, usage: Usage): bigint {
 const ONE_SECOND = 10n ** BigInt(SCALE);
 
 /** A counted quantity; 0 when it is not mentioned. */
-export function count(usage: Usage, name: Quantity): bigint {
+export function countOf(usage: Usage, name: Quantity): bigint {
   const value = usage[name] ?? 0;
   if (!Number.isSafeInteger(value) || value < 0) {
     throw new RangeError(
@@ -84,7 +84,7 @@ export function count(usage: Usage, name: Quantity): bigint {
 }
 
 /** The seconds, in units of 10⁻¹². */
-export function seconds({ seconds = 0 }: Usage): bigint {
+export function secondsOf({ seconds = 0 }: Usage): bigint {
   if (typeof seconds === "number" && !Number.isSafeInteger(seconds)) {
     throw new RangeError(
       `Cannot charge for ${seconds} seconds: write a fraction as a decimal string`,

@@ -1,9 +1,9 @@
-import type { Claimed } from "./claim.ts";
+import type { ClaimedDelivery } from "./claim.ts";
 import { renderPayload } from "./event.ts";
 import { signedHeaders } from "./sign.ts";
 
 /** What of `outbound` is needed here: one request to an address that a stranger chose. */
-export interface Post {
+export interface WebhookPost {
   (request: {
     url: string;
     method: "POST";
@@ -24,7 +24,7 @@ export interface Post {
 }
 
 /** What one attempt saw. */
-export interface Seen {
+export interface AttemptResult {
   /** Null when there was no answer; then `error` says why. */
   readonly status: number | null;
   readonly error: string | null;
@@ -41,11 +41,11 @@ const RESPONSE_BYTES_KEPT = 4_096;
 const RESPONSE_MS_MAX = 1_000;
 
 /** Sends an event once. Never throws: whatever goes wrong is what was seen. */
-export async function attempt(
-  post: Post,
-  delivery: Pick<Claimed, "url" | "event">,
+export async function attemptDelivery(
+  post: WebhookPost,
+  delivery: Pick<ClaimedDelivery, "url" | "event">,
   options: { secrets: readonly string[]; timeoutMs: number; signal: AbortSignal },
-): Promise<Seen> {
+): Promise<AttemptResult> {
   const body = renderPayload(delivery.event);
   const startedAt = performance.now();
   const latencyMs = () => Math.round(performance.now() - startedAt);

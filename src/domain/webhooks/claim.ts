@@ -1,7 +1,7 @@
 import type { Queries } from "../../platform/database/database.ts";
 
 /** A delivery that is ours to attempt until its lease ends. */
-export interface Claimed {
+export interface ClaimedDelivery {
   readonly id: string;
   readonly fence: number;
   readonly account: string;
@@ -39,22 +39,22 @@ interface Row {
   attempts: number;
   round_from: number;
   is_test: boolean;
-  off: Claimed["off"];
+  off: ClaimedDelivery["off"];
   age: number;
   secrets: { id: string; secret: string }[];
 }
 
 /** Which deliveries to claim: by name, or the next of a lane. Only what is due is claimed. */
-export type Wanted =
+export type DueDelivery =
   | { readonly ids: readonly string[]; readonly notOf: readonly string[] }
   | { readonly lane: string; readonly limit: number };
 
 /** Takes what is due, for so long: whoever dies in between leaves it to the next. */
-export async function claim(
+export async function claimDeliveries(
   sql: Queries,
-  wanted: Wanted,
+  wanted: DueDelivery,
   leaseSeconds: number,
-): Promise<Claimed[]> {
+): Promise<ClaimedDelivery[]> {
   const due = "ids" in wanted
     ? sql`select id from webhook_delivery
            where id = any (${wanted.ids as string[]}) and wake_at <= now()

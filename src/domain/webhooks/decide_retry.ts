@@ -1,8 +1,8 @@
-import type { Seen } from "./attempt.ts";
-import type { Claimed } from "./claim.ts";
+import type { AttemptResult } from "./attempt.ts";
+import type { ClaimedDelivery } from "./claim.ts";
 
 /** What an attempt means for its delivery. */
-export type Verdict =
+export type RetryDecision =
   | { readonly outcome: "delivered" }
   | { readonly outcome: "retry"; readonly waitMs: number }
   | { readonly outcome: "failed"; readonly reason: "retries_spent" | "gone" };
@@ -17,12 +17,12 @@ export function isSuccess(status: number | null): boolean {
 }
 
 /** `retrySeconds`: the waits before each attempt of a round, the first one's included. */
-export function judge(
-  delivery: Pick<Claimed, "round" | "isTest">,
-  seen: Pick<Seen, "status" | "retryAfterSeconds">,
+export function decideRetry(
+  delivery: Pick<ClaimedDelivery, "round" | "isTest">,
+  seen: Pick<AttemptResult, "status" | "retryAfterSeconds">,
   retrySeconds: readonly number[],
   random: () => number = Math.random,
-): Verdict {
+): RetryDecision {
   if (isSuccess(seen.status)) return { outcome: "delivered" };
   if (seen.status === GONE) return { outcome: "failed", reason: "gone" };
   const next = retrySeconds[delivery.round + 1];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readRetryAfter } from "./attempt.ts";
-import { judge } from "./decide_retry.ts";
+import { decideRetry } from "./decide_retry.ts";
 
 const SCHEDULE = [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
 const saw = (status: number | null, retryAfterSeconds: number | null = null) => ({
@@ -11,11 +11,11 @@ const nth = (round: number) => ({ round, isTest: false });
 
 Deno.test("2xx is success, 410 the end, and everything else a reason to try again", () => {
   for (const status of [200, 201, 204, 299]) {
-    assert.deepEqual(judge(nth(0), saw(status), SCHEDULE), { outcome: "delivered" });
+    assert.deepEqual(decideRetry(nth(0), saw(status), SCHEDULE), { outcome: "delivered" });
   }
-  assert.deepEqual(judge(nth(0), saw(410), SCHEDULE), { outcome: "failed", reason: "gone" });
+  assert.deepEqual(decideRetry(nth(0), saw(410), SCHEDULE), { outcome: "failed", reason: "gone" });
   for (const status of [null, 100, 301, 302, 304, 400, 401, 404, 429, 500, 503]) {
-    assert.equal(judge(nth(0), saw(status), SCHEDULE).outcome, "retry", String(status));
+    assert.equal(decideRetry(nth(0), saw(status), SCHEDULE).outcome, "retry", String(status));
   }
 });
 
@@ -23,15 +23,15 @@ Deno.test("each retry waits as the schedule says, a fifth more or less, until it
   for (let round = 0; round < SCHEDULE.length - 1; round++) {
     const seconds = SCHEDULE[round + 1]!;
     for (const random of [0, 0.5, 0.999]) {
-      const verdict = judge(nth(round), saw(500), SCHEDULE, () => random);
+      const verdict = decideRetry(nth(round), saw(500), SCHEDULE, () => random);
       assert.ok(verdict.outcome === "retry");
       const wait = verdict.waitMs / 1000;
       assert.ok(wait >= seconds * 0.8 - 0.001 && wait <= seconds * 1.2, `${seconds}: ${wait}`);
     }
   }
-  const last = judge(nth(SCHEDULE.length - 1), saw(500), SCHEDULE);
+  const last = decideRetry(nth(SCHEDULE.length - 1), saw(500), SCHEDULE);
   assert.deepEqual(last, { outcome: "failed", reason: "retries_spent" });
-  const test = judge({ round: 0, isTest: true }, saw(500), SCHEDULE);
+  const test = decideRetry({ round: 0, isTest: true }, saw(500), SCHEDULE);
   assert.deepEqual(test, { outcome: "failed", reason: "retries_spent" });
 });
 
@@ -43,7 +43,7 @@ Deno.test("Retry-After is seconds or a date, only ever makes a wait longer, and 
   assert.equal(readRetryAfter("999999999999", now), 366 * 86_400);
   for (const text of [null, "soon", "-5", ""]) assert.equal(readRetryAfter(text, now), null);
   const wait = (seconds: number) => {
-    const verdict = judge(nth(1), saw(503, seconds), SCHEDULE, () => 0.5);
+    const verdict = decideRetry(nth(1), saw(503, seconds), SCHEDULE, () => 0.5);
     return verdict.outcome === "retry" ? verdict.waitMs / 1000 : null;
   };
   assert.deepEqual([wait(1), wait(1000), wait(10 ** 9)], [300, 1000, 86_400]);

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { renderPayload } from "./event.ts";
 
@@ -142,6 +142,6 @@ function shown(row: Row): WebhookDelivery {
   };
 }
 
-export function unknownDelivery(): Refusal {
-  return new Refusal("not_found", "There is no such webhook delivery.", { param: "id" });
+export function unknownDelivery(): ApiError {
+  return new ApiError("not_found", "There is no such webhook delivery.", { param: "id" });
 }

@@ -1,22 +1,22 @@
 import { Breaker } from "../../lib/breaker.ts";
-import type { Claimed } from "./claim.ts";
+import type { ClaimedDelivery } from "./claim.ts";
 
 /** Deliveries of one account to one host. */
-export interface Lane {
+export interface Destination {
   readonly name: string;
   /** Attempts under way. */
   sending: number;
   /** Attempts it may have under way: grows as they are answered. */
   slots: number;
   /** Claimed, and waiting for a slot. */
-  readonly waiting: Claimed[];
+  readonly waiting: ClaimedDelivery[];
   /** There may be more in the database than was claimed. */
   mayHaveMore: boolean;
   isClaiming: boolean;
 }
 
 /** Attempts at once in one lane … */
-export const LANE_SLOTS = 16;
+export const DESTINATION_SLOTS = 16;
 /** … before its receiver has answered, so that it takes very many dead ones to fill the process … */
 const LANE_SLOTS_FIRST = 2;
 /** … and in all lanes of this process. */
@@ -28,20 +28,20 @@ export const WAIT_MS_MAX = 20_000;
 const HEALTH_KEPT_MS = 600_000;
 
 /** What a lane does next. */
-export type Turn =
-  | { readonly kind: "send"; readonly delivery: Claimed }
+export type DeliverySlot =
+  | { readonly kind: "send"; readonly delivery: ClaimedDelivery }
   /** Waited too long, or the receiver rests: somebody may claim it again after `waitMs`. */
-  | { readonly kind: "back"; readonly delivery: Claimed; readonly waitMs: number };
+  | { readonly kind: "back"; readonly delivery: ClaimedDelivery; readonly waitMs: number };
 
 /**
  * Keeps receivers apart: each lane has its own few slots, and rests as a whole when its receiver cannot
  * be reached. A receiver that hangs holds up its own lane and nobody else's.
  */
-export class Lanes {
-  readonly #lanes = new Map<string, Lane>();
+export class DestinationQueues {
+  readonly #lanes = new Map<string, Destination>();
   readonly #breaker: Breaker;
   /** Found no slot left in the whole process; served first come, first served. */
-  readonly #hungry = new Set<Lane>();
+  readonly #hungry = new Set<Destination>();
   #sending = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {
@@ -52,7 +52,7 @@ export class Lanes {
     return this.#sending;
   }
 
-  lane(name: string): Lane {
+  lane(name: string): Destination {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
       lane = {
@@ -70,7 +70,9 @@ export class Lanes {
 
   /** Lanes that can do nothing with more now. Those that are merely full will ask for it themselves. */
   blocked(): string[] {
-    const full = [...this.#lanes.values()].filter(({ waiting }) => waiting.length >= LANE_SLOTS);
+    const full = [...this.#lanes.values()].filter(({ waiting }) =>
+      waiting.length >= DESTINATION_SLOTS
+    );
     for (const lane of full) lane.mayHaveMore = true;
     return [...full.map(({ name }) => name), ...this.#resting.keys()];
   }
@@ -83,7 +85,7 @@ export class Lanes {
   readonly #rests = new Map<string, number>();
 
   /** What the lane can do now; `send` takes a slot. */
-  *turns(lane: Lane): Generator<Turn> {
+  *turns(lane: Destination): Generator<DeliverySlot> {
     while (lane.waiting.length > 0) {
       const rest = this.#restMs(lane.name);
       if (rest > 0) {
@@ -108,14 +110,14 @@ export class Lanes {
   }
 
   /** Gives a slot back; the result is whom to look at next. `reached`: null when nothing was learnt. */
-  ended(lane: Lane, reached: boolean | null): Lane[] {
+  ended(lane: Destination, reached: boolean | null): Destination[] {
     lane.sending--;
     this.#sending--;
     if (reached === null) this.#breaker.abandoned(lane.name);
     else if (reached) {
       this.#breaker.succeeded(lane.name);
       this.#rests.delete(lane.name);
-      lane.slots = Math.min(lane.slots + 1, LANE_SLOTS);
+      lane.slots = Math.min(lane.slots + 1, DESTINATION_SLOTS);
     } else if (this.#restMs(lane.name) === 0) {
       // Those that were under way when it began to rest fail for the same reason: they count once.
       lane.slots = Math.max(1, lane.slots >> 1);
@@ -129,14 +131,14 @@ export class Lanes {
   }
 
   /** How many more the lane should fetch; none while it has enough, is busy fetching, or rests. */
-  appetite(lane: Lane): number {
+  appetite(lane: Destination): number {
     if (!lane.mayHaveMore || lane.isClaiming || this.#restMs(lane.name) > 0) return 0;
-    const room = 2 * LANE_SLOTS - lane.sending - lane.waiting.length;
-    return room >= LANE_SLOTS ? room : 0;
+    const room = 2 * DESTINATION_SLOTS - lane.sending - lane.waiting.length;
+    return room >= DESTINATION_SLOTS ? room : 0;
   }
 
   /** Forgets a lane that has nothing to do. How its receiver fares is remembered elsewhere. */
-  forget(lane: Lane): void {
+  forget(lane: Destination): void {
     if (lane.sending === 0 && lane.waiting.length === 0 && !lane.isClaiming && !lane.mayHaveMore) {
       this.#lanes.delete(lane.name);
     }
@@ -148,7 +150,7 @@ export class Lanes {
   }
 
   /** Everything claimed that is not under way. */
-  takeWaiting(): Claimed[] {
+  takeWaiting(): ClaimedDelivery[] {
     return [...this.#lanes.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
 

@@ -1,19 +1,20 @@
 import assert from "node:assert/strict";
-import type { Claimed } from "./claim.ts";
-import { type Lane, LANE_SLOTS, Lanes } from "./destination_queues.ts";
+import type { ClaimedDelivery } from "./claim.ts";
+import { type Destination, DESTINATION_SLOTS, DestinationQueues } from "./destination_queues.ts";
 
 let now = 0;
 let made = 0;
-const claimed = () => ({ id: `dlv_${made++}`, claimedAt: now }) as Claimed;
+const claimed = () => ({ id: `dlv_${made++}`, claimedAt: now }) as ClaimedDelivery;
 
-function fill(lane: Lane, count: number): void {
+function fill(lane: Destination, count: number): void {
   for (let n = 0; n < count; n++) lane.waiting.push(claimed());
 }
 
-const kinds = (lanes: Lanes, lane: Lane) => [...lanes.turns(lane)].map(({ kind }) => kind);
+const kinds = (lanes: DestinationQueues, lane: Destination) =>
+  [...lanes.turns(lane)].map(({ kind }) => kind);
 
 Deno.test("a lane begins with little and grows with every answer, up to its slots", () => {
-  const lanes = new Lanes(() => now);
+  const lanes = new DestinationQueues(() => now);
   const lane = lanes.lane("a");
   fill(lane, 100);
   let under = kinds(lanes, lane).length;
@@ -22,13 +23,13 @@ Deno.test("a lane begins with little and grows with every answer, up to its slot
     lanes.ended(lane, true);
     under += kinds(lanes, lane).length - 1;
   }
-  assert.equal(lane.sending, LANE_SLOTS);
-  assert.equal(under, LANE_SLOTS);
-  assert.equal(lanes.sending, LANE_SLOTS);
+  assert.equal(lane.sending, DESTINATION_SLOTS);
+  assert.equal(under, DESTINATION_SLOTS);
+  assert.equal(lanes.sending, DESTINATION_SLOTS);
 });
 
 Deno.test("a lane that cannot reach its receiver rests, hands back what waits, then sends one to see", () => {
-  const lanes = new Lanes(() => now);
+  const lanes = new DestinationQueues(() => now);
   const lane = lanes.lane("dead");
   fill(lane, 40);
   for (let failures = 0; failures < 5; failures++) {
@@ -55,7 +56,7 @@ Deno.test("a lane that cannot reach its receiver rests, hands back what waits, t
 });
 
 Deno.test("what has waited too long is handed back before its lease is over", () => {
-  const lanes = new Lanes(() => now);
+  const lanes = new DestinationQueues(() => now);
   const lane = lanes.lane("slow");
   fill(lane, 4);
   assert.equal(kinds(lanes, lane).length, 2);
@@ -66,7 +67,7 @@ Deno.test("what has waited too long is handed back before its lease is over", ()
 });
 
 Deno.test("a process that is full serves those first who found no place", () => {
-  const lanes = new Lanes(() => now);
+  const lanes = new DestinationQueues(() => now);
   const all = Array.from({ length: 300 }, (_, n) => lanes.lane(`lane ${n}`));
   for (const lane of all) {
     fill(lane, 2);

@@ -1,8 +1,8 @@
 import { newId } from "../../lib/ids.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hostOf, TASK_EVENTS, type TaskEvent } from "./event.ts";
-import type { Seal } from "./secret_box.ts";
+import type { SecretBox } from "./secret_box.ts";
 import { makeSecret } from "./secrets.ts";
 
 export interface WebhookEndpoint {
@@ -49,7 +49,7 @@ const ENDPOINTS_MAX = 16;
 
 export async function createEndpoint(
   sql: Queries,
-  seal: Seal,
+  seal: SecretBox,
   account: string,
   { url, description = "", event_types }: EndpointFields,
 ): Promise<WebhookEndpoint> {
@@ -61,7 +61,7 @@ export async function createEndpoint(
              < ${ENDPOINTS_MAX}
     returning *`;
   if (row === undefined) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       `An account may have ${ENDPOINTS_MAX} webhook endpoints: delete one first.`,
     );
@@ -199,7 +199,7 @@ export async function removeReceivers(sql: Queries, account: string): Promise<nu
 }
 
 function unknownEndpoint(): never {
-  throw new Refusal("not_found", "There is no such webhook endpoint.", { param: "id" });
+  throw new ApiError("not_found", "There is no such webhook endpoint.", { param: "id" });
 }
 
 function shown(row: Row): WebhookEndpoint {

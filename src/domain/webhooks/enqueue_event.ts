@@ -19,7 +19,7 @@ export interface DeliveryMessage {
  *
  * The result is to be rung after the commit.
  */
-export async function enlistEvent(
+export async function enqueueEvent(
   sql: Queries,
   event: NewEvent,
 ): Promise<readonly DeliveryMessage[]> {

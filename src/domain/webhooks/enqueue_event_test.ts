@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createAccount } from "../accounts/accounts.ts";
 import { newId } from "../../lib/ids.ts";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
-import { enlistEvent } from "./enqueue_event.ts";
+import { enqueueEvent } from "./enqueue_event.ts";
 import type { NewEvent } from "./event.ts";
 
 const event = (account: string, more: Partial<NewEvent> = {}): NewEvent => ({
@@ -30,7 +30,7 @@ Deno.test("an event goes to the callback of its request, else to the endpoints t
     };
     await sql`insert into webhook_endpoint ${sql(row)}`;
   };
-  assert.deepEqual(await enlistEvent(sql, event(account)), []);
+  assert.deepEqual(await enqueueEvent(sql, event(account)), []);
   assert.equal((await sql`select from webhook_event`).length, 0);
 
   await add(account, "all");
@@ -46,15 +46,15 @@ Deno.test("an event goes to the callback of its request, else to the endpoints t
       .map(({ url }) => url);
 
   const first = event(account);
-  assert.deepEqual(await urls(await enlistEvent(sql, first)), ["https://all.example/"]);
-  assert.deepEqual(await enlistEvent(sql, first), [], "a task has one event");
+  assert.deepEqual(await urls(await enqueueEvent(sql, first)), ["https://all.example/"]);
+  assert.deepEqual(await enqueueEvent(sql, first), [], "a task has one event");
   assert.deepEqual(
-    await urls(await enlistEvent(sql, event(account, { type: "task.failed" }))),
+    await urls(await enqueueEvent(sql, event(account, { type: "task.failed" }))),
     ["https://all.example/", "https://failures.example/"],
   );
   assert.deepEqual(
     await urls(
-      await enlistEvent(sql, event(account, { callbackUrl: "https://own.example:8443/x" })),
+      await enqueueEvent(sql, event(account, { callbackUrl: "https://own.example:8443/x" })),
     ),
     ["https://own.example:8443/x"],
   );
@@ -70,7 +70,7 @@ Deno.test("an event that is rolled back with its task leaves nothing", async () 
   const { sql } = database;
   const { id: account } = await createAccount(sql, { name: "a" });
   await assert.rejects(sql.begin(async (tx) => {
-    const made = await enlistEvent(tx, event(account, { callbackUrl: "https://own.example/" }));
+    const made = await enqueueEvent(tx, event(account, { callbackUrl: "https://own.example/" }));
     assert.equal(made.length, 1);
     throw new Error("no");
   }));

@@ -44,7 +44,7 @@ export function renderPayload({ id, type, created, data }: StoredEvent): string 
 }
 
 /** Whose receiver: an account's deliveries to one host share slots, and rest together. */
-export function laneOf(account: string, url: string): string {
+export function destinationOf(account: string, url: string): string {
   return `${account}/${hostOf(url)}`;
 }
 

@@ -13,9 +13,9 @@ export interface CapturedRequest {
 /** What is wrong with it, if anything. The first fault is the one to mend. */
 export type Verification =
   | { ok: true; message: string }
-  | { ok: false; fault: Fault; message: string };
+  | { ok: false; fault: SignatureFault; message: string };
 
-export type Fault =
+export type SignatureFault =
   | "missing_header"
   | "malformed_header"
   | "malformed_secret"
@@ -134,6 +134,6 @@ function parse(text: string): { id?: unknown } | null {
   }
 }
 
-function no(fault: Fault, message: string): Verification {
+function no(fault: SignatureFault, message: string): Verification {
   return { ok: false, fault, message };
 }

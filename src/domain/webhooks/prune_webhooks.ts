@@ -10,7 +10,7 @@ const MOST = 1000;
  * Removes what ended long ago, and secrets that sign no more. Ids begin with the time they were made, so
  * the old ones are found without an index of their own. Any number of nodes may call it at once.
  */
-export async function tidyWebhooks(sql: Queries, now: number = Date.now()): Promise<number> {
+export async function pruneWebhooks(sql: Queries, now: number = Date.now()): Promise<number> {
   const time = newId("evt", now - KEEP_DAYS * 86_400_000).slice(4, 14);
   await sql`delete from webhook_secret where expires_at < now() - interval '1 day'`;
   let total = 0;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createAccount } from "../accounts/accounts.ts";
 import { newId } from "../../lib/ids.ts";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
-import { openSeal } from "./secret_box.ts";
+import { openSecretBox } from "./secret_box.ts";
 import { makeSecret, rotateSecret } from "./secrets.ts";
-import { tidyWebhooks } from "./prune_webhooks.ts";
+import { pruneWebhooks } from "./prune_webhooks.ts";
 
 Deno.test("what ended a month ago is removed with its log; what waits, and what is young, stays", async () => {
   await using store = await freshDatabase();
@@ -32,14 +32,14 @@ Deno.test("what ended a month ago is removed with its log; what waits, and what 
   await add(31, false);
   await add(400, false);
   const kept = [await add(31, true), await add(29, false), await add(0, false)];
-  const seal = openSeal(undefined);
+  const seal = openSecretBox(undefined);
   const owner = { account, endpoint: null };
   await makeSecret(sql, seal, owner);
   const { secret } = await rotateSecret(sql, seal, owner);
   await sql`update webhook_secret set expires_at = expires_at - interval '3 days'`;
 
-  assert.equal(await tidyWebhooks(sql), 2);
-  assert.equal(await tidyWebhooks(sql), 0);
+  assert.equal(await pruneWebhooks(sql), 2);
+  assert.equal(await pruneWebhooks(sql), 0);
   const ids = (await sql<{ id: string }[]>`select id from webhook_delivery`).map(({ id }) => id);
   assert.deepEqual(ids.sort(), kept.sort());
   assert.equal((await sql`select from webhook_event`).length, 3);

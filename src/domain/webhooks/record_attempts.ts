@@ -1,7 +1,7 @@
 import type { Queries } from "../../platform/database/database.ts";
 
 /** What became of a claim. */
-export interface Note {
+export interface AttemptRecord {
   readonly id: string;
   readonly fence: number;
   /** `back`: no attempt was made; somebody may claim it again after `wait_ms`. */
@@ -16,7 +16,7 @@ export interface Note {
   readonly attempted: boolean;
 }
 
-export interface Disabled {
+export interface DisabledEndpoint {
   id: string;
   disabled_reason: string;
 }
@@ -26,12 +26,12 @@ export interface Disabled {
  * fares. A claim that was lost to another in the meantime changes nothing. The result are the endpoints
  * that this disabled.
  */
-export async function noteAll(
+export async function recordAttempts(
   sql: Queries,
-  notes: readonly Note[],
+  notes: readonly AttemptRecord[],
   disableAfterDays: number,
-): Promise<Disabled[]> {
-  return await sql<Disabled[]>`
+): Promise<DisabledEndpoint[]> {
+  return await sql<DisabledEndpoint[]>`
     with said as (
       select * from json_to_recordset(${JSON.stringify(notes)}::text::json) as n (
         id text, fence int, outcome text, reason text, wait_ms float8, status int, error text,

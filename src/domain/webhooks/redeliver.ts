@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { newId } from "../../lib/ids.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { findDelivery, unknownDelivery, type WebhookDelivery } from "./deliveries.ts";
 import { DELIVERY } from "./enqueue_event.ts";
@@ -27,7 +27,7 @@ export async function redeliver(
     select off, exists (select from woken) as woken from asked`;
   if (row === undefined) throw unknownDelivery();
   if (row.off) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       "Its webhook endpoint is disabled or deleted: enable it first.",
       { param: "id" },
@@ -88,7 +88,7 @@ export async function sendTest(
       from made, target
     returning id`;
   if (row === undefined) {
-    throw new Refusal("not_found", "There is no such webhook endpoint.", { param: "id" });
+    throw new ApiError("not_found", "There is no such webhook endpoint.", { param: "id" });
   }
   ring({ kind: DELIVERY, id: row.id });
   const { payload: _payload, attempts: _attempts, ...delivery } = await findDelivery(sql, row.id);

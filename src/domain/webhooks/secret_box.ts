@@ -10,12 +10,12 @@ const TAG_BYTES = 16;
  * are sealed with AES-256-GCM, each bound to its row, and a stolen copy of the database signs nothing.
  * Without one they stand as they are. What was stored before the key was set stays readable.
  */
-export interface Seal {
+export interface SecretBox {
   close(secret: string, row: string): string;
   open(stored: string, row: string): string;
 }
 
-export function openSeal(operatorKey: string | undefined): Seal {
+export function openSecretBox(operatorKey: string | undefined): SecretBox {
   const key = operatorKey === undefined
     ? null
     : Buffer.from(hkdfSync("sha256", operatorKey, "", "tollgate webhook secrets", 32));

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
-import { openSeal } from "./secret_box.ts";
+import { openSecretBox } from "./secret_box.ts";
 
 const KEY = "an operator's key of 32 or more characters";
 
 Deno.test("a sealed secret opens with its key and in its row only", () => {
-  const seal = openSeal(KEY);
+  const seal = openSecretBox(KEY);
   const stored = seal.close("whsec_abc", "whs_1");
   assert.ok(!stored.includes("abc"));
   assert.notEqual(stored, seal.close("whsec_abc", "whs_1"), "never the same twice");
-  assert.equal(openSeal(KEY).open(stored, "whs_1"), "whsec_abc");
+  assert.equal(openSecretBox(KEY).open(stored, "whs_1"), "whsec_abc");
   assert.throws(() => seal.open(stored, "whs_2"));
-  assert.throws(() => openSeal(`${KEY}!`).open(stored, "whs_1"));
-  assert.throws(() => openSeal(undefined).open(stored, "whs_1"), /SECRETS_KEY/);
+  assert.throws(() => openSecretBox(`${KEY}!`).open(stored, "whs_1"));
+  assert.throws(() => openSecretBox(undefined).open(stored, "whs_1"), /SECRETS_KEY/);
   assert.throws(() => seal.open(`${stored.slice(0, -4)}AAAA`, "whs_1"));
 });
 
 Deno.test("without a key secrets stand as they are, and stay readable when one is set", () => {
-  const stored = openSeal(undefined).close("whsec_abc", "whs_1");
+  const stored = openSecretBox(undefined).close("whsec_abc", "whs_1");
   assert.equal(stored, "whsec_abc");
-  assert.equal(openSeal(KEY).open(stored, "whs_1"), "whsec_abc");
+  assert.equal(openSecretBox(KEY).open(stored, "whs_1"), "whsec_abc");
 });

@@ -1,6 +1,6 @@
 import { newId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import type { Seal } from "./secret_box.ts";
+import type { SecretBox } from "./secret_box.ts";
 import { newWebhookSecret } from "./sign.ts";
 
 /** Whose secret: an endpoint's, or (null) the account's own, which signs what goes to a callback_url. */
@@ -30,7 +30,7 @@ export const OVERLAP_SECONDS = 86_400;
 const PREVIOUS_MAX = 4;
 
 /** Gives the owner a first secret. One that has one keeps it. */
-export async function makeSecret(sql: Queries, seal: Seal, owner: SecretOwner): Promise<void> {
+export async function makeSecret(sql: Queries, seal: SecretBox, owner: SecretOwner): Promise<void> {
   const row = newRow(seal, owner);
   await sql`insert into webhook_secret ${sql(row)} on conflict do nothing`;
 }
@@ -38,7 +38,7 @@ export async function makeSecret(sql: Queries, seal: Seal, owner: SecretOwner): 
 /** What signs now. An account gets its own when it first asks. */
 export async function revealSecret(
   sql: Queries,
-  seal: Seal,
+  seal: SecretBox,
   owner: SecretOwner,
 ): Promise<WebhookSecret> {
   const rows = await readSecrets(sql, owner);
@@ -53,7 +53,7 @@ export async function revealSecret(
  */
 export async function rotateSecret(
   sql: Queries,
-  seal: Seal,
+  seal: SecretBox,
   owner: SecretOwner,
   overlapSeconds: number = OVERLAP_SECONDS,
 ): Promise<WebhookSecret> {
@@ -81,7 +81,7 @@ async function readSecrets(sql: Queries, { account, endpoint }: SecretOwner): Pr
      order by expires_at desc nulls first, id desc limit ${PREVIOUS_MAX + 1}`;
 }
 
-function newRow(seal: Seal, { account, endpoint }: SecretOwner) {
+function newRow(seal: SecretBox, { account, endpoint }: SecretOwner) {
   const id = newId("whs");
   return {
     id,
@@ -91,7 +91,7 @@ function newRow(seal: Seal, { account, endpoint }: SecretOwner) {
   };
 }
 
-function shown([current, ...previous]: Row[], seal: Seal): WebhookSecret {
+function shown([current, ...previous]: Row[], seal: SecretBox): WebhookSecret {
   return {
     object: "webhook_secret",
     secret: seal.open(current!.secret, current!.id),

@@ -1,29 +1,34 @@
 import { GroupCommit } from "../../lib/group_commit.ts";
-import type { Plan } from "../../platform/config/config.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown, isStorageUnavailable } from "../../platform/database/storage_error.ts";
-import { attempt, type Post, type Seen } from "./attempt.ts";
-import { claim, type Claimed, dueDeliveries } from "./claim.ts";
+import { attemptDelivery, type AttemptResult, type WebhookPost } from "./attempt.ts";
+import { claimDeliveries, type ClaimedDelivery, dueDeliveries } from "./claim.ts";
 import { DELIVERY, type DeliveryMessage } from "./enqueue_event.ts";
 import { endDeliveriesOf } from "./endpoints.ts";
 import type { EventData } from "./event.ts";
-import { judge } from "./decide_retry.ts";
-import { type Lane, LANE_SLOTS, Lanes, WAIT_MS_MAX } from "./destination_queues.ts";
-import { type Note, noteAll } from "./record_attempts.ts";
-import type { Seal } from "./secret_box.ts";
+import { decideRetry } from "./decide_retry.ts";
+import {
+  type Destination,
+  DESTINATION_SLOTS,
+  DestinationQueues,
+  WAIT_MS_MAX,
+} from "./destination_queues.ts";
+import { type AttemptRecord, recordAttempts } from "./record_attempts.ts";
+import type { SecretBox } from "./secret_box.ts";
 import { revealSecret } from "./secrets.ts";
 
 export interface SenderDeps {
   sql: Queries;
-  seal: Seal;
-  post: Post;
+  seal: SecretBox;
+  post: WebhookPost;
   /** The declaration in force: retries, timeout, when an endpoint is disabled. */
-  plan: () => Pick<Plan, "webhooks" | "storage">;
+  plan: () => Pick<Config, "webhooks" | "storage">;
   /** A task's outputs with fresh addresses. */
   renewOutput: (output: readonly unknown[]) => readonly unknown[];
   /** Wakes the worker for a retry that is near; the queue's sweeper finds the others. */
   ring: (message: DeliveryMessage, delayMs: number) => void;
-  onAttempt?: (outcome: Note["outcome"], latencyMs: number) => void;
+  onAttempt?: (outcome: AttemptRecord["outcome"], latencyMs: number) => void;
   log: (
     level: "info" | "warn" | "error",
     message: string,
@@ -56,9 +61,9 @@ const NOTE_TRIES = 5;
  */
 export class Sender implements DeliveryWorker {
   readonly slots = STEPS;
-  readonly #lanes = new Lanes();
-  readonly #claims: GroupCommit<string, Claimed | null>;
-  readonly #notes: GroupCommit<Note, void>;
+  readonly #lanes = new DestinationQueues();
+  readonly #claims: GroupCommit<string, ClaimedDelivery | null>;
+  readonly #notes: GroupCommit<AttemptRecord, void>;
   readonly #flights = new Set<Promise<void>>();
   readonly #giveUp = new AbortController();
   #isClosing = false;
@@ -82,7 +87,7 @@ export class Sender implements DeliveryWorker {
   }
 
   due(limit: number): Promise<readonly string[]> {
-    return dueDeliveries(this.deps.sql, limit, this.#lanes.blocked(), 2 * LANE_SLOTS);
+    return dueDeliveries(this.deps.sql, limit, this.#lanes.blocked(), 2 * DESTINATION_SLOTS);
   }
 
   /** To be called now and then. */
@@ -90,9 +95,9 @@ export class Sender implements DeliveryWorker {
     this.#lanes.forgetOld();
   }
 
-  async #claim(ids: readonly string[]): Promise<(Claimed | null)[]> {
+  async #claim(ids: readonly string[]): Promise<(ClaimedDelivery | null)[]> {
     const wanted = { ids, notOf: this.#lanes.blocked() };
-    const claimed = await claim(this.deps.sql, wanted, this.#leaseSeconds());
+    const claimed = await claimDeliveries(this.deps.sql, wanted, this.#leaseSeconds());
     const byId = new Map(claimed.map((delivery) => [delivery.id, delivery]));
     return ids.map((id) => {
       const delivery = byId.get(id) ?? null;
@@ -107,7 +112,7 @@ export class Sender implements DeliveryWorker {
     return timeoutSeconds + (WAIT_MS_MAX + LEASE_MARGIN_MS) / 1000;
   }
 
-  #accept(claimed: readonly Claimed[]): void {
+  #accept(claimed: readonly ClaimedDelivery[]): void {
     const { retrySeconds } = this.deps.plan().webhooks;
     for (const delivery of claimed) {
       const early = retrySeconds[0]! - delivery.ageSeconds;
@@ -119,7 +124,7 @@ export class Sender implements DeliveryWorker {
     for (const name of new Set(claimed.map(({ lane }) => lane))) this.#pump(this.#lanes.lane(name));
   }
 
-  #pump(lane: Lane): void {
+  #pump(lane: Destination): void {
     for (const turn of this.#lanes.turns(lane)) {
       if (turn.kind === "send") this.#track(this.#send(lane, turn.delivery));
       // Spread over a second, so that they do not all wake at once.
@@ -133,11 +138,15 @@ export class Sender implements DeliveryWorker {
     else this.#lanes.forget(lane);
   }
 
-  async #fetchMore(lane: Lane, limit: number): Promise<void> {
+  async #fetchMore(lane: Destination, limit: number): Promise<void> {
     lane.isClaiming = true;
-    let claimed: Claimed[] = [];
+    let claimed: ClaimedDelivery[] = [];
     try {
-      claimed = await claim(this.deps.sql, { lane: lane.name, limit }, this.#leaseSeconds());
+      claimed = await claimDeliveries(
+        this.deps.sql,
+        { lane: lane.name, limit },
+        this.#leaseSeconds(),
+      );
     } catch (error) {
       if (!isStorageDown(error)) this.deps.log("error", "cannot claim deliveries", { error });
     }
@@ -148,8 +157,8 @@ export class Sender implements DeliveryWorker {
     this.#lanes.forget(lane);
   }
 
-  async #send(lane: Lane, delivery: Claimed): Promise<void> {
-    let seen: Seen | null = null;
+  async #send(lane: Destination, delivery: ClaimedDelivery): Promise<void> {
+    let seen: AttemptResult | null = null;
     try {
       seen = await this.#attempt(delivery);
     } catch (error) {
@@ -160,7 +169,7 @@ export class Sender implements DeliveryWorker {
     for (const next of this.#lanes.ended(lane, reached)) this.#pump(next);
     if (seen === null || isGivenUp) return await this.#keep(back(delivery, isGivenUp ? 0 : 60_000));
 
-    const verdict = judge(delivery, seen, this.deps.plan().webhooks.retrySeconds);
+    const verdict = decideRetry(delivery, seen, this.deps.plan().webhooks.retrySeconds);
     const waitMs = verdict.outcome === "retry" ? verdict.waitMs : 0;
     await this.#keep({
       id: delivery.id,
@@ -178,13 +187,13 @@ export class Sender implements DeliveryWorker {
     if (verdict.outcome === "retry" && waitMs <= RING_MS_MAX) this.#ring(delivery.id, waitMs);
   }
 
-  async #attempt(delivery: Claimed): Promise<Seen> {
+  async #attempt(delivery: ClaimedDelivery): Promise<AttemptResult> {
     const { sql, seal, plan, post } = this.deps;
     const owner = { account: delivery.account, endpoint: delivery.endpoint };
     const secrets = delivery.secrets.length === 0
       ? [(await revealSecret(sql, seal, owner)).secret]
       : delivery.secrets.map(({ id, secret }) => seal.open(secret, id));
-    return await attempt(post, { url: delivery.url, event: this.#renewed(delivery) }, {
+    return await attemptDelivery(post, { url: delivery.url, event: this.#renewed(delivery) }, {
       secrets,
       timeoutMs: plan().webhooks.timeoutSeconds * 1000,
       signal: this.#giveUp.signal,
@@ -192,7 +201,7 @@ export class Sender implements DeliveryWorker {
   }
 
   /** The event as stored, unless the addresses in it have less than half of their time left. */
-  #renewed({ event, taskId, ageSeconds }: Claimed): Claimed["event"] {
+  #renewed({ event, taskId, ageSeconds }: ClaimedDelivery): ClaimedDelivery["event"] {
     const { plan, renewOutput } = this.deps;
     if (taskId === null || ageSeconds < plan().storage.outputs.urlHours * 1800) return event;
     const stored = JSON.parse(event.data) as EventData;
@@ -201,16 +210,16 @@ export class Sender implements DeliveryWorker {
     return { ...event, data: JSON.stringify(data) };
   }
 
-  #end(delivery: Claimed, reason: NonNullable<Claimed["off"]>): void {
+  #end(delivery: ClaimedDelivery, reason: NonNullable<ClaimedDelivery["off"]>): void {
     this.#track(this.#keep({ ...back(delivery, 0), outcome: "failed", reason }));
   }
 
-  #handBack(delivery: Claimed, waitMs: number): void {
+  #handBack(delivery: ClaimedDelivery, waitMs: number): void {
     this.#track(this.#keep(back(delivery, waitMs)));
   }
 
   /** Writes a note down. While the database is away it is tried again; after that the lease runs out. */
-  async #keep(note: Note): Promise<void> {
+  async #keep(note: AttemptRecord): Promise<void> {
     for (let tried = 1;; tried++) {
       try {
         await this.#notes.add(note);
@@ -226,9 +235,9 @@ export class Sender implements DeliveryWorker {
     }
   }
 
-  async #note(notes: readonly Note[]): Promise<void[]> {
+  async #note(notes: readonly AttemptRecord[]): Promise<void[]> {
     const { sql, plan, log } = this.deps;
-    const disabled = await noteAll(sql, notes, plan().webhooks.disableAfterDays);
+    const disabled = await recordAttempts(sql, notes, plan().webhooks.disableAfterDays);
     for (const { id, disabled_reason } of disabled) {
       log("warn", "a webhook endpoint was disabled", { endpoint: id, reason: disabled_reason });
     }
@@ -275,7 +284,7 @@ export function deliveryWorker(deps: SenderDeps): Sender {
 }
 
 /** No attempt was made: somebody else may. */
-function back({ id, fence }: Claimed, waitMs: number): Note {
+function back({ id, fence }: ClaimedDelivery, waitMs: number): AttemptRecord {
   return {
     id,
     fence,

@@ -1,11 +1,11 @@
 import type { Queries } from "../../platform/database/database.ts";
 import type { DeliveryMessage } from "./enqueue_event.ts";
-import type { Seal } from "./secret_box.ts";
+import type { SecretBox } from "./secret_box.ts";
 
 /** What managing endpoints and deliveries needs. */
 export interface Webhooks {
   readonly sql: Queries;
-  readonly seal: Seal;
+  readonly seal: SecretBox;
   /** After the statement that made the work. */
   ring(message: DeliveryMessage): void;
 }

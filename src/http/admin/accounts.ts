@@ -4,12 +4,12 @@ import {
   listAccounts,
   type NewAccount,
 } from "../../domain/accounts/accounts.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import type { Plan } from "../../platform/config/config.ts";
-import { balance } from "../../domain/ledger/balance.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { readBalance } from "../../domain/ledger/balance.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 import { readJson } from "../read_json.ts";
 import type { AdminDeps } from "./mount.ts";
 import schema from "../../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
@@ -29,7 +29,7 @@ export function createAccountEndpoint({ database }: AdminDeps): Endpoint {
 export function listAccountsEndpoint({ database }: AdminDeps): Endpoint {
   return async function listAccountsEndpoint(c) {
     const { data, hasMore } = await listAccounts(database.sql, readPage(c));
-    return sendPage(data, hasMore);
+    return sendJsonPage(data, hasMore);
   };
 }
 
@@ -39,26 +39,33 @@ export function retrieveAccount({ database }: AdminDeps): Endpoint {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
     const { currency } = c.env.plan.service;
     return sendJson(
-      JSON.stringify({ ...account, balance: await balance(database.sql, account.id, currency) }),
+      JSON.stringify({
+        ...account,
+        balance: await readBalance(database.sql, account.id, currency),
+      }),
     );
   };
 }
 
 /** Plans and books are the declaration's: an account cannot be on one that is not there. */
 export function mustBeDeclared(
-  plan: Plan,
+  plan: Config,
   { plan: name, price_book: book }: Pick<NewAccount, "plan" | "price_book">,
 ): void {
   if (name !== undefined && !plan.plans.has(name)) {
     const known = [...plan.plans.keys()].join(", ");
-    throw new Refusal("invalid_value", `There is no plan "${name}": ${known} are declared.`, {
+    throw new ApiError("invalid_value", `There is no plan "${name}": ${known} are declared.`, {
       param: "plan",
     });
   }
   if (book !== undefined && !plan.books.has(book)) {
     const known = [...plan.books.keys()].join(", ");
-    throw new Refusal("invalid_value", `There is no price book "${book}": ${known} are declared.`, {
-      param: "price_book",
-    });
+    throw new ApiError(
+      "invalid_value",
+      `There is no price book "${book}": ${known} are declared.`,
+      {
+        param: "price_book",
+      },
+    );
   }
 }

@@ -1,6 +1,6 @@
-import { Refusal } from "../../lib/api_error.ts";
-import { describe } from "../../platform/config/describe.ts";
-import type { PlanKeeper } from "../../platform/config/config_store.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { describeConfig } from "../../platform/config/describe.ts";
+import type { ConfigStore } from "../../platform/config/config_store.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 
@@ -16,7 +16,9 @@ export function retrieveConfig({ keeper, changes }: AdminDeps): Endpoint {
         is_newer: isAhead,
       })),
     ];
-    return sendJson(JSON.stringify({ ...state(keeper), nodes, plan: describe(keeper.current) }));
+    return sendJson(
+      JSON.stringify({ ...state(keeper), nodes, plan: describeConfig(keeper.current) }),
+    );
   };
 }
 
@@ -26,7 +28,7 @@ export function reloadConfig({ keeper }: AdminDeps): Endpoint {
     const reload = await keeper.reload("api");
     if (!reload.ok) {
       const errors = reload.faults.filter(({ severity }) => severity === "error").length;
-      throw new Refusal(
+      throw new ApiError(
         "invalid_value",
         `The declaration has ${errors} ${
           errors === 1 ? "fault" : "faults"
@@ -38,6 +40,6 @@ export function reloadConfig({ keeper }: AdminDeps): Endpoint {
   };
 }
 
-function state(keeper: PlanKeeper) {
+function state(keeper: ConfigStore) {
   return { object: "config", version: keeper.current.version, last_reload: keeper.lastReload };
 }

@@ -2,7 +2,7 @@ import { findAccount } from "../../domain/accounts/accounts.ts";
 import { createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
-import { sendPage } from "../paging.ts";
+import { sendJsonPage } from "../paging.ts";
 import { readJson } from "../read_json.ts";
 import type { AdminDeps } from "./mount.ts";
 import schema from "../../../schemas/requests/admin_keys.schema.json" with { type: "json" };
@@ -22,7 +22,7 @@ export function createKeyEndpoint({ database }: AdminDeps): Endpoint {
 export function listKeysEndpoint({ database }: AdminDeps): Endpoint {
   return async function listKeysEndpoint(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
-    return sendPage(await listKeys(database.sql, account.id), false);
+    return sendJsonPage(await listKeys(database.sql, account.id), false);
   };
 }
 

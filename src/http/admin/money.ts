@@ -1,7 +1,7 @@
-import { balance } from "../../domain/ledger/balance.ts";
-import { credit } from "../../domain/ledger/credit.ts";
+import { readBalance } from "../../domain/ledger/balance.ts";
+import { addCredit } from "../../domain/ledger/credit.ts";
 import { setPlan } from "../../domain/ledger/plans.ts";
-import { verify } from "../../domain/ledger/verify.ts";
+import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
 import { bodySchema } from "../body_schema.ts";
@@ -31,8 +31,14 @@ export function createCredit({ database }: AdminDeps): Endpoint {
     const { kind, amount, reference, expires_at } = newCredit(await readJson(c));
     const account = c.req.param("id") ?? "";
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-    const { isFirst } = await credit(database.sql, { account, kind, amount, reference, expiresAt });
-    const after = await balance(database.sql, account, c.env.plan.service.currency);
+    const { isFirst } = await addCredit(database.sql, {
+      account,
+      kind,
+      amount,
+      reference,
+      expiresAt,
+    });
+    const after = await readBalance(database.sql, account, c.env.plan.service.currency);
     const booked = {
       object: "credit",
       account,
@@ -54,7 +60,7 @@ export function updatePlan({ database, changes }: AdminDeps): Endpoint {
     const account = c.req.param("id") ?? "";
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
     await setPlan(database, changes, { account, plan, expiresAt });
-    const after = await balance(database.sql, account, c.env.plan.service.currency);
+    const after = await readBalance(database.sql, account, c.env.plan.service.currency);
     return sendJson(
       JSON.stringify({ ...await findAccount(database.sql, account), balance: after }),
     );
@@ -70,8 +76,8 @@ export function retrieveStatement({ database }: AdminDeps): Endpoint {
 }
 
 /** GET /admin/v1/ledger/verify */
-export function verifyLedger({ database }: AdminDeps): Endpoint {
-  return async function verifyLedger() {
-    return sendJson(JSON.stringify(await verify(database.sql, TASK_RULES)));
+export function verifyLedgerEndpoint({ database }: AdminDeps): Endpoint {
+  return async function verifyLedgerEndpoint() {
+    return sendJson(JSON.stringify(await verifyLedger(database.sql, TASK_RULES)));
   };
 }

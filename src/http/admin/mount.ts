@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Hono } from "hono";
 import { hashKey } from "../../domain/accounts/api_keys.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import type { PlanKeeper } from "../../platform/config/config_store.ts";
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { ConfigStore } from "../../platform/config/config_store.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database } from "../../platform/database/postgres.ts";
 import type { TaskDeps } from "../../workflows/tasks/deps.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
@@ -16,7 +16,7 @@ import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./
 import { type PeopleDeps, resetPassword, retrievePerson, updatePerson } from "./people.ts";
 import { listProviders } from "./providers.ts";
 import { reloadConfig, retrieveConfig } from "./config.ts";
-import { createCredit, retrieveStatement, updatePlan, verifyLedger } from "./money.ts";
+import { createCredit, retrieveStatement, updatePlan, verifyLedgerEndpoint } from "./money.ts";
 import { listTasksForOperator, replayTaskEndpoint, retrieveTaskForOperator } from "./tasks.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "./keys.ts";
 import {
@@ -28,8 +28,8 @@ import {
 
 export interface AdminDeps extends PeopleDeps {
   database: Database;
-  changes: Changes;
-  keeper: PlanKeeper;
+  changes: Cluster;
+  keeper: ConfigStore;
   metrics: Metrics;
   upstreams: Upstreams;
   webhooks: Webhooks;
@@ -53,7 +53,7 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["GET", "/admin/v1/people/:email", retrievePerson(deps)],
     ["PUT", "/admin/v1/people/:email", updatePerson(deps)],
     ["POST", "/admin/v1/people/:email/password", resetPassword(deps)],
-    ["GET", "/admin/v1/ledger/verify", verifyLedger(deps)],
+    ["GET", "/admin/v1/ledger/verify", verifyLedgerEndpoint(deps)],
     ["GET", "/admin/v1/config", retrieveConfig(deps)],
     ["POST", "/admin/v1/config/reload", reloadConfig(deps)],
     ["GET", "/admin/v1/providers", listProviders(deps)],
@@ -73,7 +73,7 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
   refusals.all(
     "/admin/*",
     guard("/admin/*", () => {
-      throw new Refusal("unknown_endpoint", "There is no such endpoint of the operator's API.");
+      throw new ApiError("unknown_endpoint", "There is no such endpoint of the operator's API.");
     }),
   );
 }
@@ -86,7 +86,7 @@ function operator(token: string) {
     function operatorEndpoint(c) {
       c.env.route = path;
       if (!timingSafeEqual(digest(bearer(c.req.raw.headers, "admin token")), expected)) {
-        throw new Refusal("invalid_api_key", "This is not the operator's token: see ADMIN_TOKEN.");
+        throw new ApiError("invalid_api_key", "This is not the operator's token: see ADMIN_TOKEN.");
       }
       return endpoint(c);
     };

@@ -3,8 +3,8 @@ import { findByEmail, type Person, readEmail, setOperator } from "../../domain/a
 import { resetPerson } from "../../domain/accounts/reset_person.ts";
 import type { Sessions } from "../../domain/accounts/sessions.ts";
 import { newSecret } from "../../lib/ids.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import type { Changes } from "../../platform/cluster/cluster.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { removeReceivers } from "../../domain/webhooks/endpoints.ts";
 import { bodySchema } from "../body_schema.ts";
@@ -14,7 +14,7 @@ import schema from "../../../schemas/requests/admin_people.schema.json" with { t
 
 export interface PeopleDeps {
   database: Database;
-  changes: Changes;
+  changes: Cluster;
   sessions: Sessions;
   passwords: Passwords;
 }
@@ -60,7 +60,7 @@ async function find(database: Database, c: HttpContext): Promise<Person> {
   const email = c.req.param("email") ?? "";
   const found = await findByEmail(database.sql, readEmail(email) ?? "");
   if (found === null) {
-    throw new Refusal("not_found", `Nobody has registered as ${JSON.stringify(email)}.`);
+    throw new ApiError("not_found", `Nobody has registered as ${JSON.stringify(email)}.`);
   }
   return found.person;
 }

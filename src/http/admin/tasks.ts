@@ -1,14 +1,14 @@
 import { MODEL_TYPES } from "../../lib/model_types.ts";
 import {
-  AILMENTS,
   findForOperator,
   listForOperator,
   replayTask,
+  TASK_PROBLEMS,
 } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
-import { chosen } from "../choice.ts";
+import { chosenOf } from "../choice.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 import type { AdminDeps } from "./mount.ts";
 
 /** GET /admin/v1/tasks, of every account; `?ailment=` finds those that are stuck, `?parent=` a chain's parts. */
@@ -17,12 +17,12 @@ export function listTasksForOperator({ database }: AdminDeps): Endpoint {
     const { data, hasMore } = await listForOperator(database.sql, {
       ...readPage(c),
       account: c.req.query("account"),
-      type: chosen(c, "type", MODEL_TYPES),
-      status: chosen(c, "status", STATUSES),
-      ailment: chosen(c, "ailment", AILMENTS),
+      type: chosenOf(c, "type", MODEL_TYPES),
+      status: chosenOf(c, "status", STATUSES),
+      ailment: chosenOf(c, "ailment", TASK_PROBLEMS),
       parent: c.req.query("parent"),
     });
-    return sendPage(data, hasMore);
+    return sendJsonPage(data, hasMore);
   };
 }
 

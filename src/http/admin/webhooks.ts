@@ -3,7 +3,7 @@ import { redeliver, redeliverFailed } from "../../domain/webhooks/redeliver.ts";
 import { bodySchema } from "../body_schema.ts";
 import { readQuery } from "../endpoints/webhook_deliveries.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
-import { sendPage } from "../paging.ts";
+import { sendJsonPage } from "../paging.ts";
 import { readJson } from "../read_json.ts";
 import type { AdminDeps } from "./mount.ts";
 import schema from "../../../schemas/requests/admin_webhook_redeliver.schema.json" with {
@@ -17,7 +17,7 @@ export function listDeliveriesEndpoint({ webhooks: { sql } }: AdminDeps): Endpoi
   return async function listDeliveriesEndpoint(c) {
     const { account } = c.req.query();
     const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account });
-    return sendPage(data, hasMore);
+    return sendJsonPage(data, hasMore);
   };
 }
 

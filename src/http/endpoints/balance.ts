@@ -1,4 +1,4 @@
-import { balance } from "../../domain/ledger/balance.ts";
+import { readBalance } from "../../domain/ledger/balance.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 
@@ -6,6 +6,6 @@ import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 export function retrieveBalance({ database }: { database: Database }): Endpoint {
   return async function retrieveBalance(c) {
     const { currency } = c.env.plan.service;
-    return sendJson(JSON.stringify(await balance(database.sql, accountOf(c).id, currency)));
+    return sendJson(JSON.stringify(await readBalance(database.sql, accountOf(c).id, currency)));
   };
 }

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
-import { Refusal } from "../../lib/api_error.ts";
-import { hearCallback } from "../../workflows/tasks/handle_provider_callback.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { handleProviderCallback } from "../../workflows/tasks/handle_provider_callback.ts";
 import type { TaskDeps } from "../../workflows/tasks/deps.ts";
 import type { Env, HttpContext } from "../exchange.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
@@ -15,9 +15,9 @@ export function mountCallbacks(app: Hono<Env>, refusals: Hono<Env>, tasks: TaskD
     const id = c.req.param("task_id");
     if (!await tasks.files.verifyUrl(`callback:${id}`, c.req.query(), Date.now())) {
       await c.req.raw.body?.cancel();
-      throw new Refusal("task_not_found", "This address is not valid or no longer works.");
+      throw new ApiError("task_not_found", "This address is not valid or no longer works.");
     }
-    await hearCallback(tasks, id, await readBody(c));
+    await handleProviderCallback(tasks, id, await readBody(c));
     return new Response(null, { status: 204 });
   });
   refusals.all(PATH, methodNotAllowed(["POST"]));
@@ -35,7 +35,7 @@ async function readBody(c: HttpContext): Promise<unknown> {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
     const isUnreadable = error instanceof SyntaxError ||
-      (error instanceof Refusal && error.code === "payload_too_large");
+      (error instanceof ApiError && error.code === "payload_too_large");
     if (isUnreadable) return null;
     throw error;
   }

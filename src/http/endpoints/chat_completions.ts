@@ -1,5 +1,5 @@
 import { withArticle } from "../../lib/model_types.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
 import { prepareChat } from "../../workflows/chat/prepare_chat.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
@@ -31,7 +31,7 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
     const request = chatRequest(await readJson(c));
     const model = usableModel(c, request.model);
     if (model.type !== "chat") {
-      throw new Refusal(
+      throw new ApiError(
         "capability_not_supported",
         `${model.id} is ${withArticle(model.type)} model, not a chat model. ` +
           "GET /v1/models?type=chat lists those.",
@@ -75,7 +75,7 @@ async function reserveTokens(
   const taken = limiter.take(key, perMinute, amount, performance.now());
   const { allowed, retryAfterSeconds } = taken instanceof Promise ? await taken : taken;
   if (allowed) return amount;
-  throw new Refusal(
+  throw new ApiError(
     "rate_limit_exceeded",
     `Too many tokens: this key may use ${perMinute} a minute.`,
     {

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Files } from "../../domain/files/files.ts";
 import type { Env } from "../exchange.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
@@ -15,7 +15,7 @@ export function mountContent(app: Hono<Env>, refusals: Hono<Env>, files: Files):
     const isOurs = await files.verifyUrl(id, c.req.query(), Date.now());
     const file = isOurs ? await files.findAny(id) : null;
     if (file === null) {
-      throw new Refusal(
+      throw new ApiError(
         "file_not_found",
         "This address is not valid or no longer works: ask for the task again to get a new one.",
       );

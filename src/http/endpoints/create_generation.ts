@@ -1,7 +1,7 @@
 import { withArticle } from "../../lib/model_types.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Model, Route } from "../../platform/config/config.ts";
-import { identify } from "../../domain/idempotency/key.ts";
+import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { checkUrl } from "../../platform/outbound/check_url.ts";
 import {
   acceptGeneration,
@@ -26,9 +26,9 @@ export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint
   if (request === undefined || !MEDIA.has(route.type ?? "")) return notThere(route);
   return async function createGeneration(c) {
     const body = request.check(await readJson(c));
-    const identity = identify(c.req.header("idempotency-key") ?? null, route.path, body);
+    const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
     return await answerWithTask(deps, c, identity, async () => {
-      const model = modelOf(c, body.model, route);
+      const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
       return { model, created: await acceptGeneration(deps.tasks, call, model, body) };
     });
@@ -77,7 +77,7 @@ export async function acceptOrReplay(
   try {
     return await accept();
   } catch (error) {
-    const isRefused = error instanceof Refusal &&
+    const isRefused = error instanceof ApiError &&
       (error.status < 500 || error.code === "model_unavailable");
     const replay = isRefused && identity !== null && error.code !== "idempotency_key_reused"
       ? await findReplay(deps.tasks, accountOf(c).id, identity)
@@ -108,11 +108,11 @@ export function callOf(
 }
 
 /** The model, if this account may use it and the endpoint runs its type. */
-export function modelOf(c: HttpContext, id: string, route: Route): Model {
+export function requestedModel(c: HttpContext, id: string, route: Route): Model {
   const model = usableModel(c, id);
   const type = route.operation === "generation" ? route.type : route.operation;
   if (model.type === type) return model;
-  throw new Refusal(
+  throw new ApiError(
     "capability_not_supported",
     `${model.id} is ${withArticle(model.type)} model: ${route.path} takes ${type} models. ` +
       `GET /v1/models?type=${type} lists them.`,
@@ -126,8 +126,8 @@ function notThere(route: Route): Endpoint {
   };
 }
 
-export function notReleased({ path }: Route): Refusal {
-  return new Refusal(
+export function notReleased({ path }: Route): ApiError {
+  return new ApiError(
     "endpoint_not_released",
     `${path} is planned and not released yet: GET /v1/models lists what can be used today, and /docs how.`,
   );

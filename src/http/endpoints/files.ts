@@ -1,7 +1,7 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Files, StoredFile } from "../../domain/files/files.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 import { readUpload } from "../read_upload.ts";
 import { sendFile } from "../send_file.ts";
 
@@ -30,7 +30,7 @@ export function listFiles({ files }: FilesDeps): Endpoint {
   return async function listFiles(c) {
     const page = { ...readPage(c), origin: readPurpose(c) };
     const { data, hasMore } = await files.list(accountOf(c).id, page);
-    return sendPage(data.map(showFile), hasMore);
+    return sendJsonPage(data.map(showFile), hasMore);
   };
 }
 
@@ -63,8 +63,8 @@ async function findFile(files: Files, c: HttpContext): Promise<StoredFile> {
   return file;
 }
 
-function unknownFile(): Refusal {
-  return new Refusal("file_not_found", "There is no such file: it may be past its time.", {
+function unknownFile(): ApiError {
+  return new ApiError("file_not_found", "There is no such file: it may be past its time.", {
     param: "file_id",
   });
 }
@@ -88,7 +88,7 @@ function readPurpose(c: HttpContext): StoredFile["origin"] | undefined {
   if (purpose === undefined) return undefined;
   if (purpose === "generation") return "upload";
   if (purpose === "output") return "output";
-  throw new Refusal("invalid_value", "purpose must be generation or output.", {
+  throw new ApiError("invalid_value", "purpose must be generation or output.", {
     param: "purpose",
   });
 }

@@ -1,5 +1,5 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import { bodySchema } from "../body_schema.ts";
 import avatars from "../../../schemas/requests/avatars_generations.schema.json" with {
@@ -35,7 +35,7 @@ function checkStorable(value: unknown, at: string): void {
   if (typeof value === "string") {
     if (value.isWellFormed() && !value.includes("\0")) return;
     const message = `${at} holds a character that cannot be stored, such as NUL or half an emoji.`;
-    throw new Refusal("invalid_value", message, { param: at });
+    throw new ApiError("invalid_value", message, { param: at });
   }
   if (typeof value !== "object" || value === null) return;
   for (const [name, part] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import {
   CAPABILITIES,
   MODEL_STATUSES,
@@ -34,7 +34,7 @@ function filter(c: HttpContext, name: keyof typeof FILTERS): string | undefined 
   if (value === undefined) return undefined;
   const allowed: readonly string[] = FILTERS[name];
   if (!allowed.includes(value)) {
-    throw new Refusal("invalid_value", `${name} must be one of ${allowed.join(", ")}.`, {
+    throw new ApiError("invalid_value", `${name} must be one of ${allowed.join(", ")}.`, {
       param: name,
     });
   }

@@ -1,15 +1,15 @@
 import { formatDecimal, roundUp } from "../../lib/money.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { prepareChat } from "../../workflows/chat/prepare_chat.ts";
-import type { Model, Plan, Route } from "../../platform/config/config.ts";
+import type { Config, Model, Route } from "../../platform/config/config.ts";
 import { quoteRequest as quoteDramaRequest } from "../../workflows/dramas/accept_drama.ts";
 import type { DramaBody } from "../../workflows/dramas/check_drama.ts";
-import { identify } from "../../domain/idempotency/key.ts";
+import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { covers } from "../../domain/ledger/balance.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
-import { worstCase } from "../../domain/pricing/max_usage.ts";
+import { maxUsage } from "../../domain/pricing/max_usage.ts";
 import { checkSpeech, type SpeechBody } from "../../workflows/speech/check_speech.ts";
 import { quoteFor } from "../../workflows/tasks/accept_generation.ts";
 import { checkGeneration } from "../../workflows/tasks/check_generation.ts";
@@ -19,7 +19,7 @@ import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
 import { chatRequest } from "./chat_completions.ts";
-import { callOf, modelOf, notReleased } from "./create_generation.ts";
+import { callOf, notReleased, requestedModel } from "./create_generation.ts";
 import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 import schema from "../../../schemas/requests/quotes.schema.json" with { type: "json" };
@@ -73,14 +73,14 @@ async function quotedFor(
   const checked = request.check(body);
   // Left out it is no fault here: a header may say it, and a quote has none of the request's.
   if (typeof checked.business_id === "string") {
-    identify(checked.business_id, route.path, checked, "business_id");
+    identifyRequest(checked.business_id, route.path, checked, "business_id");
   }
-  const model = modelOf(c, checked.model, route);
+  const model = requestedModel(c, checked.model, route);
   const call = callOf(c, null, checked.callback_url);
   if (model.type === "drama") {
     const drama = checked as unknown as DramaBody;
     const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
-    return { model, most: worstCase(model, checked), quoted: quote };
+    return { model, most: maxUsage(model, checked), quoted: quote };
   }
   const { most } = model.type === "speech"
     ? checkSpeech(model, checked as unknown as SpeechBody)
@@ -90,14 +90,14 @@ async function quotedFor(
 
 function quotedChat(upstreams: Upstreams, c: HttpContext, route: Route, body: unknown): Quoted {
   const request = chatRequest(body);
-  const model = modelOf(c, request.model, route);
+  const model = requestedModel(c, request.model, route);
   const { maxUsage: most } = prepareChat(upstreams, c.env.plan, model, request);
   return { model, most, quoted: quoteFor(c.env.plan, accountOf(c), model, most) };
 }
 
 const PRICED = new Set(["chat", "speech", "generation"]);
 
-function pricedRoute(plan: Plan, path: string): Route {
+function pricedRoute(plan: Config, path: string): Route {
   const wanted = path.replace(/^\/v1(?=\/)/, "");
   const route = plan.routes.find((route) => route.path === wanted && PRICED.has(route.operation));
   if (route?.stage === "planned") throw notReleased(route);
@@ -105,5 +105,7 @@ function pricedRoute(plan: Plan, path: string): Route {
   const known = plan.routes.filter(({ operation }) => PRICED.has(operation)).map((route) =>
     route.path
   );
-  throw new Refusal("invalid_value", `path must be one of ${known.join(", ")}.`, { param: "path" });
+  throw new ApiError("invalid_value", `path must be one of ${known.join(", ")}.`, {
+    param: "path",
+  });
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { isVisible, type Model } from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
@@ -14,7 +14,7 @@ export function retrieveModel(): Endpoint {
 export function usableModel(c: HttpContext, id: string): Model {
   const model = c.env.plan.models.get(id);
   if (model === undefined || !isVisible(model, accountOf(c)) || model.status === "unavailable") {
-    throw new Refusal(
+    throw new ApiError(
       "model_unavailable",
       `The model ${
         JSON.stringify(id.slice(0, 128))

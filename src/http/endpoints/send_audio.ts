@@ -1,12 +1,12 @@
-import { Refusal, type RefusalCode } from "../../lib/api_error.ts";
-import type { Model, Plan } from "../../platform/config/config.ts";
-import type { Identity } from "../../domain/idempotency/key.ts";
-import { nobodySpeaks } from "../../workflows/speech/create_speech.ts";
+import { ApiError, type ApiErrorCode } from "../../lib/api_error.ts";
+import type { Config, Model } from "../../platform/config/config.ts";
+import type { IdempotencyIdentity } from "../../domain/idempotency/key.ts";
+import { noSpeechUpstream } from "../../workflows/speech/create_speech.ts";
 import { forgetKey } from "../../workflows/tasks/accept_generation.ts";
 import { awaitTask } from "../../workflows/tasks/await_task.ts";
 import { finishTask } from "../../workflows/tasks/finish_task.ts";
 import { isOver, type TaskRow } from "../../workflows/tasks/task.ts";
-import type { Trial } from "../../upstream/admission.ts";
+import type { AttemptKind } from "../../upstream/admission.ts";
 import type { HttpContext } from "../exchange.ts";
 import type { Accepted } from "./create_generation.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
@@ -18,16 +18,16 @@ const TURN_MS = 10_000;
 const LOOK_MS = 1_000;
 
 /** Refuses while every upstream rests for longer than a client should wait. */
-export function mustHaveTurn(deps: TaskEndpointDeps, plan: Plan, model: Model): void {
+export function mustHaveTurn(deps: TaskEndpointDeps, plan: Config, model: Model): void {
   const turnMs = turnOf(deps, plan, model, "first");
-  if (turnMs > TURN_MS) throw nobodySpeaks(model, turnMs);
+  if (turnMs > TURN_MS) throw noSpeechUpstream(model, turnMs);
 }
 
 /** The sound of a task, once it is there. */
-export async function sendSound(
+export async function sendAudio(
   deps: TaskEndpointDeps,
   c: HttpContext,
-  identity: Identity,
+  identity: IdempotencyIdentity,
   { model, created: { row, isReplay } }: Accepted,
 ): Promise<Response> {
   const until = performance.now() + WAIT_MS;
@@ -36,7 +36,7 @@ export async function sendSound(
   const task = await awaitTask(deps.tasks, begun, until - performance.now(), deps.leaving(c));
   const [output] = task.outputs;
   if (!isOver(task.status)) {
-    throw new Refusal(
+    throw new ApiError(
       "upstream_timeout",
       "The sound is not there yet: send the same request with the same key again.",
       { retryAfterSeconds: 1 },
@@ -50,7 +50,7 @@ export async function sendSound(
   if ("content" in output) throw new Error(`The result of ${task.id} is no sound`);
   const file = await deps.tasks.files.find(task.account_id, output.file_id);
   if (file === null) {
-    throw new Refusal("file_not_found", "The sound of this request is past its time.", {
+    throw new ApiError("file_not_found", "The sound of this request is past its time.", {
       param: "Idempotency-Key",
     });
   }
@@ -63,11 +63,11 @@ export async function sendSound(
   });
 }
 
-function failureOf({ error_code, error_message }: TaskRow): Refusal {
-  const code = (error_code ?? "upstream_failed") as RefusalCode;
+function failureOf({ error_code, error_message }: TaskRow): ApiError {
+  const code = (error_code ?? "upstream_failed") as ApiErrorCode;
   const message = error_message ?? "The task was cancelled.";
-  const { status } = new Refusal(code, message);
-  return new Refusal(code, message, status >= 500 ? { retryAfterSeconds: 2 } : {});
+  const { status } = new ApiError(code, message);
+  return new ApiError(code, message, status >= 500 ? { retryAfterSeconds: 2 } : {});
 }
 
 /**
@@ -77,7 +77,7 @@ function failureOf({ error_code, error_message }: TaskRow): Refusal {
 async function awaitTurn(
   deps: TaskEndpointDeps,
   c: HttpContext,
-  identity: Identity,
+  identity: IdempotencyIdentity,
   model: Model,
   row: TaskRow,
 ): Promise<TaskRow> {
@@ -90,7 +90,7 @@ async function awaitTurn(
     if (seen.status !== "queued" || waitedMs > WAIT_MS) break;
     const turnMs = turnOf(deps, c.env.plan, model, "again");
     if (waitedMs + turnMs > TURN_MS && await takeBack(deps, identity, row)) {
-      throw nobodySpeaks(model, turnMs);
+      throw noSpeechUpstream(model, turnMs);
     }
   }
   return seen;
@@ -98,7 +98,7 @@ async function awaitTurn(
 
 async function takeBack(
   { tasks }: TaskEndpointDeps,
-  identity: Identity,
+  identity: IdempotencyIdentity,
   { id, account_id }: TaskRow,
 ): Promise<boolean> {
   const isTaken = await finishTask(tasks, { id, fence: null }, {
@@ -110,7 +110,12 @@ async function takeBack(
 }
 
 /** Milliseconds until an upstream may be asked; none while one can be asked now. */
-function turnOf({ tasks }: TaskEndpointDeps, plan: Plan, model: Model, trial: Trial): number {
+function turnOf(
+  { tasks }: TaskEndpointDeps,
+  plan: Config,
+  model: Model,
+  trial: AttemptKind,
+): number {
   const choice = tasks.media.choose(plan, model, [], trial);
   return choice.upstream === null ? choice.retryAfterMs ?? 0 : 0;
 }

@@ -1,15 +1,15 @@
 import type { Route } from "../../platform/config/config.ts";
-import { identify } from "../../domain/idempotency/key.ts";
+import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../workflows/speech/check_speech.ts";
-import { speak } from "../../workflows/speech/create_speech.ts";
+import { synthesizeSpeech } from "../../workflows/speech/create_speech.ts";
 import { acceptChecked, quoteFor } from "../../workflows/tasks/accept_generation.ts";
 import type { Endpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
-import { acceptOrReplay, answerWithTask, callOf, modelOf } from "./create_generation.ts";
+import { acceptOrReplay, answerWithTask, callOf, requestedModel } from "./create_generation.ts";
 import { SPEECH_REQUEST } from "./generation_requests.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
-import { mustHaveTurn, sendSound } from "./send_audio.ts";
+import { mustHaveTurn, sendAudio } from "./send_audio.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
 /**
@@ -22,10 +22,10 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
     const body = SPEECH_REQUEST.check(await readJson(c)) as unknown as
       & SpeechBody
       & { callback_url?: string };
-    const identity = identify(c.req.header("idempotency-key") ?? null, route.path, body);
+    const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
     const { respondAsync } = readPreferences(c);
     const accept = async () => {
-      const model = modelOf(c, body.model, route);
+      const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
       const checked = checkSpeech(model, body);
       if (!respondAsync) mustHaveTurn(deps, call.plan, model);
@@ -33,13 +33,13 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
     };
     if (respondAsync) return await answerWithTask(deps, c, identity, accept);
     if (identity !== null) {
-      return await sendSound(deps, c, identity, await acceptOrReplay(deps, c, identity, accept));
+      return await sendAudio(deps, c, identity, await acceptOrReplay(deps, c, identity, accept));
     }
-    const model = modelOf(c, body.model, route);
+    const model = requestedModel(c, body.model, route);
     const { requestId, clientRequestId, plan, account } = callOf(c, null, body.callback_url);
     const { job, most } = checkSpeech(model, body);
     const { ledger, media } = deps.tasks;
-    const bytes = await speak({ ledger, media }, {
+    const bytes = await synthesizeSpeech({ ledger, media }, {
       requestId,
       clientRequestId,
       plan,

@@ -5,9 +5,9 @@ import type { TaskDeps } from "../../workflows/tasks/deps.ts";
 import { findTask, listTasks, taskNotFound } from "../../workflows/tasks/find_task.ts";
 import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
 import { STATUSES, TASK, type TaskRow } from "../../workflows/tasks/task.ts";
-import { chosen } from "../choice.ts";
+import { chosenOf } from "../choice.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 import type { TaskWaits } from "../task_waits.ts";
 
 export interface TaskEndpointDeps {
@@ -20,11 +20,11 @@ export interface TaskEndpointDeps {
 /** GET /v1/tasks: the account's, newest first. */
 export function listTasksEndpoint(deps: TaskEndpointDeps): Endpoint {
   return async function listTasksEndpoint(c) {
-    const type = chosen(c, "type", MODEL_TYPES);
-    const status = chosen(c, "status", STATUSES);
+    const type = chosenOf(c, "type", MODEL_TYPES);
+    const status = chosenOf(c, "status", STATUSES);
     const query = { ...readPage(c), account: accountOf(c).id, type, status };
     const { rows, hasMore } = await listTasks(deps.tasks.database.sql, query);
-    return sendPage(rows.map((row) => showTask(deps, c, row)), hasMore);
+    return sendJsonPage(rows.map((row) => showTask(deps, c, row)), hasMore);
   };
 }
 

@@ -1,10 +1,10 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { isStorableDate } from "../../lib/storable_date.ts";
 import { exportCsv } from "../../domain/ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../domain/ledger/statement.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 
 /** GET /v1/usage: receipts, newest first. With `Accept: text/csv` every movement of money, as CSV. */
 export function listUsageEndpoint({ database }: { database: Database }): Endpoint {
@@ -16,7 +16,7 @@ export function listUsageEndpoint({ database }: { database: Database }): Endpoin
     }
     const query = { ...readPage(c), ...period, account, model: c.req.query("model") };
     const { data, hasMore } = await listUsage(database.sql, query, c.env.plan.service.currency);
-    return sendPage(data, hasMore);
+    return sendJsonPage(data, hasMore);
   };
 }
 
@@ -31,7 +31,7 @@ export function retrieveReceipt({ database }: { database: Database }): Endpoint 
       c.env.plan.service.currency,
     );
     if (receipt === null) {
-      throw new Refusal("not_found", "There is no receipt for this request id.", {
+      throw new ApiError("not_found", "There is no receipt for this request id.", {
         param: "request_id",
       });
     }
@@ -55,7 +55,7 @@ function moment(c: HttpContext, name: string): Date | undefined {
   const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text);
   if (!isStorableDate(date) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text)) {
     const message = `${name} must be a date such as 2026-01-31T00:00:00Z, or Unix seconds.`;
-    throw new Refusal("invalid_value", message, { param: name });
+    throw new ApiError("invalid_value", message, { param: name });
   }
   return date;
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import {
   DELIVERY_STATES,
   findDelivery,
@@ -9,7 +9,7 @@ import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { redeliver } from "../../domain/webhooks/redeliver.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 import type { Mount } from "./operations.ts";
 import { readPeriod } from "./usage.ts";
 
@@ -23,7 +23,7 @@ export function webhookDeliveries({ webhooks }: { webhooks: Webhooks }): Mount[]
       endpoint: async (c) => {
         const account = accountOf(c).id;
         const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account });
-        return sendPage(data.map(withoutAccount), hasMore);
+        return sendJsonPage(data.map(withoutAccount), hasMore);
       },
     },
     {
@@ -51,7 +51,7 @@ export function deliveriesOfEndpoint({ webhooks: { sql } }: { webhooks: Webhooks
     const account = accountOf(c).id;
     const { id: endpoint } = await findEndpoint(sql, account, c.req.param("id") ?? "");
     const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account, endpoint });
-    return sendPage(data.map(withoutAccount), hasMore);
+    return sendJsonPage(data.map(withoutAccount), hasMore);
   };
 }
 
@@ -59,7 +59,7 @@ export function deliveriesOfEndpoint({ webhooks: { sql } }: { webhooks: Webhooks
 export function readQuery(c: HttpContext) {
   const { status, endpoint, task } = c.req.query();
   if (status !== undefined && !DELIVERY_STATES.includes(status as never)) {
-    throw new Refusal("invalid_value", `status must be one of ${DELIVERY_STATES.join(", ")}.`, {
+    throw new ApiError("invalid_value", `status must be one of ${DELIVERY_STATES.join(", ")}.`, {
       param: "status",
     });
   }

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
   createEndpoint,
@@ -15,7 +15,7 @@ import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webho
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { bodySchema } from "../body_schema.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readPage, sendPage } from "../paging.ts";
+import { readPage, sendJsonPage } from "../paging.ts";
 import { readJson } from "../read_json.ts";
 import type { Mount } from "./operations.ts";
 import { deliveriesOfEndpoint } from "./webhook_deliveries.ts";
@@ -92,7 +92,7 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
       const since = new Date(redelivery(await readJson(c)).since);
       const { status } = await findEndpoint(sql, account, id);
       if (status === "disabled") {
-        throw new Refusal("invalid_value", "This webhook endpoint is disabled: enable it first.", {
+        throw new ApiError("invalid_value", "This webhook endpoint is disabled: enable it first.", {
           param: "id",
         });
       }
@@ -106,7 +106,7 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
 function list({ sql }: Webhooks): Endpoint {
   return async function listWebhookEndpoints(c) {
     const { data, hasMore } = await listEndpoints(sql, accountOf(c).id, readPage(c));
-    return sendPage(data, hasMore);
+    return sendJsonPage(data, hasMore);
   };
 }
 

@@ -3,7 +3,7 @@ import { newId } from "../../lib/ids.ts";
 import type { Database, Queries } from "../database/database.ts";
 
 export type Topic = "api_key" | "account";
-export interface Mark {
+export interface CacheVersion {
   number: string;
   topic: Topic;
   subject: string;
@@ -25,13 +25,13 @@ export interface Peer {
  * Tells every node what changed, so that each may keep things in memory and none serves what was
  * withdrawn.
  */
-export interface Changes extends AsyncDisposable {
+export interface Cluster extends AsyncDisposable {
   readonly nodeId: string;
   onChange(listener: Listener): void;
   /** Inside the transaction that makes the change. */
-  record(sql: Queries, topic: Topic, subject: string): Promise<Mark>;
+  record(sql: Queries, topic: Topic, subject: string): Promise<CacheVersion>;
   /** After that transaction: waits until no node can still act on the old state. */
-  settle(mark: Mark): Promise<void>;
+  settle(mark: CacheVersion): Promise<void>;
   /** Who else lived when this node last looked, two seconds ago at most unless the database is away. */
   readonly peers: readonly Peer[];
   /** False when this node may have missed something: then nothing remembered counts. `now` as `performance.now()`. */
@@ -46,7 +46,7 @@ const FRESH_MS = 5_000;
 export const DEAD_SECONDS = 10;
 const CHANNEL = "tollgate_change";
 
-export interface ChangesOptions {
+export interface ClusterOptions {
   log: (message: string, fields?: Record<string, unknown>) => void;
   declaration: () => string;
   currency: () => string;
@@ -57,7 +57,7 @@ export interface ChangesOptions {
 }
 
 /** The embedded database has one node: what it changes, it knows. */
-class LocalChanges implements Changes {
+class LocalChanges implements Cluster {
   readonly nodeId = newId("node");
   readonly peers = [];
   readonly #listeners: Listener[] = [];
@@ -66,11 +66,11 @@ class LocalChanges implements Changes {
     this.#listeners.push(listener);
   }
 
-  record(_sql: Queries, topic: Topic, subject: string): Promise<Mark> {
+  record(_sql: Queries, topic: Topic, subject: string): Promise<CacheVersion> {
     return Promise.resolve({ number: "0", topic, subject });
   }
 
-  settle({ topic, subject }: Mark): Promise<void> {
+  settle({ topic, subject }: CacheVersion): Promise<void> {
     for (const listener of this.#listeners) listener(topic, subject);
     return Promise.resolve();
   }
@@ -83,7 +83,7 @@ class LocalChanges implements Changes {
 }
 
 /** Changes as rows that every node reads in order; NOTIFY only says that there is something to read. */
-class SharedChanges implements Changes {
+class SharedChanges implements Cluster {
   readonly nodeId = newId("node");
   readonly #listeners: Listener[] = [];
   #peers: readonly Peer[] = [];
@@ -96,7 +96,7 @@ class SharedChanges implements Changes {
   #closed = false;
   #listening: { unlisten(): Promise<void> } | undefined;
 
-  constructor(private readonly sql: Sql, private readonly options: ChangesOptions) {}
+  constructor(private readonly sql: Sql, private readonly options: ClusterOptions) {}
 
   async open(): Promise<this> {
     // Nothing is remembered yet, so everything up to now counts as seen.
@@ -127,7 +127,7 @@ class SharedChanges implements Changes {
     this.#listeners.push(listener);
   }
 
-  async record(sql: Queries, topic: Topic, subject: string): Promise<Mark> {
+  async record(sql: Queries, topic: Topic, subject: string): Promise<CacheVersion> {
     // One writer at a time: numbers become visible in their order, so a reader can miss none.
     await sql`select pg_advisory_xact_lock(hashtext(${CHANNEL}))`;
     const [row] = await sql<[{ number: string }]>`
@@ -136,7 +136,7 @@ class SharedChanges implements Changes {
     return { number: row.number, topic, subject };
   }
 
-  async settle({ number }: Mark): Promise<void> {
+  async settle({ number }: CacheVersion): Promise<void> {
     await this.#beat();
     const patience = performance.now() + (DEAD_SECONDS + 5) * 1000;
     while (performance.now() < patience) {
@@ -235,7 +235,7 @@ export function isBehind(peers: readonly Peer[]): boolean {
   return peers.some(({ isAhead }) => isAhead);
 }
 
-export async function openChanges(database: Database, options: ChangesOptions): Promise<Changes> {
+export async function joinCluster(database: Database, options: ClusterOptions): Promise<Cluster> {
   if (database.kind === "embedded") return new LocalChanges();
   const changes = new SharedChanges(database.sql, options);
   const { patiently = (step) => step() } = options;

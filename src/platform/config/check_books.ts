@@ -1,10 +1,10 @@
-import { block, type Checker, listOf } from "./checker.ts";
+import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { Path } from "./faults.ts";
 
 type Keys = Record<string, unknown>;
 
 /** A book and its name. */
-export interface Chained {
+export interface BookWithParents {
   name: string;
   book: Keys;
 }
@@ -17,7 +17,7 @@ const PRICES_MAX = 1_000_000;
 export function checkBooks(checker: Checker, books: Keys): void {
   const names = checker.names(["prices"], books);
   for (const [name, item] of Object.entries(books)) {
-    const extended = block(item).extends;
+    const extended = blockOf(item).extends;
     if (typeof extended !== "string") continue;
     checker.reference(["prices", name, "extends"], extended, "price book", names);
   }
@@ -25,12 +25,12 @@ export function checkBooks(checker: Checker, books: Keys): void {
 }
 
 /** A book and what it extends, nearest first; cut off where it would go in a circle or on for ever. */
-export function chainOf(name: string, books: Keys): Chained[] {
-  const chain: Chained[] = [];
+export function bookAncestors(name: string, books: Keys): BookWithParents[] {
+  const chain: BookWithParents[] = [];
   const seen = new Set<string>();
   let next: unknown = name;
   while (typeof next === "string" && Object.hasOwn(books, next) && !seen.has(next)) {
-    const book = block(books[next]);
+    const book = blockOf(books[next]);
     chain.push({ name: next, book });
     if (chain.length > EXTENDED_MAX + 1) break;
     seen.add(next);
@@ -43,7 +43,7 @@ function checkChains(checker: Checker, books: Keys): void {
   let prices = 0;
   let isTooLong = false;
   for (const name of Object.keys(books)) {
-    const chain = chainOf(name, books);
+    const chain = bookAncestors(name, books);
     const path = ["prices", name, "extends"];
     prices += chain.reduce((sum, { book }) => sum + listOf(book.entries).length, 0);
     if (isCircle(chain)) {
@@ -65,7 +65,7 @@ function checkChains(checker: Checker, books: Keys): void {
 }
 
 /** True at one book of a circle only: the one whose name comes first. */
-function isCircle(chain: readonly Chained[]): boolean {
+function isCircle(chain: readonly BookWithParents[]): boolean {
   const [first] = chain;
   return chain.at(-1)?.book.extends === first?.name &&
     chain.every(({ name }) => name >= first!.name);

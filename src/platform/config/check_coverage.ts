@@ -1,6 +1,6 @@
-import { block, type Checker, listOf, type Names } from "./checker.ts";
-import { chainOf, momentOf } from "./check_books.ts";
-import { modelsOfChain } from "./compile_pipeline.ts";
+import { blockOf, type Checker, listOf, type Names } from "./checker.ts";
+import { bookAncestors, momentOf } from "./check_books.ts";
+import { modelsOfPipeline } from "./compile_pipeline.ts";
 import type { Declaration } from "./gateway_file.ts";
 import type { Path } from "./faults.ts";
 
@@ -18,10 +18,10 @@ interface Cover {
 /** Whoever can see a model must be able to pay for it, today. */
 export function checkCoverage(checker: Checker, declared: Partial<Declaration>, now: number): void {
   if (checker.isSpoiled(["prices"]) || checker.isSpoiled(["plans"])) return;
-  const models = listOf(declared.models).map(block);
+  const models = listOf(declared.models).map(blockOf);
   const ids = new Set(models.map(({ id }) => id).filter((id) => typeof id === "string"));
-  const covers = coversOf(checker, block(declared.prices), ids, now);
-  const plans: Keys = { free: {}, ...block(declared.plans) };
+  const covers = coversOf(checker, blockOf(declared.prices), ids, now);
+  const plans: Keys = { free: {}, ...blockOf(declared.plans) };
   const everyone = booksOf(Object.keys(plans), plans);
   const booksSeeing = (model: Keys) =>
     model.visible_to === undefined ? everyone : booksOfFew(model.visible_to, plans);
@@ -34,7 +34,7 @@ export function checkCoverage(checker: Checker, declared: Partial<Declaration>, 
         message: `has no price in force in the book "${name}", which ${seen.get(name)} uses${
           firstPrice(model.id, name, covers)
         }`,
-        suggestion: model.visible_to === undefined || block(model.visible_to).plans !== undefined
+        suggestion: model.visible_to === undefined || blockOf(model.visible_to).plans !== undefined
           ? `Add an entry to prices.${name}, or narrow visible_to.`
           : `Add an entry to prices.${name}.`,
       });
@@ -51,7 +51,7 @@ function checkChainCoverage(
   covers: ReadonlyMap<string, Cover>,
 ): void {
   const seen = booksSeeing(models[index]!);
-  for (const { path, model: id } of modelsOfChain(models[index]!.chain)) {
+  for (const { path, model: id } of modelsOfPipeline(models[index]!.chain)) {
     const used = models.find((model) => model.id === id);
     if (used === undefined) continue;
     const told = booksSeeing(used);
@@ -74,11 +74,11 @@ function coversOf(
   const covers = new Map<string, Cover>();
   const unclear = new Set<string>();
   for (const [name, item] of Object.entries(books)) {
-    const book = block(item);
+    const book = blockOf(item);
     const cover: Cover = { priced: new Set(), later: new Map(), chain: null };
     covers.set(name, cover);
     if (!Array.isArray(book.entries)) unclear.add(name);
-    for (const [index, entry] of listOf(book.entries).map(block).entries()) {
+    for (const [index, entry] of listOf(book.entries).map(blockOf).entries()) {
       const path: Path = ["prices", name];
       const from = momentOf(checker, path, book, entry, index);
       const isClear = typeof entry.model === "string" &&
@@ -88,7 +88,7 @@ function coversOf(
     }
   }
   for (const [name, cover] of covers) {
-    const chain = chainOf(name, books);
+    const chain = bookAncestors(name, books);
     const isWhole = chain.at(-1)?.book.extends === undefined &&
       !chain.some((link) => unclear.has(link.name));
     if (isWhole) cover.chain = chain.map((link) => link.name);
@@ -111,20 +111,20 @@ function note({ priced, later }: Cover, model: string, from: number, now: number
 function booksOf(names: readonly string[], plans: Keys): Map<string, string> {
   const books = new Map<string, string>();
   for (const name of names) {
-    const book = block(plans[name]).price_book ?? "default";
+    const book = blockOf(plans[name]).price_book ?? "default";
     if (typeof book === "string" && !books.has(book)) books.set(book, `the plan "${name}"`);
   }
   return books;
 }
 
 function booksOfFew(visible: unknown, plans: Keys): Map<string, string> {
-  const { plans: only } = block(visible);
+  const { plans: only } = blockOf(visible);
   const names = listOf(only).filter((name) =>
     typeof name === "string" && Object.hasOwn(plans, name)
   );
   if (names.length > 0) return booksOf(names as string[], plans);
   // Seen by accounts only: they may be on any plan, and the default book is the floor.
-  const isByAccount = only === undefined && block(visible).accounts !== undefined;
+  const isByAccount = only === undefined && blockOf(visible).accounts !== undefined;
   return new Map(isByAccount ? [["default", "every account without another"]] : []);
 }
 

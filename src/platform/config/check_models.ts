@@ -1,20 +1,25 @@
-import { block, type Checker, listOf, type Names } from "./checker.ts";
+import { blockOf, type Checker, listOf, type Names } from "./checker.ts";
 import type { Declaration } from "./gateway_file.ts";
 import type { Path } from "./faults.ts";
-import { aModel, fitOf, FITS, type ModelType } from "./model_type_specs.ts";
+import {
+  MODEL_TYPE_SPECS,
+  type ModelType,
+  modelTypeSpec,
+  modelWithArticle,
+} from "./model_type_specs.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 
 type Keys = Record<string, unknown>;
 
 /** Models: ids are unique, upstreams and plans exist, capabilities and limits fit the type. */
 export function checkModels(checker: Checker, declared: Partial<Declaration>): void {
-  const providers = block(declared.providers);
+  const providers = blockOf(declared.providers);
   for (const [name, provider] of Object.entries(providers)) {
-    const adapter = block(provider).adapter;
+    const adapter = blockOf(provider).adapter;
     if (typeof adapter !== "string") continue;
     checker.reference(["providers", name, "adapter"], adapter, "adapter", checker.known.adapters);
     if (
-      checker.known.addressNeeded?.has(adapter) === true && block(provider).base_url === undefined
+      checker.known.addressNeeded?.has(adapter) === true && blockOf(provider).base_url === undefined
     ) {
       checker.report(["providers", name, "adapter"], {
         message: `the adapter "${adapter}" has no address of its own`,
@@ -26,7 +31,7 @@ export function checkModels(checker: Checker, declared: Partial<Declaration>): v
   const planNames = checker.names(["plans"], declared.plans ?? {}, "free");
   const firstAt = new Map<string, number>();
   for (const [index, item] of listOf(declared.models).entries()) {
-    const model = block(item);
+    const model = blockOf(item);
     const path: Path = ["models", index];
     if (typeof model.id === "string" && !checker.isSpoiled([...path, "id"])) {
       const first = firstAt.get(model.id);
@@ -35,8 +40,8 @@ export function checkModels(checker: Checker, declared: Partial<Declaration>): v
       } else firstAt.set(model.id, index);
     }
     checkUpstreams(checker, path, model, providers, providerNames);
-    if (fitOf(model.type) !== null) checkFit(checker, path, model, model.type as ModelType);
-    for (const [at, plan] of listOf(block(model.visible_to).plans).entries()) {
+    if (modelTypeSpec(model.type) !== null) checkFit(checker, path, model, model.type as ModelType);
+    for (const [at, plan] of listOf(blockOf(model.visible_to).plans).entries()) {
       if (typeof plan !== "string") continue;
       checker.reference([...path, "visible_to", "plans", at], plan, "plan", planNames);
     }
@@ -52,16 +57,17 @@ function checkUpstreams(
   names: Names,
 ): void {
   for (const [index, item] of listOf(model.upstreams).entries()) {
-    const name = block(item).provider;
+    const name = blockOf(item).provider;
     if (typeof name !== "string") continue;
     const at = [...path, "upstreams", index, "provider"];
     checker.reference(at, name, "provider", names);
-    const adapter = Object.hasOwn(providers, name) ? block(providers[name]).adapter : undefined;
+    const adapter = Object.hasOwn(providers, name) ? blockOf(providers[name]).adapter : undefined;
     const types = typeof adapter === "string"
       ? checker.known.adapters.get(adapter)?.types
       : undefined;
     if (
-      fitOf(model.type) !== null && types !== undefined && !types.includes(model.type as ModelType)
+      modelTypeSpec(model.type) !== null && types !== undefined &&
+      !types.includes(model.type as ModelType)
     ) {
       checker.report(at, {
         message: `the adapter "${adapter}" serves ${types.join(", ")} models, not ${model.type}`,
@@ -72,19 +78,23 @@ function checkUpstreams(
 
 function checkFit(checker: Checker, path: Path, model: Keys, type: ModelType): void {
   for (const [index, capability] of listOf(model.capabilities).entries()) {
-    if (typeof capability !== "string" || FITS[type].capabilities.includes(capability)) continue;
+    if (
+      typeof capability !== "string" || MODEL_TYPE_SPECS[type].capabilities.includes(capability)
+    ) continue;
     const at = [...path, "capabilities", index];
     checker.report(at, {
-      message: `${checker.written(at)} does not fit ${aModel(type)}: use ${
-        FITS[type].capabilities.join(", ")
+      message: `${checker.written(at)} does not fit ${modelWithArticle(type)}: use ${
+        MODEL_TYPE_SPECS[type].capabilities.join(", ")
       }`,
-      suggestion: didYouMean(capability, FITS[type].capabilities),
+      suggestion: didYouMean(capability, MODEL_TYPE_SPECS[type].capabilities),
     });
   }
-  for (const key of Object.keys(block(model.limits))) {
-    if (FITS[type].limits.includes(key)) continue;
+  for (const key of Object.keys(blockOf(model.limits))) {
+    if (MODEL_TYPE_SPECS[type].limits.includes(key)) continue;
     checker.report([...path, "limits", key], {
-      message: `does not fit ${aModel(type)}: use ${FITS[type].limits.join(", ")}`,
+      message: `does not fit ${modelWithArticle(type)}: use ${
+        MODEL_TYPE_SPECS[type].limits.join(", ")
+      }`,
     }, "key");
   }
 }

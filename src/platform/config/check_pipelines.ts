@@ -1,8 +1,8 @@
-import { block, type Checker, listOf } from "./checker.ts";
-import { modelsOfChain } from "./compile_pipeline.ts";
+import { blockOf, type Checker, listOf } from "./checker.ts";
+import { modelsOfPipeline } from "./compile_pipeline.ts";
 import type { Declaration } from "./gateway_file.ts";
 import type { Path } from "./faults.ts";
-import { aModel, fitOf } from "./model_type_specs.ts";
+import { modelTypeSpec, modelWithArticle } from "./model_type_specs.ts";
 import { placeholdersOf } from "./template.ts";
 
 type Keys = Record<string, unknown>;
@@ -27,23 +27,23 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Chains of dramas: their models exist and can do it, and what they are asked can be filled in. */
-export function checkChains(checker: Checker, declared: Partial<Declaration>): void {
+export function checkPipelines(checker: Checker, declared: Partial<Declaration>): void {
   const models = new Map<string, Keys>();
-  for (const model of listOf(declared.models).map(block)) {
+  for (const model of listOf(declared.models).map(blockOf)) {
     if (typeof model.id === "string") models.set(model.id, model);
   }
-  for (const [index, drama] of listOf(declared.models).map(block).entries()) {
+  for (const [index, drama] of listOf(declared.models).map(blockOf).entries()) {
     if (drama.type !== "drama" || drama.chain === undefined) continue;
     const path: Path = ["models", index];
-    const chain = block(drama.chain);
-    for (const { path: at, model, type } of modelsOfChain(drama.chain)) {
+    const chain = blockOf(drama.chain);
+    for (const { path: at, model, type } of modelsOfPipeline(drama.chain)) {
       const where = [...path, "chain", ...at];
       checker.reference(where, model, "model", models);
       const used = models.get(model);
-      if (used !== undefined && fitOf(used.type) !== null && used.type !== type) {
+      if (used !== undefined && modelTypeSpec(used.type) !== null && used.type !== type) {
         checker.report(where, {
-          message: `${checker.written(where)} is ${aModel(used.type)}: this stage needs ${
-            aModel(type)
+          message: `${checker.written(where)} is ${modelWithArticle(used.type)}: this stage needs ${
+            modelWithArticle(type)
           }`,
         });
       }
@@ -64,7 +64,7 @@ function checkStages(checker: Checker, path: Path, drama: Keys, chain: Keys): vo
       message: `has no ${stage}, which the capability ${STAGES[last]![1]} needs`,
     }, "key");
   }
-  const limits = block(drama.limits);
+  const limits = blockOf(drama.limits);
   if (limits.max_shots === undefined) {
     checker.report([...path, "chain"], {
       message: "needs the limit max_shots: it says how much is reserved",
@@ -84,9 +84,9 @@ function checkShots(
   chain: Keys,
   models: ReadonlyMap<string, Keys>,
 ): void {
-  const ratios = listOf(block(drama.limits).aspect_ratios);
-  const limitsOf = (stage: unknown) => block(models.get(String(block(stage).model))?.limits);
-  const sizes = block(block(chain.storyboard).sizes);
+  const ratios = listOf(blockOf(drama.limits).aspect_ratios);
+  const limitsOf = (stage: unknown) => blockOf(models.get(String(blockOf(stage).model))?.limits);
+  const sizes = blockOf(blockOf(chain.storyboard).sizes);
   const offeredSizes = limitsOf(chain.storyboard).sizes;
   for (const [ratio, size] of Object.entries(sizes)) {
     const at = [...path, "chain", "storyboard", "sizes", ratio];
@@ -97,7 +97,7 @@ function checkShots(
       checker.report(at, { message: "is not among the limits.sizes of the image model" });
     }
   }
-  const video = block(chain.video);
+  const video = blockOf(chain.video);
   const { durations, aspect_ratios: videoRatios } = limitsOf(video);
   if (
     video.duration !== undefined && Array.isArray(durations) && !durations.includes(video.duration)
@@ -113,7 +113,7 @@ function checkShots(
     });
   }
   const { voices } = limitsOf(video.speech);
-  for (const [at, voice] of listOf(block(video.speech).voices).entries()) {
+  for (const [at, voice] of listOf(blockOf(video.speech).voices).entries()) {
     if (!Array.isArray(voices) || voices.includes(voice)) continue;
     checker.report([...path, "chain", "video", "speech", "voices", at], {
       message: "is not among the limits.voices of the speech model",
@@ -123,7 +123,7 @@ function checkShots(
 
 function checkWords(checker: Checker, path: Path, chain: Keys): void {
   for (const [stage] of STAGES) {
-    const { prompt } = block(chain[stage]);
+    const { prompt } = blockOf(chain[stage]);
     if (typeof prompt !== "string") continue;
     if ([...placeholdersOf(prompt)].some((word) => !WORDS[stage]!.includes(word))) {
       checker.report([...path, "chain", stage, "prompt"], {

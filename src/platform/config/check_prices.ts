@@ -1,28 +1,39 @@
 import { parseDecimal } from "../../lib/money.ts";
-import { block, type Checker, listOf, type Names } from "./checker.ts";
+import { blockOf, type Checker, listOf, type Names } from "./checker.ts";
 import { momentOf } from "./check_books.ts";
 import { type SmallestUnit, smallestUnitOf, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
 import type { Declaration } from "./gateway_file.ts";
 import { formatPath, type Path } from "./faults.ts";
-import { aModel, type BillingType, fitOf, UNIT_SIZES, unitFamily } from "./model_type_specs.ts";
+import {
+  type BillingType,
+  modelTypeSpec,
+  modelWithArticle,
+  UNIT_SIZES,
+  unitFamily,
+} from "./model_type_specs.ts";
 
 type Keys = Record<string, unknown>;
 type Models = ReadonlyMap<string, { model: Keys; index: number }>;
 
 /** Prices: they name models that exist, fit their type and do not lie below cost. */
 export function checkPrices(checker: Checker, declared: Partial<Declaration>, now: number): void {
-  const books = block(declared.prices);
+  const books = blockOf(declared.prices);
   const models = modelsById(declared);
   const smallestUnit = smallestUnitOf(declared);
   const modelNames = areAllNamed(checker, declared) ? namesOf(checker, models) : null;
   for (const [name, item] of Object.entries(books)) {
-    checkEntries(checker, ["prices", name], block(item), { models, modelNames, now, smallestUnit });
+    checkEntries(checker, ["prices", name], blockOf(item), {
+      models,
+      modelNames,
+      now,
+      smallestUnit,
+    });
   }
 }
 
 function modelsById(declared: Partial<Declaration>): Models {
   const models = new Map<string, { model: Keys; index: number }>();
-  for (const [index, model] of listOf(declared.models).map(block).entries()) {
+  for (const [index, model] of listOf(declared.models).map(blockOf).entries()) {
     if (typeof model.id === "string" && !models.has(model.id)) {
       models.set(model.id, { model, index });
     }
@@ -44,7 +55,7 @@ function namesOf(checker: Checker, models: Models): Names {
 function areAllNamed(checker: Checker, declared: Partial<Declaration>): boolean {
   if (!Array.isArray(declared.models) || checker.isSpoiled(["models"])) return false;
   return declared.models.every((model, index) =>
-    typeof block(model).id === "string" && !checker.isSpoiled(["models", index, "id"])
+    typeof blockOf(model).id === "string" && !checker.isSpoiled(["models", index, "id"])
   );
 }
 
@@ -61,7 +72,7 @@ function checkEntries(
   book: Keys,
   { models, modelNames, now, smallestUnit }: Around,
 ): void {
-  const entries = listOf(book.entries).map(block);
+  const entries = listOf(book.entries).map(blockOf);
   const starts = entries.map((entry, index) => momentOf(checker, path, book, entry, index));
   const current = momentsInForce(entries, starts, now);
   const moments = new Map<string, number>();
@@ -104,21 +115,27 @@ function momentsInForce(
 }
 
 function checkUnit(checker: Checker, at: Path, entry: Keys, model: Keys): void {
-  const fit = fitOf(model.type);
+  const fit = modelTypeSpec(model.type);
   if (fit === null || typeof entry.billing_type !== "string") return;
   const units = Object.hasOwn(fit.units, entry.billing_type)
     ? fit.units[entry.billing_type as BillingType]!
     : null;
   if (units === null) {
     checker.report([...at, "billing_type"], {
-      message: `${checker.written([...at, "billing_type"])} does not fit ${aModel(model.type)}: ` +
+      message:
+        `${checker.written([...at, "billing_type"])} does not fit ${
+          modelWithArticle(model.type)
+        }: ` +
         `use ${Object.keys(fit.units).join(", ")}`,
     });
   } else if (typeof entry.unit === "string" && !units.includes(entry.unit)) {
     // Amounts of another billing type: then that is the mistake, and the unit goes with them.
     if (Object.keys(entry).some((key) => checker.isSpoiled([...at, key]))) return;
     checker.report([...at, "unit"], {
-      message: `${checker.written([...at, "unit"])} does not fit ${aModel(model.type)} billed by ` +
+      message:
+        `${checker.written([...at, "unit"])} does not fit ${
+          modelWithArticle(model.type)
+        } billed by ` +
         `${entry.billing_type}: use ${units.join(", ")}`,
     });
   }
@@ -130,8 +147,8 @@ function warnBelowCost(
   entry: Keys,
   priced: { model: Keys; index: number },
 ): void {
-  for (const [index, upstream] of listOf(priced.model.upstreams).map(block).entries()) {
-    const cost = block(upstream.cost);
+  for (const [index, upstream] of listOf(priced.model.upstreams).map(blockOf).entries()) {
+    const cost = blockOf(upstream.cost);
     const source = ["models", priced.index, "upstreams", index];
     for (const key of ["price", "input_price", "output_price"]) {
       const [price, paid] = [perPiece(entry[key], entry.unit), perPiece(cost[key], cost.unit)];

@@ -1,7 +1,7 @@
-import { block, type Checker, listOf } from "./checker.ts";
+import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { Declaration } from "./gateway_file.ts";
 import type { Path } from "./faults.ts";
-import { fitOf, type ModelType, operationOf, PATH_PARAMETERS } from "./model_type_specs.ts";
+import { type ModelType, modelTypeSpec, operationOf, PATH_PARAMETERS } from "./model_type_specs.ts";
 import { requestOf } from "./standard_routes.ts";
 
 type Keys = Record<string, unknown>;
@@ -9,7 +9,7 @@ type Keys = Record<string, unknown>;
 /** Routes: no two alike, handled by this build unless planned, and one for every type of model. */
 export function checkRoutes(checker: Checker, declared: Partial<Declaration>): void {
   if (!Array.isArray(declared.routes) || checker.isSpoiled(["routes"])) return;
-  const routes = declared.routes.map(block);
+  const routes = declared.routes.map(blockOf);
   const paths = new Map<string, number>();
   const operations = new Map<string, number>();
   for (const [index, route] of routes.entries()) {
@@ -86,7 +86,8 @@ function checkRequest(checker: Checker, path: Path, route: Keys): void {
       checker.known.requests,
     );
   } else if (
-    fitOf(route.type) !== null && !checker.known.requests.has(requestOf(route.type as ModelType))
+    modelTypeSpec(route.type) !== null &&
+    !checker.known.requests.has(requestOf(route.type as ModelType))
   ) {
     checker.report([...path, "type"], {
       message: `there is no request schema "${requestOf(route.type as ModelType)}"`,
@@ -108,8 +109,8 @@ function checkReach(
     if (typeof what !== "string" || checker.isSpoiled(["routes", index, at!])) return;
     reached.add(what);
   }
-  for (const [index, model] of listOf(declared.models).map(block).entries()) {
-    if (fitOf(model.type) === null || reached.has(model.type)) continue;
+  for (const [index, model] of listOf(declared.models).map(blockOf).entries()) {
+    if (modelTypeSpec(model.type) === null || reached.has(model.type)) continue;
     const operation = operationOf(model.type as ModelType);
     checker.report(["models", index, "type"], {
       message: `no route runs ${model.type} models`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { compile } from "./compile.ts";
+import { compileConfig } from "./compile.ts";
 
 const DECLARED = `providers: { sim: { adapter: simulator } }
 models: [{ id: draw, name: Draw, type: image, capabilities: [text_to_image], upstreams: [{ provider: sim }] }]
@@ -14,7 +14,7 @@ routes:
 
 /** What a build that can generate says to one more route. */
 function told(route: string): string[] {
-  const { faults } = compile({
+  const { faults } = compileConfig({
     file: "gateway.yaml",
     source: `${DECLARED}  - { path: /more, operation: generation, ${route} }\n`,
     environment: {},

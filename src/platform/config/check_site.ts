@@ -1,13 +1,13 @@
-import { block, type Checker, listOf } from "./checker.ts";
+import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { Declaration } from "./gateway_file.ts";
 
 /** Ways to sign in: no two alike, and an address for people to come back to. */
 export function checkSite(checker: Checker, declared: Partial<Declaration>): void {
-  const site = block(declared.site);
+  const site = blockOf(declared.site);
   const seen = new Map<string, number>();
   let isOn = false;
   for (const [index, value] of listOf(site.sign_in).entries()) {
-    const { id, client_id, client_secret } = block(value);
+    const { id, client_id, client_secret } = blockOf(value);
     isOn ||= client_id !== "" && client_secret !== "";
     if (typeof id !== "string" || checker.isSpoiled(["site", "sign_in", index, "id"])) continue;
     const first = seen.get(id);

@@ -1,5 +1,5 @@
 import { formatDecimal, parseDecimal, SCALE } from "../../lib/money.ts";
-import { block, type Checker } from "./checker.ts";
+import { blockOf, type Checker } from "./checker.ts";
 import type { Declaration } from "./gateway_file.ts";
 import type { Path } from "./faults.ts";
 import { UNIT_SIZES, unitFamily } from "./model_type_specs.ts";
@@ -10,7 +10,7 @@ export type SmallestUnit = bigint;
 const DEFAULT_SCALE = 6;
 
 export function smallestUnitOf(declared: Partial<Declaration>): SmallestUnit {
-  const { currency_scale: scale } = block(declared.service);
+  const { currency_scale: scale } = blockOf(declared.service);
   const isScale = Number.isInteger(scale) && Number(scale) >= 0 && Number(scale) <= SCALE;
   return 10n ** BigInt(SCALE - (isScale ? Number(scale) : DEFAULT_SCALE));
 }

@@ -1,11 +1,11 @@
-import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
+import { type ConfigFault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
 import type { ModelType } from "./model_type_specs.ts";
-import type { Loaded } from "./load.ts";
+import type { LoadedYaml } from "./load.ts";
 import type { FaultText } from "./source_map.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 /** What this build can do; handed in, because the declaration knows nothing of the code above it. */
-export interface Known {
+export interface BuildCapabilities {
   /** Adapters by name, with the types of model each can serve. */
   adapters: ReadonlyMap<string, { types: readonly ModelType[] }>;
   /** Adapters that have no address of their own: a provider must declare one. */
@@ -34,12 +34,16 @@ const GUESSES_MAX = 100;
 
 /** Collects faults, and leaves alone whatever the schema has already complained about. */
 export class Checker {
-  readonly faults: Fault[] = [];
+  readonly faults: ConfigFault[] = [];
   readonly #spoiled: Set<string>;
   readonly #reported = { error: 0, warning: 0 };
   #guesses = 0;
 
-  constructor(readonly loaded: Loaded, readonly known: Known, before: readonly Fault[]) {
+  constructor(
+    readonly loaded: LoadedYaml,
+    readonly known: BuildCapabilities,
+    before: readonly ConfigFault[],
+  ) {
     this.#spoiled = new Set([...before.map((fault) => fault.path), ...loaded.incomplete]);
   }
 
@@ -86,7 +90,7 @@ function isBlock(value: unknown): value is Record<string, unknown> {
 }
 
 /** The value as a block of keys; empty when it is anything else. */
-export function block(value: unknown): Record<string, unknown> {
+export function blockOf(value: unknown): Record<string, unknown> {
   return isBlock(value) ? value : {};
 }
 

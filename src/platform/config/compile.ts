@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import { withoutTrailing } from "../../lib/without_trailing.ts";
-import { modelsOfChain } from "./compile_pipeline.ts";
+import { modelsOfPipeline } from "./compile_pipeline.ts";
 import { compileBooks } from "./compile_prices.ts";
 import { compileModel } from "./compile_models.ts";
 import { compileSignIn } from "./compile_sign_in.ts";
 import type * as declared from "./gateway_file.ts";
-import type { Known } from "./checker.ts";
+import type { BuildCapabilities } from "./checker.ts";
 import { crossCheck } from "./cross_check.ts";
-import { BadDeclaration, type Fault, inOrder } from "./faults.ts";
-import { forTasks } from "./config_for_tasks.ts";
+import { ConfigError, type ConfigFault, inOrder } from "./faults.ts";
+import { configForTasks } from "./config_for_tasks.ts";
 import { freeze } from "./freeze.ts";
-import { type Environment, load } from "./load.ts";
+import { type Environment, loadYaml } from "./load.ts";
 import { noticeOf } from "./notice.ts";
 import { type OwnAdapters, readOwnAdapters } from "./own_adapters.ts";
-import type { AccountPlan, Bucket, Plan, Provider, Rates, Route } from "./config.ts";
+import type { AccountPlan, Bucket, Config, Provider, Rates, Route } from "./config.ts";
 import { requestOf, STANDARD_ROUTES } from "./standard_routes.ts";
-import { validate } from "./validate.ts";
+import { validateSchema } from "./validate.ts";
 
 export interface CompileOptions {
   file: string;
   source: string;
   environment: Environment;
-  known: Known;
+  known: BuildCapabilities;
   now: number;
   /**
    * Texts of provider files, for a configuration that was stored. It is compiled for tasks only: variables
@@ -31,22 +31,22 @@ export interface CompileOptions {
 }
 
 /** What a declaration gives: a plan, or the reasons why not; warnings either way. */
-export interface Compiled {
-  plan: Plan | null;
-  faults: Fault[];
+export interface CompiledConfig {
+  plan: Config | null;
+  faults: ConfigFault[];
   /** Texts of the provider files, by the name that the declaration has for each. */
   files: ReadonlyMap<string, string>;
 }
 
 /** load → validate → cross-check → compile → freeze. Everything wrong comes back at once. */
-export function compile(options: CompileOptions): Compiled {
+export function compileConfig(options: CompileOptions): CompiledConfig {
   const { stored } = options;
-  const read = load(options.file, options.source, options.environment);
-  const loaded = stored === undefined ? read : forTasks(read);
+  const read = loadYaml(options.file, options.source, options.environment);
+  const loaded = stored === undefined ? read : configForTasks(read);
   if (loaded.value === undefined) {
     return { plan: null, faults: inOrder(loaded.faults), files: new Map() };
   }
-  const { declaration, faults: shape } = validate(loaded);
+  const { declaration, faults: shape } = validateSchema(loaded);
   const own = readOwnAdapters(loaded, options.known, stored);
   const before = [...loaded.faults, ...shape, ...own.faults];
   const faults = inOrder([...before, ...crossCheck(loaded, own.known, before, options.now)]);
@@ -60,9 +60,9 @@ export function compile(options: CompileOptions): Compiled {
 /** The same for callers that cannot go on without a plan. */
 export function compileOrThrow(
   options: CompileOptions,
-): { plan: Plan; warnings: Fault[]; files: Compiled["files"] } {
-  const { plan, faults, files } = compile(options);
-  if (plan === null) throw new BadDeclaration(options.file, options.source, faults);
+): { plan: Config; warnings: ConfigFault[]; files: CompiledConfig["files"] } {
+  const { plan, faults, files } = compileConfig(options);
+  if (plan === null) throw new ConfigError(options.file, options.source, faults);
   return { plan, warnings: faults, files };
 }
 
@@ -81,7 +81,7 @@ function versionOf(written: unknown, own: OwnAdapters): string {
 /** Shown in a description only where a declaration differs from them. */
 export const BODY_LIMITS = { total: 256 * 1024 ** 2, account: 32 * 1024 ** 2, values: 100_000 };
 
-function assemble(file: declared.Declaration, version: string, own: OwnAdapters): Plan {
+function assemble(file: declared.Declaration, version: string, own: OwnAdapters): Config {
   const rates = ratesOf(file.limits?.default, {
     requestsPerMinute: 600,
     tokensPerMinute: 1_000_000,
@@ -166,7 +166,7 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
 /** What a model lacks to be offered: its providers, or for a drama the models of its chain. */
 function absent(model: declared.Model, offered: ReadonlySet<string>): string[] {
   if (model.chain !== undefined) {
-    return [...new Set(modelsOfChain(model.chain).map((use) => use.model))]
+    return [...new Set(modelsOfPipeline(model.chain).map((use) => use.model))]
       .filter((id) => !offered.has(id));
   }
   if (offered.has(model.id)) return [];
@@ -227,7 +227,7 @@ function providerOf(id: string, provider: declared.Provider, own: OwnAdapters): 
   };
 }
 
-function standardRoutes(known: Known): declared.Route[] {
+function standardRoutes(known: BuildCapabilities): declared.Route[] {
   return STANDARD_ROUTES.map((route) => ({
     ...route,
     stage: known.operations.has(route.operation) ? "released" : "planned",

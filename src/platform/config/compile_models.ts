@@ -1,4 +1,4 @@
-import { compileChain } from "./compile_pipeline.ts";
+import { compilePipeline } from "./compile_pipeline.ts";
 import type * as declared from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
 import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./config.ts";
@@ -35,7 +35,7 @@ export function compileModel(
       .sort((a, b) => a.priority - b.priority),
     visibility: visibilityOf(model.visible_to),
     onDisconnect: model.on_disconnect ?? "stop",
-    chain: model.chain === undefined ? null : compileChain(model.chain, declaredModels),
+    chain: model.chain === undefined ? null : compilePipeline(model.chain, declaredModels),
     deadlineSeconds: model.deadline_seconds ?? 1800,
     listJson: JSON.stringify(shown),
     detailJson: JSON.stringify({ ...shown, limits }),

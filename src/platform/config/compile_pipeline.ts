@@ -1,5 +1,5 @@
 import type * as declared from "./gateway_file.ts";
-import type { Chain, TextStage } from "./config.ts";
+import type { DramaPipeline, TextStage } from "./config.ts";
 
 const SCRIPT_PROMPT =
   `You are a screenwriter. Turn the text below into a script of {{shots_min}} to \
@@ -25,10 +25,10 @@ const STORYBOARD_PROMPT =
 const VIDEO_PROMPT = `{{heading}}. {{action}} {{looks}}`;
 
 /** How a drama is made, with what the operator left out filled in. Faults were found before. */
-export function compileChain(
+export function compilePipeline(
   chain: declared.Chain,
   models: ReadonlyMap<string, declared.Model>,
-): Chain {
+): DramaPipeline {
   const { script, roles, storyboard, video } = chain;
   return {
     script: textStage(script, SCRIPT_PROMPT),
@@ -67,7 +67,9 @@ function textStage(stage: declared.Chain["script"], prompt: string): TextStage {
 }
 
 /** Every model that a chain uses, each with where it says so. */
-export function modelsOfChain(chain: unknown): { path: string[]; model: string; type: string }[] {
+export function modelsOfPipeline(
+  chain: unknown,
+): { path: string[]; model: string; type: string }[] {
   const stages = (chain ?? {}) as Record<string, { model?: unknown; speech?: { model?: unknown } }>;
   const uses: [path: string[], model: unknown, type: string][] = [
     [["script", "model"], stages.script?.model, "chat"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { compile, compileOrThrow } from "./compile.ts";
-import { BadDeclaration } from "./faults.ts";
+import { compileConfig, compileOrThrow } from "./compile.ts";
+import { ConfigError } from "./faults.ts";
 import { isVisible, priceInForce } from "./config.ts";
 
 const DECLARED = `plans: { pro: {} }
@@ -97,7 +97,7 @@ Deno.test("who cannot go on without a plan gets every fault in one error", () =>
       compiled(
         DECLARED.replace("type: chat", "type: chta").replace("provider: other", "provider: othr"),
       ),
-    (error) => error instanceof BadDeclaration && error.faults.length === 2,
+    (error) => error instanceof ConfigError && error.faults.length === 2,
   );
 });
 
@@ -118,7 +118,7 @@ Deno.test("no number of warnings hides an error", () => {
   assert.throws(
     () =>
       compiled(`${source}routes: [{ path: /models, operation: list_models, stage: planned }]\n`),
-    BadDeclaration,
+    ConfigError,
   );
 });
 
@@ -129,7 +129,7 @@ Deno.test("a file that does not exist as a document gives faults and no plan", (
       operations: new Set<string>(),
       requests: new Set<string>(),
     };
-    const { plan, faults } = compile({ file: "f", source, environment: {}, known, now: 0 });
+    const { plan, faults } = compileConfig({ file: "f", source, environment: {}, known, now: 0 });
     assert.equal(plan, null);
     assert.ok(faults.length > 0, JSON.stringify(source));
   }

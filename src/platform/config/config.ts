@@ -1,7 +1,7 @@
 import type { BillingType, ModelStatus, ModelType } from "./model_type_specs.ts";
 
 /** A declaration, compiled: what requests read. Frozen, so that one in flight cannot see it change. */
-export interface Plan {
+export interface Config {
   /** Names what is in force: the first 12 digits of the declaration's SHA-256. */
   readonly version: string;
   /** Files besides the declaration that it was made from. */
@@ -130,17 +130,17 @@ export interface Model {
   readonly visibility: Visibility;
   readonly onDisconnect: "stop" | "drain";
   /** Of a drama: what it is made by, in place of upstreams. */
-  readonly chain: Chain | null;
+  readonly chain: DramaPipeline | null;
   /** How long a task may take once an upstream has it. */
   readonly deadlineSeconds: number;
   /** The list entry and the detail view as JSON text, written once: no request serialises a model. */
   readonly listJson: string;
   readonly detailJson: string;
-  readonly notice: Notice | null;
+  readonly notice: ModelNotice | null;
 }
 
 /** The stages of a drama. One that is null is not offered. */
-export interface Chain {
+export interface DramaPipeline {
   readonly script: TextStage;
   readonly roles: TextStage | null;
   readonly storyboard: {
@@ -183,7 +183,7 @@ export type Visibility = "everyone" | {
 };
 
 /** Headers that say something is on its way out. */
-export interface Notice {
+export interface ModelNotice {
   readonly deprecation: string;
   readonly sunset: string | null;
 }
@@ -218,7 +218,7 @@ export interface Route {
   readonly stage: "released" | "preview" | "planned";
   readonly type: ModelType | null;
   readonly request: string | null;
-  readonly notice: Notice | null;
+  readonly notice: ModelNotice | null;
 }
 
 /** Whether an account may see and use a model. */

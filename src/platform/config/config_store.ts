@@ -1,10 +1,10 @@
-import type { Known } from "./checker.ts";
-import { compile, compileOrThrow } from "./compile.ts";
-import { describe } from "./describe.ts";
-import { type Change, diff } from "./diff.ts";
-import { BadDeclaration, type Fault, type Path, renderFaults } from "./faults.ts";
-import { type Environment, load } from "./load.ts";
-import type { Plan } from "./config.ts";
+import type { BuildCapabilities } from "./checker.ts";
+import { compileConfig, compileOrThrow } from "./compile.ts";
+import { describeConfig } from "./describe.ts";
+import { type ConfigChange, diffConfigs } from "./diff.ts";
+import { ConfigError, type ConfigFault, type Path, renderFaults } from "./faults.ts";
+import { type Environment, loadYaml } from "./load.ts";
+import type { Config } from "./config.ts";
 
 /** How the last attempt to take a new declaration went. */
 export interface Reload {
@@ -12,14 +12,14 @@ export interface Reload {
   cause: "start" | "file" | "signal" | "api";
   ok: boolean;
   version: string | null;
-  faults: Fault[];
-  changes: Change[];
+  faults: ConfigFault[];
+  changes: ConfigChange[];
 }
 
-export interface KeeperOptions {
+export interface ConfigStoreOptions {
   file: string;
   environment: Environment;
-  known: Known;
+  known: BuildCapabilities;
   log: (
     level: "info" | "warn" | "error",
     message: string,
@@ -35,14 +35,14 @@ export interface ConfigText {
 }
 
 /** What speaks against a declaration that is good in itself. */
-export interface Objection {
+export interface ConfigObjection {
   path: Path;
   message: string;
   suggestion: string;
 }
 
 /** Asked of every declaration before it takes over; `before` is the one in force, null at the start. */
-export type Guard = (plan: Plan, before: Plan | null) => Promise<Objection | null>;
+export type ConfigGuard = (plan: Config, before: Config | null) => Promise<ConfigObjection | null>;
 
 /** Faults the log shows; `check` shows them all. */
 const LOGGED_MAX = 20;
@@ -52,17 +52,22 @@ const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" 
  * Keeps the plan in force. A new declaration is compiled whole and then swapped; a bad one changes
  * nothing. Whoever took `current` keeps what it took.
  */
-export class PlanKeeper {
-  readonly #options: KeeperOptions;
-  readonly #listeners = new Set<(plan: Plan, text: ConfigText) => void>();
-  readonly #guards: Guard[] = [];
-  #current: Plan;
+export class ConfigStore {
+  readonly #options: ConfigStoreOptions;
+  readonly #listeners = new Set<(plan: Config, text: ConfigText) => void>();
+  readonly #guards: ConfigGuard[] = [];
+  #current: Config;
   #text: ConfigText;
   #last: Reload;
   #lastChange: Reload | null = null;
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: KeeperOptions, plan: Plan, text: ConfigText, warnings: Fault[]) {
+  private constructor(
+    options: ConfigStoreOptions,
+    plan: Config,
+    text: ConfigText,
+    warnings: ConfigFault[],
+  ) {
     this.#options = options;
     this.#current = plan;
     this.#text = text;
@@ -71,13 +76,13 @@ export class PlanKeeper {
   }
 
   /** Reads the declaration for the first time; throws `BadDeclaration` with every fault. */
-  static async open(options: KeeperOptions): Promise<PlanKeeper> {
-    const source = await readDeclaration(options.file);
+  static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
+    const source = await readConfigText(options.file);
     const { plan, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
-    return new PlanKeeper(options, plan, { source, files }, warnings);
+    return new ConfigStore(options, plan, { source, files }, warnings);
   }
 
-  get current(): Plan {
+  get current(): Config {
     return this.#current;
   }
 
@@ -90,8 +95,8 @@ export class PlanKeeper {
    * Compiles a configuration that was in force once, with the environment of this process. Null where this
    * build cannot.
    */
-  compileStored({ source, files: stored }: ConfigText): Plan | null {
-    return compile({ ...this.#options, source, stored, now: Date.now() }).plan;
+  compileStored({ source, files: stored }: ConfigText): Config | null {
+    return compileConfig({ ...this.#options, source, stored, now: Date.now() }).plan;
   }
 
   get lastReload(): Reload {
@@ -104,18 +109,18 @@ export class PlanKeeper {
   }
 
   /** Lets a part that knows more than the file have its say, from the declaration in force on. */
-  async guard(guard: Guard): Promise<void> {
+  async guard(guard: ConfigGuard): Promise<void> {
     const objection = await guard(this.#current, null);
     if (objection !== null) {
       const { file } = this.#options;
-      const source = await readDeclaration(file);
-      throw new BadDeclaration(file, source, [this.#place(source, objection)]);
+      const source = await readConfigText(file);
+      throw new ConfigError(file, source, [this.#place(source, objection)]);
     }
     this.#guards.push(guard);
   }
 
   /** Called with every plan that takes over, and with what it was compiled from. */
-  onChange(listener: (plan: Plan, text: ConfigText) => void): void {
+  onChange(listener: (plan: Config, text: ConfigText) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -131,19 +136,19 @@ export class PlanKeeper {
     const { file, log } = this.#options;
     let source: string;
     try {
-      source = await readDeclaration(file);
+      source = await readConfigText(file);
     } catch (error) {
-      if (!(error instanceof BadDeclaration)) throw error;
+      if (!(error instanceof ConfigError)) throw error;
       return this.#keepOld(cause, error.source, error.faults);
     }
-    const { plan, faults, files } = compile({ ...this.#options, source, now: Date.now() });
+    const { plan, faults, files } = compileConfig({ ...this.#options, source, now: Date.now() });
     if (plan === null) return this.#keepOld(cause, source, faults);
     for (const guard of this.#guards) {
       const objection = await guard(plan, this.#current);
       if (objection === null) continue;
       return this.#keepOld(cause, source, [...faults, this.#place(source, objection)]);
     }
-    const changes = diff(describe(this.#current), describe(plan));
+    const changes = diffConfigs(describeConfig(this.#current), describeConfig(plan));
     this.#last = this.#note(cause, plan.version, faults, changes);
     this.#warn(faults);
     // The environment may have changed even if the file has not, so the new plan is always taken.
@@ -161,9 +166,9 @@ export class PlanKeeper {
     return this.#last;
   }
 
-  #place(source: string, { path, ...text }: Objection): Fault {
+  #place(source: string, { path, ...text }: ConfigObjection): ConfigFault {
     const { file, environment } = this.#options;
-    return load(file, source, environment).places.fault(path, text);
+    return loadYaml(file, source, environment).places.fault(path, text);
   }
 
   /** A mistake of ours must not end a gateway that is serving: the old plan is as good as it was. */
@@ -176,7 +181,7 @@ export class PlanKeeper {
   }
 
   /** One listener that fails must not keep the plan from the others, nor the reload from ending. */
-  #tell(plan: Plan): void {
+  #tell(plan: Config): void {
     for (const listener of this.#listeners) {
       try {
         listener(plan, this.#text);
@@ -188,7 +193,7 @@ export class PlanKeeper {
     }
   }
 
-  #keepOld(cause: Reload["cause"], source: string, faults: Fault[]): Reload {
+  #keepOld(cause: Reload["cause"], source: string, faults: ConfigFault[]): Reload {
     const { file, log } = this.#options;
     this.#last = this.#note(cause, null, faults, []);
     log("error", "declaration not taken: the one before stays in force", {
@@ -203,13 +208,13 @@ export class PlanKeeper {
   #note(
     cause: Reload["cause"],
     version: string | null,
-    faults: Fault[],
-    changes: Change[],
+    faults: ConfigFault[],
+    changes: ConfigChange[],
   ): Reload {
     return { at: new Date().toISOString(), cause, ok: version !== null, version, faults, changes };
   }
 
-  #warn(faults: Fault[]): void {
+  #warn(faults: ConfigFault[]): void {
     const warnings = faults.filter(({ severity }) => severity === "warning");
     for (const { line, path, message } of warnings.slice(0, LOGGED_MAX)) {
       this.#options.log("warn", `${this.#options.file}:${line} ${path}: ${message}`);
@@ -218,11 +223,11 @@ export class PlanKeeper {
 }
 
 /** The file's text; a file that cannot be read is a fault like any other. */
-export async function readDeclaration(file: string): Promise<string> {
+export async function readConfigText(file: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
   } catch (error) {
-    throw new BadDeclaration(file, "", [{ ...WHOLE_FILE, ...reason(error) }]);
+    throw new ConfigError(file, "", [{ ...WHOLE_FILE, ...reason(error) }]);
   }
 }
 

@@ -1,14 +1,14 @@
 import { checkBooks } from "./check_books.ts";
-import { checkChains } from "./check_pipelines.ts";
+import { checkPipelines } from "./check_pipelines.ts";
 import { checkCoverage } from "./check_coverage.ts";
 import { checkModels } from "./check_models.ts";
 import { checkPrices } from "./check_prices.ts";
 import { checkRoutes } from "./check_routes.ts";
 import { checkSite } from "./check_site.ts";
-import { block, Checker, type Known } from "./checker.ts";
+import { blockOf, type BuildCapabilities, Checker } from "./checker.ts";
 import type { Declaration } from "./gateway_file.ts";
-import type { Fault } from "./faults.ts";
-import type { Loaded } from "./load.ts";
+import type { ConfigFault } from "./faults.ts";
+import type { LoadedYaml } from "./load.ts";
 
 /**
  * Everything the schema cannot say: that references resolve, that every model has a price wherever
@@ -17,23 +17,23 @@ import type { Loaded } from "./load.ts";
  * concluded from what is broken.
  */
 export function crossCheck(
-  loaded: Loaded,
-  known: Known,
-  before: readonly Fault[],
+  loaded: LoadedYaml,
+  known: BuildCapabilities,
+  before: readonly ConfigFault[],
   now: number,
-): Fault[] {
+): ConfigFault[] {
   const checker = new Checker(loaded, known, before);
-  const declared = block(loaded.value) as Partial<Declaration>;
+  const declared = blockOf(loaded.value) as Partial<Declaration>;
   checkPlans(checker, declared);
   checkModels(checker, declared);
-  checkChains(checker, declared);
-  checkBooks(checker, block(declared.prices));
+  checkPipelines(checker, declared);
+  checkBooks(checker, blockOf(declared.prices));
   checkPrices(checker, declared, now);
   checkCoverage(checker, declared, now);
   checkRoutes(checker, declared);
   checkStorage(checker, declared);
   checkSite(checker, declared);
-  if (block(declared.outbound).allow_private === true) {
+  if (blockOf(declared.outbound).allow_private === true) {
     checker.report(["outbound", "allow_private"], {
       severity: "warning",
       message: "clients may name private addresses: for development only",
@@ -44,8 +44,8 @@ export function crossCheck(
 
 function checkPlans(checker: Checker, declared: Partial<Declaration>): void {
   const books = checker.names(["prices"], declared.prices);
-  for (const [name, plan] of Object.entries(block(declared.plans))) {
-    const book = block(plan).price_book;
+  for (const [name, plan] of Object.entries(blockOf(declared.plans))) {
+    const book = blockOf(plan).price_book;
     if (typeof book === "string") {
       checker.reference(["plans", name, "price_book"], book, "price book", books);
     }
@@ -54,7 +54,7 @@ function checkPlans(checker: Checker, declared: Partial<Declaration>): void {
 
 /** Files that are to be kept in a bucket need one, and the keys to it. */
 function checkStorage(checker: Checker, declared: Partial<Declaration>): void {
-  const { files, s3 } = block(declared.storage);
+  const { files, s3 } = blockOf(declared.storage);
   if (files !== "s3") return;
   if (s3 === undefined) {
     checker.report(["storage", "files"], {
@@ -64,6 +64,6 @@ function checkStorage(checker: Checker, declared: Partial<Declaration>): void {
     return;
   }
   for (const key of ["access_key_id", "secret_access_key"]) {
-    if (block(s3)[key] === "") checker.report(["storage", "s3", key], { message: "is empty" });
+    if (blockOf(s3)[key] === "") checker.report(["storage", "s3", key], { message: "is empty" });
   }
 }

@@ -1,9 +1,9 @@
 import type {
   AccountPlan,
   Bucket,
-  Chain,
+  Config,
+  DramaPipeline,
   Model,
-  Plan,
   Price,
   Provider,
   SignInProvider,
@@ -20,7 +20,7 @@ export interface Description {
   [section: string]: unknown;
 }
 
-export function describe(plan: Plan): Description {
+export function describeConfig(plan: Config): Description {
   return {
     version: plan.version,
     ...describeSettings(plan),
@@ -40,7 +40,7 @@ function mapped<T>(
   return Object.fromEntries([...entries].map(([id, entry]) => [id, tell(entry)]));
 }
 
-function describeSettings({ service, storage, requests, webhooks, outbound, site }: Plan) {
+function describeSettings({ service, storage, requests, webhooks, outbound, site }: Config) {
   return {
     service: {
       name: service.name,
@@ -145,7 +145,7 @@ function describeModel(model: Model): Record<string, unknown> {
   };
 }
 
-function describeChain(chain: Chain): Record<string, unknown> {
+function describeChain(chain: DramaPipeline): Record<string, unknown> {
   const { storyboard, video, shotsMin, shotsAtOnce, ...rest } = chain;
   return {
     ...rest,

@@ -2,7 +2,7 @@ import { parseDecimal } from "../../lib/money.ts";
 import type { Description } from "./describe.ts";
 
 /** One difference between two declarations, in words an operator would use. */
-export interface Change {
+export interface ConfigChange {
   kind: "added" | "removed" | "changed";
   /** Where, such as `models.sim-chat.limits.max_output_tokens`. */
   path: string;
@@ -18,15 +18,15 @@ type Keys = Record<string, unknown>;
 const AMOUNT = /\.(\w+_)?price$|\.minimum_charge$/;
 
 /** What would change if `to` took the place of `from`. The version and derived keys are left out. */
-export function diff(from: Description, to: Description): Change[] {
+export function diffConfigs(from: Description, to: Description): ConfigChange[] {
   const { version: _a, ...before } = from;
   const { version: _b, ...after } = to;
-  const changes: Change[] = [];
+  const changes: ConfigChange[] = [];
   compare("", before, after, changes);
   return changes;
 }
 
-function compare(path: string, from: unknown, to: unknown, changes: Change[]): void {
+function compare(path: string, from: unknown, to: unknown, changes: ConfigChange[]): void {
   if (isKeys(from) && isKeys(to)) {
     for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
       const inner = path === "" ? key : `${path}.${key}`;
@@ -44,7 +44,12 @@ function compare(path: string, from: unknown, to: unknown, changes: Change[]): v
 }
 
 /** Prices of one model are a list by moment: compare the ones of the same moment, amount by amount. */
-function comparePriceLists(path: string, from: unknown, to: unknown, changes: Change[]): boolean {
+function comparePriceLists(
+  path: string,
+  from: unknown,
+  to: unknown,
+  changes: ConfigChange[],
+): boolean {
   if (!path.startsWith("prices.") || !Array.isArray(from) || !Array.isArray(to)) return false;
   const byMoment = (prices: Keys[]): Keys =>
     Object.fromEntries(
@@ -56,7 +61,7 @@ function comparePriceLists(path: string, from: unknown, to: unknown, changes: Ch
 }
 
 /** Blocks in a list, such as upstreams, are compared by their place in it. */
-function compareItems(path: string, from: unknown, to: unknown, changes: Change[]): boolean {
+function compareItems(path: string, from: unknown, to: unknown, changes: ConfigChange[]): boolean {
   if (!Array.isArray(from) || !Array.isArray(to)) return false;
   if (![...from, ...to].every(isKeys)) return false;
   for (let index = 0; index < Math.max(from.length, to.length); index++) {
@@ -84,7 +89,7 @@ function percentOf(from: unknown, to: unknown): string | null {
 
 /** One line per change: + added, - removed, ~ changed. */
 export function renderChanges(
-  changes: readonly Change[],
+  changes: readonly ConfigChange[],
   options: { colors?: boolean } = {},
 ): string {
   const paint = (code: number, text: string) =>

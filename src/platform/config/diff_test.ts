@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { compile } from "./compile.ts";
-import { describe, type Description } from "./describe.ts";
-import { diff, renderChanges } from "./diff.ts";
+import { compileConfig } from "./compile.ts";
+import { describeConfig, type Description } from "./describe.ts";
+import { diffConfigs, renderChanges } from "./diff.ts";
 
 const DECLARED = `limits: { default: { requests_per_minute: 600 } }
 plans: { partner: { price_book: partner } }
@@ -33,7 +33,7 @@ routes:
 `;
 
 function described(source: string): Description {
-  const { plan, faults } = compile({
+  const { plan, faults } = compileConfig({
     file: "gateway.yaml",
     source,
     environment: {},
@@ -41,7 +41,7 @@ function described(source: string): Description {
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
   assert.ok(plan !== null, JSON.stringify(faults));
-  return describe(plan);
+  return describeConfig(plan);
 }
 
 /** What an operator is told when the first text of each pair is replaced by the second. */
@@ -51,7 +51,7 @@ function told(...pairs: [from: string, to: string][]): string[] {
     assert.ok(after.includes(from), from);
     after = after.replace(from, to);
   }
-  return renderChanges(diff(described(DECLARED), described(after))).split("\n");
+  return renderChanges(diffConfigs(described(DECLARED), described(after))).split("\n");
 }
 
 Deno.test("nothing is told when only comments, order of keys or the version change", () => {
@@ -82,7 +82,7 @@ Deno.test("a price from or to nothing has no percentage that could be told from 
   ]);
   const free = DECLARED.replace('"0.03"', '"0"');
   assert.deepEqual(
-    renderChanges(diff(described(free), described(DECLARED))),
+    renderChanges(diffConfigs(described(free), described(DECLARED))),
     '~ prices.partner.talk.price: "0" → "0.03"',
   );
 });
@@ -94,7 +94,7 @@ Deno.test("what costs more upstream is told with its percentage, and a name like
   const [one, two] = ['name: "1"', 'name: "2"'].map((name) =>
     described(DECLARED.replace("name: Talk", name))
   );
-  assert.deepEqual(renderChanges(diff(one!, two!)), '~ models.talk.name: "1" → "2"');
+  assert.deepEqual(renderChanges(diffConfigs(one!, two!)), '~ models.talk.name: "1" → "2"');
 });
 
 Deno.test("a scheduled price is added beside the one in force", () => {
@@ -121,7 +121,7 @@ Deno.test("models that come and go are told by their type, with their prices", (
     "+ prices.partner.constructor  (price 1 per call)",
   ]);
   const more = pairs.reduce((text, [from, to]) => text.replace(from, to), DECLARED);
-  const back = diff(described(more), described(DECLARED));
+  const back = diffConfigs(described(more), described(DECLARED));
   assert.deepEqual(back.map(({ kind, path }) => `${kind} ${path}`), [
     "removed models.constructor",
     "removed prices.default.constructor",
@@ -155,7 +155,7 @@ Deno.test("of a list of upstreams only what differs is told", () => {
 });
 
 Deno.test("colors are only there when asked for", () => {
-  const changes = diff(
+  const changes = diffConfigs(
     described(DECLARED),
     described(DECLARED.replace("name: Talk", "name: Speak")),
   );

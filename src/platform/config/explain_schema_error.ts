@@ -1,12 +1,12 @@
 import type { ErrorObject } from "ajv";
 import type { Path } from "./faults.ts";
-import { fromPointer, type Loaded } from "./load.ts";
+import { fromPointer, type LoadedYaml } from "./load.ts";
 import type { FaultText, SourceMap } from "./source_map.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 import { YAML_TYPES } from "../../lib/yaml_types.ts";
 
 /** A violation in words, and where it stands. */
-export interface Explained extends FaultText {
+export interface SchemaErrorText extends FaultText {
   path: Path;
   /** The key is at fault, not its value. */
   key?: true;
@@ -19,7 +19,10 @@ type Schema = Record<string, unknown> & {
 };
 
 /** Turns a violation of the schema into what an operator needs to mend it. */
-export function explain(error: ErrorObject, { places, value }: Loaded): Explained {
+export function explainSchemaError(
+  error: ErrorObject,
+  { places, value }: LoadedYaml,
+): SchemaErrorText {
   const path = fromPointer(error.instancePath, value);
   const parent = error.parentSchema as Schema;
   const params = error.params as Record<string, unknown>;
@@ -83,7 +86,7 @@ const INSTEAD: Readonly<Record<string, (key: string) => string>> = {
   type: (key) => key === "upstreams" ? "Use chain." : "Use upstreams.",
 };
 
-function explainMixed(path: Path, places: SourceMap): Explained {
+function explainMixed(path: Path, places: SourceMap): SchemaErrorText {
   const owner = OWNERS[String(path[0])] ?? "billing_type";
   const chosen = places.written([...path.slice(0, -1), owner]);
   const message = chosen === undefined
@@ -92,7 +95,7 @@ function explainMixed(path: Path, places: SourceMap): Explained {
   return { path, key: true, message, suggestion: INSTEAD[owner]?.(String(path.at(-1))) };
 }
 
-function explainType(error: ErrorObject, path: Path, written: string | undefined): Explained {
+function explainType(error: ErrorObject, path: Path, written: string | undefined): SchemaErrorText {
   const { expected } = error.parentSchema as Schema;
   const type = String(error.params.type);
   if (path.length === 0) return explainRoot(error.data);
@@ -111,7 +114,7 @@ function mend(type: string, written: string | undefined): string | undefined {
   return undefined;
 }
 
-function explainRoot(value: unknown): Explained {
+function explainRoot(value: unknown): SchemaErrorText {
   const suggestion = "A declaration has at least providers, models and prices.";
   if (value === null || value === undefined) {
     return { path: [], message: "the file declares nothing", suggestion };

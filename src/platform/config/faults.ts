@@ -1,7 +1,7 @@
 import { excerpt } from "./excerpt.ts";
 
 /** What is wrong with a declaration, where, and what would be right. */
-export interface Fault {
+export interface ConfigFault {
   severity: "error" | "warning";
   line: number;
   /** Counted as editors and language servers do, in UTF-16 units, from 1. */
@@ -20,9 +20,9 @@ export type Path = readonly (string | number)[];
 export const FAULTS_MAX = 1000;
 
 /** Raised with every fault at once, never with the first one only. */
-export class BadDeclaration extends Error {
+export class ConfigError extends Error {
   override readonly name = "BadDeclaration";
-  constructor(readonly file: string, readonly source: string, readonly faults: Fault[]) {
+  constructor(readonly file: string, readonly source: string, readonly faults: ConfigFault[]) {
     const errors = faults.filter((fault) => fault.severity === "error").length;
     super(`${file} has ${errors} ${errors === 1 ? "fault" : "faults"}`);
   }
@@ -42,7 +42,7 @@ export function formatPath(path: Path): string {
 }
 
 /** In the order of the file, and each once: what an alias repeats has its faults at one place. */
-export function inOrder(faults: readonly Fault[]): Fault[] {
+export function inOrder(faults: readonly ConfigFault[]): ConfigFault[] {
   const seen = new Set<string>();
   return faults.toSorted((a, b) => a.line - b.line || a.column - b.column).filter((fault) => {
     const key = `${fault.line}:${fault.column} ${fault.message}`;
@@ -56,7 +56,7 @@ export function inOrder(faults: readonly Fault[]): Fault[] {
 export function renderFaults(
   file: string,
   source: string,
-  faults: readonly Fault[],
+  faults: readonly ConfigFault[],
   options: { colors?: boolean } = {},
 ): string {
   const paint = (code: number, text: string) =>

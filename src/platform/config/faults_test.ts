@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { BadDeclaration, type Fault, formatPath, inOrder, renderFaults } from "./faults.ts";
+import { ConfigError, type ConfigFault, formatPath, inOrder, renderFaults } from "./faults.ts";
 
-function fault(at: Partial<Fault>): Fault {
+function fault(at: Partial<ConfigFault>): ConfigFault {
   return {
     severity: "error",
     line: 1,
@@ -14,7 +14,7 @@ function fault(at: Partial<Fault>): Fault {
 }
 
 /** The excerpt's two lines without their gutter. */
-function shown(source: string, at: Partial<Fault>): [line: string, below: string] {
+function shown(source: string, at: Partial<ConfigFault>): [line: string, below: string] {
   const [, line, below] = renderFaults("gateway.yaml", source, [fault(at)]).split("\n");
   return [line!.slice(8), below!.slice(8)];
 }
@@ -118,6 +118,6 @@ Deno.test("faults come in the order of the file, each once", () => {
 });
 
 Deno.test("the error that carries faults counts errors, not warnings", () => {
-  const error = new BadDeclaration("gateway.yaml", "", [fault({}), fault({ severity: "warning" })]);
+  const error = new ConfigError("gateway.yaml", "", [fault({}), fault({ severity: "warning" })]);
   assert.equal(error.message, "gateway.yaml has 1 fault");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { compile } from "./compile.ts";
+import { compileConfig } from "./compile.ts";
 import { freeze } from "./freeze.ts";
 
 const DECLARED = `
@@ -33,7 +33,7 @@ function* parts(value: unknown, path = "plan", seen = new Set()): Generator<[str
 }
 
 Deno.test("a compiled plan cannot be changed, down to the last part of it", () => {
-  const { plan } = compile({
+  const { plan } = compileConfig({
     file: "gateway.yaml",
     source: DECLARED,
     environment: {},

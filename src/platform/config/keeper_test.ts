@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { BadDeclaration } from "./faults.ts";
-import { type KeeperOptions, PlanKeeper } from "./config_store.ts";
-import type { Plan } from "./config.ts";
+import { ConfigError } from "./faults.ts";
+import { ConfigStore, type ConfigStoreOptions } from "./config_store.ts";
+import type { Config } from "./config.ts";
 
 const declared = (name: string) =>
   `service: { name: ${name} }
@@ -21,13 +21,13 @@ async function openKeeper(environment: Record<string, string> = {}) {
   const file = join(folder, "gateway.yaml");
   await Deno.writeTextFile(file, declared("first"));
   const logged: { level: string; message: string; fields?: Record<string, unknown> }[] = [];
-  const options: KeeperOptions = {
+  const options: ConfigStoreOptions = {
     file,
     environment,
     known: { adapters: new Map(ADAPTERS), operations: new Set(), requests: new Set() },
     log: (level, message, fields) => logged.push({ level, message, fields }),
   };
-  const keeper = await PlanKeeper.open(options);
+  const keeper = await ConfigStore.open(options);
   return {
     keeper,
     file,
@@ -42,7 +42,7 @@ Deno.test("a good declaration takes over whole, and who took the old one keeps i
   await using opened = await openKeeper();
   const { keeper } = opened;
   const before = keeper.current;
-  const heard: Plan[] = [];
+  const heard: Config[] = [];
   keeper.onChange((plan) => heard.push(plan));
   await opened.write(declared("second"));
   const reload = await keeper.reload("api");
@@ -185,8 +185,8 @@ Deno.test("a log entry shows twenty faults of a file with a thousand", async () 
 Deno.test("without a good declaration there is nothing to start with", async () => {
   await using opened = await openKeeper();
   await opened.write("providers: {}\n");
-  await assert.rejects(PlanKeeper.open(opened.options), (error) => {
-    assert.ok(error instanceof BadDeclaration);
+  await assert.rejects(ConfigStore.open(opened.options), (error) => {
+    assert.ok(error instanceof ConfigError);
     assert.deepEqual(error.faults.map(({ message }) => message), [
       'the key "models" is missing',
       'the key "prices" is missing',
@@ -194,7 +194,7 @@ Deno.test("without a good declaration there is nothing to start with", async () 
     return true;
   });
   await assert.rejects(
-    PlanKeeper.open({ ...opened.options, file: `${opened.file}.none` }),
-    BadDeclaration,
+    ConfigStore.open({ ...opened.options, file: `${opened.file}.none` }),
+    ConfigError,
   );
 });

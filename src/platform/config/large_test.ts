@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { compile, type Compiled } from "./compile.ts";
+import { compileConfig, type CompiledConfig } from "./compile.ts";
 
 const KNOWN = { adapters: ADAPTERS, operations: new Set<string>(), requests: new Set<string>() };
 
-function compileText(source: string): Compiled & { cpuMs: number } {
+function compileText(source: string): CompiledConfig & { cpuMs: number } {
   const before = process.cpuUsage();
-  const compiled = compile({
+  const compiled = compileConfig({
     file: "f",
     source,
     environment: {},

@@ -8,7 +8,7 @@ import { type Finding, findSyntaxFaults } from "./syntax.ts";
 export type { Environment };
 
 /** A declaration as written: values with environment references filled in, and where each stands. */
-export interface Loaded extends Values {
+export interface LoadedYaml extends Values {
   file: string;
   places: SourceMap;
 }
@@ -21,7 +21,7 @@ const NESTED_TOO_DEEPLY = "the file is nested too deeply";
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Reads YAML and fills in `${NAME}` and `${NAME:-default}`. Never throws for what the file holds. */
-export function load(file: string, source: string, environment: Environment): Loaded {
+export function loadYaml(file: string, source: string, environment: Environment): LoadedYaml {
   const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
   const tooMuch = whyNotParsed(text);
   if (tooMuch !== null) return refused(file, tooMuch);
@@ -34,14 +34,14 @@ export function load(file: string, source: string, environment: Environment): Lo
   }
 }
 
-function read(file: string, text: string, environment: Environment): Loaded {
+function read(file: string, text: string, environment: Environment): LoadedYaml {
   const { document, places } = parse(text);
   const findings = findSyntaxFaults(document, text);
   if (findings.length > 0) return unread(file, places, findings);
   return { file, places, ...readValues(document, places, environment) };
 }
 
-function refused(file: string, message: string): Loaded {
+function refused(file: string, message: string): LoadedYaml {
   return unread(file, parse("").places, [{ offset: 0, message }]);
 }
 
@@ -73,7 +73,7 @@ function parse(text: string): { document: Document.Parsed; places: SourceMap } {
   return { document, places: new SourceMap(document, lines) };
 }
 
-function unread(file: string, places: SourceMap, findings: readonly Finding[]): Loaded {
+function unread(file: string, places: SourceMap, findings: readonly Finding[]): LoadedYaml {
   const faults = findings.slice(0, FAULTS_MAX).map(({ offset, ...text }) =>
     places.faultAtOffset(offset, text)
   );

@@ -13,7 +13,7 @@ interface Fit {
 
 const TIME = ["second", "minute"] as const;
 
-export const FITS: Readonly<Record<ModelType, Fit>> = {
+export const MODEL_TYPE_SPECS: Readonly<Record<ModelType, Fit>> = {
   chat: {
     capabilities: ["chat", "streaming", "vision", "tools", "json_schema", "reasoning"],
     limits: ["max_prompt_length", "max_input_images", "context_tokens", "max_output_tokens"],
@@ -47,18 +47,20 @@ export const FITS: Readonly<Record<ModelType, Fit>> = {
 };
 
 /** The row of a type, which may be anything an operator wrote. */
-export function fitOf(type: unknown): Fit | null {
-  return typeof type === "string" && Object.hasOwn(FITS, type) ? FITS[type as ModelType] : null;
+export function modelTypeSpec(type: unknown): Fit | null {
+  return typeof type === "string" && Object.hasOwn(MODEL_TYPE_SPECS, type)
+    ? MODEL_TYPE_SPECS[type as ModelType]
+    : null;
 }
 
 /** "an image model", "a video model". */
-export function aModel(type: unknown): string {
+export function modelWithArticle(type: unknown): string {
   return `${/^[aeiou]/.test(String(type)) ? "an" : "a"} ${type} model`;
 }
 
 export const MODEL_STATUSES = ["available", "preview", "deprecated", "unavailable"] as const;
 export type ModelStatus = (typeof MODEL_STATUSES)[number];
-export const CAPABILITIES = MODEL_TYPES.flatMap((type) => FITS[type].capabilities);
+export const CAPABILITIES = MODEL_TYPES.flatMap((type) => MODEL_TYPE_SPECS[type].capabilities);
 
 /** How many of the smallest thing one unit counts, so that prices in different units compare. */
 export const UNIT_SIZES: Readonly<Record<string, bigint>> = {

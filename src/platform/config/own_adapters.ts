@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import { block, type Known } from "./checker.ts";
-import type { Fault } from "./faults.ts";
+import { blockOf, type BuildCapabilities } from "./checker.ts";
+import type { ConfigFault } from "./faults.ts";
 import { MODEL_TYPES } from "./model_type_specs.ts";
-import type { Loaded } from "./load.ts";
+import type { LoadedYaml } from "./load.ts";
 
 /** Adapters that a declaration brings along: `adapter: ./service.yaml` names a file beside it. */
 export interface OwnAdapters {
   /** What this build can do, and these. */
-  readonly known: Known;
+  readonly known: BuildCapabilities;
   /** What an adapter is called in the plan: with the version of its file, so that plans keep theirs. */
   nameOf(adapter: string): string;
   readonly names: readonly string[];
@@ -16,7 +16,7 @@ export interface OwnAdapters {
   readonly files: readonly string[];
   /** What stands in them, by the name that the declaration has for each. */
   readonly texts: ReadonlyMap<string, string>;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ConfigFault[];
 }
 
 const FILE = /^\.{0,2}\/|\.ya?ml$/;
@@ -24,19 +24,19 @@ const CHARACTERS_MAX = 256 * 1024;
 
 /** `stored` holds the texts of the files, where they are not to be read from the disk. */
 export function readOwnAdapters(
-  loaded: Loaded,
-  known: Known,
+  loaded: LoadedYaml,
+  known: BuildCapabilities,
   stored?: ReadonlyMap<string, string>,
 ): OwnAdapters {
   const { openAdapter } = known;
   const texts = new Map<string, string>();
   const names = new Map<string, string>();
   const files: string[] = [];
-  const faults: Fault[] = [];
+  const faults: ConfigFault[] = [];
   const adapters = new Map(known.adapters);
   const addressNeeded = new Set(known.addressNeeded);
-  for (const [id, provider] of Object.entries(block(block(loaded.value).providers))) {
-    const { adapter } = block(provider);
+  for (const [id, provider] of Object.entries(blockOf(blockOf(loaded.value).providers))) {
+    const { adapter } = blockOf(provider);
     if (openAdapter === undefined || typeof adapter !== "string" || !FILE.test(adapter)) continue;
     // One whose file is at fault serves anything: what it would have served is anybody's guess.
     if (!adapters.has(adapter)) adapters.set(adapter, { types: MODEL_TYPES });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { EVERY_ADAPTER } from "../../../providers/own.ts";
-import { KNOWN } from "../../app/build_capabilities.ts";
-import { compile } from "./compile.ts";
-import { PlanKeeper } from "./config_store.ts";
-import { watchDeclaration } from "./watch.ts";
+import { BUILD_CAPABILITIES } from "../../app/build_capabilities.ts";
+import { compileConfig } from "./compile.ts";
+import { ConfigStore } from "./config_store.ts";
+import { watchConfigFile } from "./watch.ts";
 
 const SERVICE = `name: Atelier
 base_url: https://api.atelier.example/v2
@@ -42,11 +42,11 @@ async function folderWith(files: Record<string, string>) {
 }
 
 function compiled(file: string, source: string) {
-  const { plan, faults } = compile({
+  const { plan, faults } = compileConfig({
     file,
     source,
     environment: {},
-    known: KNOWN,
+    known: BUILD_CAPABILITIES,
     now: Date.now(),
   });
   return { plan, told: faults.map(({ line, path, message }) => `${line} ${path}: ${message}`) };
@@ -126,8 +126,13 @@ Deno.test("a change of the file is taken while running; plans before it keep the
     "gateway.yaml": declaration("./services/atelier.yaml"),
     "services/atelier.yaml": SERVICE,
   });
-  const keeper = await PlanKeeper.open({ file: at.file, environment: {}, known: KNOWN, log() {} });
-  using _watch = watchDeclaration(at.file, keeper);
+  const keeper = await ConfigStore.open({
+    file: at.file,
+    environment: {},
+    known: BUILD_CAPABILITIES,
+    log() {},
+  });
+  using _watch = watchConfigFile(at.file, keeper);
   const before = keeper.current;
   const adapterOf = (plan: typeof before) =>
     EVERY_ADAPTER.get(plan.providers.get("atelier")!.adapter)!.media!.image!;

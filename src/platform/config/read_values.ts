@@ -9,7 +9,7 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
+import { type ConfigFault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
 import { type Environment, fillReferences } from "./references.ts";
 import type { SourceMap } from "./source_map.ts";
 import { didYouMean } from "../../lib/suggest.ts";
@@ -23,7 +23,7 @@ export interface Values {
   references: ReadonlySet<string>;
   /** Paths of blocks that lack keys because a merge key was refused. */
   incomplete: ReadonlySet<string>;
-  faults: Fault[];
+  faults: ConfigFault[];
 }
 
 const DEPTH_MAX = 64;
@@ -60,7 +60,7 @@ class TooMuch extends Error {
 class Reader {
   readonly references = new Set<string>();
   readonly incomplete = new Set<string>();
-  readonly faults: Fault[] = [];
+  readonly faults: ConfigFault[] = [];
   readonly #anchors = new Map<string, Node>();
   /** Blocks and lists whose end has not come yet; an alias to one of them would never end. */
   readonly #open = new Set<Node>();

@@ -10,12 +10,12 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import { type Fault, formatPath, type Path } from "./faults.ts";
+import { type ConfigFault, formatPath, type Path } from "./faults.ts";
 
 export interface FaultText {
   message: string;
   suggestion?: string;
-  severity?: Fault["severity"];
+  severity?: ConfigFault["severity"];
 }
 
 type KeyValue = Pair<Node, Node | null>;
@@ -32,17 +32,17 @@ export class SourceMap {
   constructor(private readonly document: Document, private readonly lines: LineCounter) {}
 
   /** A fault at a value; `at: "key"` underlines the key instead. A missing value: its nearest parent. */
-  fault(path: Path, text: FaultText, at: "key" | "value" = "value"): Fault {
+  fault(path: Path, text: FaultText, at: "key" | "value" = "value"): ConfigFault {
     return this.#at(this.#range(path, at), path, text);
   }
 
   /** A fault at a node that its path does not lead to, such as the second of two equal keys. */
-  faultAt(node: Node, path: Path, text: FaultText): Fault {
+  faultAt(node: Node, path: Path, text: FaultText): ConfigFault {
     return this.#at(rangeOf(node) ?? [0, 1], path, text);
   }
 
   /** A fault in a text that could not be read as a document. */
-  faultAtOffset(offset: number, text: FaultText): Fault {
+  faultAtOffset(offset: number, text: FaultText): ConfigFault {
     return this.#at([offset, offset + 1], [], text);
   }
 
@@ -57,7 +57,7 @@ export class SourceMap {
     return text.length > WRITTEN_MAX ? `${text.slice(0, WRITTEN_MAX).toWellFormed()}…` : text;
   }
 
-  #at([from, to]: Range, path: Path, { message, suggestion, severity }: FaultText): Fault {
+  #at([from, to]: Range, path: Path, { message, suggestion, severity }: FaultText): ConfigFault {
     const { line, col } = this.lines.linePos(from);
     const ends = this.lines.linePos(to);
     const length = ends.line === line ? to - from : Number.MAX_SAFE_INTEGER;

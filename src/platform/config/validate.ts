@@ -6,9 +6,9 @@ import Ajv2020, {
 import addFormats from "ajv-formats";
 import schema from "../../../schemas/gateway.schema.json" with { type: "json" };
 import type { Declaration } from "./gateway_file.ts";
-import { explain } from "./explain_schema_error.ts";
-import { type Fault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
-import type { Loaded } from "./load.ts";
+import { explainSchemaError } from "./explain_schema_error.ts";
+import { type ConfigFault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
+import type { LoadedYaml } from "./load.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 let compiled: ValidateFunction | undefined;
@@ -54,14 +54,16 @@ function withoutCopying(code: string): string {
 }
 
 /** Holds the declaration against its JSON Schema and turns every violation into a fault. */
-export function validate(loaded: Loaded): { declaration: Declaration | null; faults: Fault[] } {
+export function validateSchema(
+  loaded: LoadedYaml,
+): { declaration: Declaration | null; faults: ConfigFault[] } {
   const check = validator();
   const isValid = check(loaded.value);
   const faults = literalSecrets(loaded);
   const spoiled = new Set([...loaded.faults, ...faults].map((fault) => fault.path));
   for (const error of withoutEchoes(isValid ? [] : check.errors ?? [])) {
     if (faults.length >= FAULTS_MAX) break;
-    const { path, key, ...text } = explain(error, loaded);
+    const { path, key, ...text } = explainSchemaError(error, loaded);
     // What was refused while reading is not there to be judged.
     if (spoiled.has(formatPath(path))) continue;
     if (error.keyword === "required" && loaded.incomplete.has(formatPath(path))) continue;
@@ -117,7 +119,7 @@ function parentOf(error: ErrorObject): string {
 }
 
 /** A key written into the file would end up in a repository: only references pass. */
-function literalSecrets({ value, references, places }: Loaded): Fault[] {
+function literalSecrets({ value, references, places }: LoadedYaml): ConfigFault[] {
   return secretsOf(value).flatMap(({ path, secret }) => {
     const isLiteral = typeof secret === "number" || typeof secret === "string" && secret !== "";
     if (!isLiteral || references.has(formatPath(path))) return [];

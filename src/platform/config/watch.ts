@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import type { PlanKeeper } from "./config_store.ts";
+import type { ConfigStore } from "./config_store.ts";
 
 /** Editors write a file in several steps: wait until they are quiet. */
 const QUIET_MS = 150;
@@ -7,7 +7,7 @@ const QUIET_MS = 150;
 const MOUNTED = "..data";
 
 /** Reloads when the file, or one that it names, changes, or SIGHUP arrives, until disposed. */
-export function watchDeclaration(file: string, keeper: PlanKeeper): Disposable {
+export function watchConfigFile(file: string, keeper: ConfigStore): Disposable {
   const path = resolve(file);
   const watchers = new Map<string, Deno.FsWatcher>();
   let timer: ReturnType<typeof setTimeout> | undefined;

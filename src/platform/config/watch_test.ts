@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ADAPTERS } from "../../../providers/registry.ts";
-import { PlanKeeper } from "./config_store.ts";
-import { watchDeclaration } from "./watch.ts";
+import { ConfigStore } from "./config_store.ts";
+import { watchConfigFile } from "./watch.ts";
 
 const declared = (name: string) =>
   `service: { name: ${name} }
@@ -19,13 +19,13 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
   const folder = await Deno.makeTempDir();
   const file = join(folder, "gateway.yaml");
   await (prepare?.(folder, file) ?? Deno.writeTextFile(file, declared("first")));
-  const keeper = await PlanKeeper.open({
+  const keeper = await ConfigStore.open({
     file,
     environment: {},
     known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
     log: () => {},
   });
-  const watch = watchDeclaration(file, keeper);
+  const watch = watchConfigFile(file, keeper);
   return {
     folder,
     file,

@@ -1,11 +1,11 @@
 import postgres from "postgres";
-import { dial, type Target } from "./dial.ts";
-import { Lane } from "./connection.ts";
+import { dial, type DialTarget } from "./dial.ts";
+import { Connection } from "./connection.ts";
 import { makePooledSql } from "./pooled_sql.ts";
 import { ConnectionError } from "./storage_error.ts";
 
 export interface ConnectOptions {
-  target: Target;
+  target: DialTarget;
   max: number;
   database?: string | undefined;
   user?: string | undefined;
@@ -37,9 +37,12 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
   // The types of arrays are learnt once, by whoever connects first, and shared.
   let knowsTypes = false;
 
-  async function open(onChange: () => void, onNotify?: (payload: string) => void): Promise<Lane> {
+  async function open(
+    onChange: () => void,
+    onNotify?: (payload: string) => void,
+  ): Promise<Connection> {
     const socket = await dial(target, TIMEOUT_MS);
-    const lane = new Lane(socket, {
+    const lane = new Connection(socket, {
       ...template.options,
       fetch_types: !knowsTypes,
       ...(onNotify && { onnotify: (_channel: string, payload: string) => onNotify(payload) }),
@@ -60,6 +63,6 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
   return makePooledSql(template, open, max);
 }
 
-function nameOf(target: Exclude<Target, { host: string }>): string {
+function nameOf(target: Exclude<DialTarget, { host: string }>): string {
   return "path" in target ? target.path : target.name;
 }

@@ -22,7 +22,7 @@ export interface Query extends Promise<unknown> {
  * still sends can land in another's. So each connection gets an instance of its own that never
  * connects twice, and the pool is ours.
  */
-export class Lane {
+export class Connection {
   readonly #sql: postgres.Sql;
   readonly #start: (query: Query) => void;
   readonly #running = new Set<Query>();

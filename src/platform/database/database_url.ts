@@ -2,7 +2,7 @@ import type { ServerTarget, Tls } from "./dial.ts";
 import { StorageError } from "./storage_error.ts";
 
 /** A database URL, taken apart. */
-export interface Address {
+export interface DatabaseAddress {
   target: ServerTarget;
   database: string | undefined;
   user: string | undefined;
@@ -18,7 +18,7 @@ const CLIENT_SIDE = [
 ];
 
 /** Reads `postgres://user:password@host:port/database?sslmode=…`. No message ever repeats the URL. */
-export function parseAddress(text: string): Address {
+export function parseDatabaseUrl(text: string): DatabaseAddress {
   const url = parseUrl(text);
   const query = Object.fromEntries(url.searchParams);
   const host = decode(url.hostname) || query.host || "localhost";

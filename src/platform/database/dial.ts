@@ -7,7 +7,7 @@ import { ConnectionError, isStorageDown, StorageError } from "./storage_error.ts
 /** Where a Postgres listens. */
 export type ServerTarget = { path: string } | { host: string; port: number; tls?: Tls };
 /** The same, or for one in this process: how to reach it. */
-export type Target = ServerTarget | { name: string; open: () => Duplex };
+export type DialTarget = ServerTarget | { name: string; open: () => Duplex };
 
 export interface Tls {
   /** Go on without TLS when the server has none. */
@@ -21,7 +21,7 @@ export interface Tls {
 const TLS_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /** A connected socket, secured when the target asks for it. */
-export async function dial(target: Target, timeoutMs: number): Promise<Duplex> {
+export async function dial(target: DialTarget, timeoutMs: number): Promise<Duplex> {
   if ("open" in target) return target.open();
   if ("path" in target) return await dialUnix(target.path);
   const socket = connect(target.port, target.host);

@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
 import { Activity } from "./embedded_activity.ts";
-import type { FromWorker, ToWorker } from "./embedded_worker.ts";
+import type { FromEngine, ToEngine } from "./embedded_worker.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { PortSocket } from "./pglite_socket.ts";
+import { PgliteSocket } from "./pglite_socket.ts";
 import { ConnectionError } from "./storage_error.ts";
 
 /** How long the embedded database may take for what; options, so that tests need not wait. */
@@ -51,7 +51,7 @@ export class EngineThread {
     private readonly limits: EngineLimits,
     private readonly onLost: (reason: string) => void,
   ) {
-    this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+    this.#worker.onmessage = ({ data }: MessageEvent<FromEngine>) => {
       if ("ready" in data) {
         this.#state = "serving";
         this.#ready.resolve();
@@ -90,7 +90,7 @@ export class EngineThread {
     if (this.#state !== "serving") throw lostEngine("it has ended");
     const { port1, port2 } = new MessageChannel();
     this.#tell({ connect: port2 }, [port2]);
-    const connection = new PortSocket(port1);
+    const connection = new PgliteSocket(port1);
     this.#connections.add(connection);
     return connection.once("close", () => this.#connections.delete(connection));
   }
@@ -106,7 +106,7 @@ export class EngineThread {
     this.#end();
   }
 
-  #tell(message: ToWorker, ports: MessagePort[] = []): void {
+  #tell(message: ToEngine, ports: MessagePort[] = []): void {
     this.#worker.postMessage(message, ports);
   }
 

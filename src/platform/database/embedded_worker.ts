@@ -8,19 +8,19 @@ import { fsyncSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Activity } from "./embedded_activity.ts";
-import { EngineSessions } from "./pglite_connections.ts";
+import { PgliteConnections } from "./pglite_connections.ts";
 import { EngineClock } from "./engine_clock.ts";
 
-export type ToWorker =
+export type ToEngine =
   | { open: { folder: string; activity: SharedArrayBuffer; clock: SharedArrayBuffer } }
   | { connect: MessagePort }
   | { close: true };
-export type FromWorker = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
+export type FromEngine = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
 
-const say = (message: FromWorker) => self.postMessage(message);
-let running: { db: PGlite; sessions: EngineSessions } | undefined;
+const say = (message: FromEngine) => self.postMessage(message);
+let running: { db: PGlite; sessions: PgliteConnections } | undefined;
 
-self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+self.onmessage = async ({ data }: MessageEvent<ToEngine>) => {
   try {
     if ("open" in data) {
       const { folder, activity, clock } = data.open;
@@ -29,7 +29,7 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       const db = await open(folder);
       running = {
         db,
-        sessions: new EngineSessions(db, {
+        sessions: new PgliteConnections(db, {
           activity: new Activity(activity),
           onFatal: (reason) => say({ failed: reason }),
         }),

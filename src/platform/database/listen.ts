@@ -1,7 +1,7 @@
-import type { Lane } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 
 interface ListenOptions {
-  open(onChange: () => void, onNotify: (payload: string) => void): Promise<Lane>;
+  open(onChange: () => void, onNotify: (payload: string) => void): Promise<Connection>;
   channel: string;
   onNotify: (payload: string) => void;
   /** Called when listening begins, and again after each loss: what came in between was missed. */
@@ -13,7 +13,7 @@ const RETRY_MS = 500;
 /** Listens on a connection of its own until told to stop. Rejects only when the first attempt fails. */
 export async function listen(options: ListenOptions): Promise<() => Promise<void>> {
   const quoted = `"${options.channel.replaceAll('"', '""')}"`;
-  let lane: Lane | null = null;
+  let lane: Connection | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let attempt: Promise<void> = Promise.resolve();
   let stopped = false;

@@ -16,7 +16,7 @@ export interface SessionOptions {
  * Serves connections to the engine, which is one session: each has its turn from its first message to
  * its end. Null stands for the end, in both directions.
  */
-export class EngineSessions {
+export class PgliteConnections {
   #turn: Promise<void> = Promise.resolve();
   readonly #fatal = new FatalErrors();
 

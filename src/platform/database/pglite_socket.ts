@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 
 /** A message port as the stream of bytes that the driver expects. Null stands for the end. */
-export class PortSocket extends Duplex {
+export class PgliteSocket extends Duplex {
   constructor(private readonly port: MessagePort) {
     super({ allowHalfOpen: false });
     port.onmessage = ({ data }: MessageEvent<Uint8Array<ArrayBuffer> | null>) => {

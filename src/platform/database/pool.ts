@@ -1,9 +1,9 @@
-import type { Lane, Query } from "./connection.ts";
+import type { Connection, Query } from "./connection.ts";
 import { ConnectionError } from "./storage_error.ts";
 
 /** Somebody who needs a connection: a query to share one, a transaction to have one alone. */
 interface Waiter {
-  serve(lane: Lane): void;
+  serve(lane: Connection): void;
   refuse(error: Error): void;
 }
 
@@ -12,7 +12,7 @@ const REST_MS = 200;
 
 /** Up to `max` connections, opened when needed. While the database is away, callers are told at once. */
 export class Pool {
-  readonly #lanes = new Set<Lane>();
+  readonly #lanes = new Set<Connection>();
   readonly #waiting: Waiter[] = [];
   #opening = 0;
   /** The last attempt to connect, when it failed. */
@@ -22,7 +22,7 @@ export class Pool {
 
   /** `open` connects; its lanes must call back whenever they become idle or die. */
   constructor(
-    private readonly open: (onChange: () => void) => Promise<Lane>,
+    private readonly open: (onChange: () => void) => Promise<Connection>,
     private readonly max: number,
   ) {}
 
@@ -38,7 +38,7 @@ export class Pool {
   }
 
   /** Takes a connection for one transaction. What already runs on it finishes first. */
-  claim(): Promise<Lane> {
+  claim(): Promise<Connection> {
     return new Promise((resolve, reject) =>
       this.#serve({
         serve(lane) {
@@ -50,7 +50,7 @@ export class Pool {
     );
   }
 
-  release(lane: Lane): void {
+  release(lane: Connection): void {
     lane.release();
     this.#pump();
   }
@@ -75,7 +75,7 @@ export class Pool {
 
   #pump(): void {
     for (const lane of this.#lanes) if (lane.isDead) this.#lanes.delete(lane);
-    let lane: Lane | null;
+    let lane: Connection | null;
     while (this.#waiting.length > 0 && (lane = this.#pick()) !== null) {
       this.#waiting.shift()!.serve(lane);
     }
@@ -84,8 +84,8 @@ export class Pool {
   }
 
   /** An idle one; a busy one only when there can be no more. */
-  #pick(): Lane | null {
-    let best: Lane | null = null;
+  #pick(): Connection | null {
+    let best: Connection | null = null;
     for (const lane of this.#lanes) {
       if (!lane.exclusive && (best === null || lane.load < best.load)) best = lane;
     }

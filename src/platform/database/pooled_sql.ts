@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Lane } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { listen } from "./listen.ts";
 import { Pool } from "./pool.ts";
 import { makeSql, missing } from "./sql.ts";
@@ -12,7 +12,7 @@ import { runTransaction, type Work } from "./transaction.ts";
  */
 export function makePooledSql(
   template: postgres.Sql,
-  open: (onChange: () => void, onNotify?: (payload: string) => void) => Promise<Lane>,
+  open: (onChange: () => void, onNotify?: (payload: string) => void) => Promise<Connection>,
   max: number,
 ): postgres.Sql {
   const pool = new Pool(open, max);

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { type Address, parseAddress } from "./database_url.ts";
+import { type DatabaseAddress, parseDatabaseUrl } from "./database_url.ts";
 import { connect } from "./connect.ts";
 import type { Database, OpenOptions } from "./database.ts";
 import { ping } from "./ping.ts";
@@ -10,7 +10,7 @@ import { reasonOf, waitForDatabase } from "./wait_for_database.ts";
 export async function openServer(
   { databaseUrl, log, waitSeconds = 60, connections = 10 }: OpenOptions & { databaseUrl: string },
 ): Promise<Database> {
-  const address = parseAddress(databaseUrl);
+  const address = parseDatabaseUrl(databaseUrl);
   const sql = connect({ ...address, max: connections });
   const describe = describeAddress(address, sql);
   try {
@@ -47,7 +47,7 @@ export function versionFault(version: number): string | null {
     : `it is Postgres ${major}, and Postgres ${VERSION_MIN} or newer is needed. Upgrade the server.`;
 }
 
-function describeAddress({ target }: Address, sql: postgres.Sql): string {
+function describeAddress({ target }: DatabaseAddress, sql: postgres.Sql): string {
   const where = "path" in target ? target.path : `${target.host}:${target.port}`;
   return `${where}/${sql.options.database}`;
 }

@@ -1,4 +1,4 @@
-import { ElsewhereError } from "../../lib/remote_error.ts";
+import { RemoteError } from "../../lib/remote_error.ts";
 
 /** The storage cannot be used as it is. The message is one sentence for the operator: what, and what to do. */
 export class StorageError extends Error {
@@ -62,7 +62,7 @@ function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean
   // A cause may point back at its effect; ten deep is no cause any more.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
     if (error instanceof ConnectionError) return true;
-    if (error instanceof ElsewhereError) return false;
+    if (error instanceof RemoteError) return false;
     const { code } = error as { code?: unknown };
     if (typeof code === "string" && matches(code)) return true;
     if (

@@ -1,12 +1,12 @@
 import type postgres from "postgres";
-import type { Lane, Query } from "./connection.ts";
+import type { Connection, Query } from "./connection.ts";
 import { makeSql } from "./sql.ts";
 
 export type Work<T> = (tx: postgres.TransactionSql) => T | Promise<T>;
 
 /** Runs `work` between `begin` and `commit`, or `rollback` when it or any of its queries fails. */
 export async function runTransaction<T>(
-  lane: Lane,
+  lane: Connection,
   template: postgres.Sql,
   mode: string,
   work: Work<T>,
@@ -27,7 +27,11 @@ export async function runTransaction<T>(
 
 let savepoints = 0;
 
-async function runSavepoint<T>(lane: Lane, template: postgres.Sql, work: Work<T>): Promise<T> {
+async function runSavepoint<T>(
+  lane: Connection,
+  template: postgres.Sql,
+  work: Work<T>,
+): Promise<T> {
   const name = `savepoint_${++savepoints}`;
   await lane.execute(`savepoint ${name}`);
   try {
@@ -40,7 +44,7 @@ async function runSavepoint<T>(lane: Lane, template: postgres.Sql, work: Work<T>
   }
 }
 
-async function runScope<T>(lane: Lane, template: postgres.Sql, work: Work<T>): Promise<T> {
+async function runScope<T>(lane: Connection, template: postgres.Sql, work: Work<T>): Promise<T> {
   // Postgres refuses everything after a failed statement, so a failure that `work` overlooked counts.
   let failure: { error: unknown } | null = null;
   let open = true;

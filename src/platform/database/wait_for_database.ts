@@ -4,7 +4,7 @@ import { isStorageDown, isStorageUnavailable, StorageError } from "./storage_err
 const RETRY_MS = 250;
 const REPORT_MS = 2_000;
 
-export interface Waiting {
+export interface DatabaseWait {
   /** Where the database is, for people. */
   describe: string;
   log: OpenOptions["log"];
@@ -15,7 +15,10 @@ export interface Waiting {
  * Does a step of the start, and again as long as the database is away or cannot serve it, up to a limit.
  * The step must be harmless to repeat. Other errors pass as they are.
  */
-export async function waitForDatabase<T>(waiting: Waiting, step: () => Promise<T>): Promise<T> {
+export async function waitForDatabase<T>(
+  waiting: DatabaseWait,
+  step: () => Promise<T>,
+): Promise<T> {
   const { describe, log, waitSeconds } = waiting;
   const started = performance.now();
   let reportAt = started;

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { type Resolve, resolveHost } from "./resolve.ts";
 
@@ -58,9 +58,9 @@ export async function checkUrlResolves(
 export const PRIVATE_ADDRESS = "must not lead into a private network";
 
 /** `hint`: what would do instead. */
-export function unsafe(reason: string, param?: string, hint?: string): Refusal {
+export function unsafe(reason: string, param?: string, hint?: string): ApiError {
   const instead = hint === undefined ? "" : ` ${hint}`;
-  return new Refusal("unsafe_url", `${param ?? "The address"} ${reason}.${instead}`, { param });
+  return new ApiError("unsafe_url", `${param ?? "The address"} ${reason}.${instead}`, { param });
 }
 
 function objection(text: string, policy: OutboundPolicy): string | URL {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { checkUrl, checkUrlResolves } from "./check_url.ts";
 
 const STRICT = { allowPrivate: false };
@@ -79,7 +79,7 @@ function codeOf(text: string, policy: { allowPrivate: boolean }): string | null 
     checkUrl(text, policy, "callback_url");
     return null;
   } catch (error) {
-    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(error instanceof ApiError, String(error));
     assert.equal(error.param, "callback_url");
     assert.match(error.message, /^callback_url must .+\.$/);
     return error.code;

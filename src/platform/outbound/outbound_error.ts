@@ -1,4 +1,4 @@
-import { ElsewhereError } from "../../lib/remote_error.ts";
+import { RemoteError } from "../../lib/remote_error.ts";
 
 /** How a request to an address that a client named went wrong; stays inside unless its owner is told. */
 export type OutboundFault =
@@ -20,7 +20,7 @@ const SENTENCES: Readonly<Record<OutboundFault, string>> = {
   aborted: "The request was given up",
 };
 
-export class OutboundError extends ElsewhereError {
+export class OutboundError extends RemoteError {
   override readonly name = "OutboundError";
   /** It happened on a connection kept from an earlier request, before any answer. */
   readonly wasKept: boolean;

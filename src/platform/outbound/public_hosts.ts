@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
 import { type Resolve, resolveHost } from "./resolve.ts";
@@ -13,7 +13,7 @@ export interface PublicHostsOptions {
 }
 
 /** An image that an upstream will fetch, and where the client named it. */
-export interface LinkedImage {
+export interface ImageLink {
   readonly url: string;
   readonly param: string;
 }
@@ -43,10 +43,10 @@ export class PublicHosts {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  async check(images: readonly LinkedImage[]): Promise<void> {
+  async check(images: readonly ImageLink[]): Promise<void> {
     const params = new Map(images.map(({ url, param }) => [new URL(url).hostname, param]));
     if (params.size > HOSTS_MAX) {
-      throw new Refusal(
+      throw new ApiError(
         "invalid_value",
         `Images of one request may be at ${HOSTS_MAX} hosts: send the others as data: URLs.`,
         { param: "messages" },

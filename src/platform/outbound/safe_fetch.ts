@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import { isIPv6 } from "node:net";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { checkUrl, type OutboundPolicy, PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
 import { faultOf, OutboundError } from "./outbound_error.ts";
@@ -250,7 +250,7 @@ function bodyOf(
 }
 
 function known(error: unknown, wasKept = false): unknown {
-  if (error instanceof OutboundError || error instanceof Refusal) return error;
+  if (error instanceof OutboundError || error instanceof ApiError) return error;
   return new OutboundError(faultOf(error), { cause: error, wasKept });
 }
 

@@ -6,7 +6,7 @@ import type postgres from "postgres";
 import type { Queries } from "../database/database.ts";
 import { ConnectionError, isStorageDown } from "../database/storage_error.ts";
 import { openPgPool } from "./pg_pool.ts";
-import type { Message, Queue, Worker } from "./queue.ts";
+import type { JobHandler, JobMessage, Queue } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 
 export interface GraphileQueueOptions {
@@ -46,7 +46,7 @@ export class GraphileQueue implements Queue {
   readonly #enlisted = new Set<string>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #hands = new Map<string, Hands>();
-  #later = new Map<string, { message: Message; delayMs: number }>();
+  #later = new Map<string, { message: JobMessage; delayMs: number }>();
   #adding: Promise<void> | null = null;
   #removing: Promise<void> = Promise.resolve();
   #runner: Runner | null = null;
@@ -58,13 +58,13 @@ export class GraphileQueue implements Queue {
     this.#options = options;
   }
 
-  async enlist(sql: Queries, message: Message, delayMs = 0): Promise<void> {
+  async enlist(sql: Queries, message: JobMessage, delayMs = 0): Promise<void> {
     await addJobs(sql, [{ message, delayMs }]);
     if (this.#enlisted.size >= ENLISTED_MAX) this.#enlisted.clear();
     if (delayMs <= 0) this.#enlisted.add(keyOf(message));
   }
 
-  ring(message: Message, delayMs = 0): void {
+  ring(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     const key = keyOf(message);
     if (delayMs <= 0 && this.#enlisted.delete(key)) return;
@@ -80,7 +80,7 @@ export class GraphileQueue implements Queue {
     this.#adding ??= this.#add();
   }
 
-  start(workers: ReadonlyMap<string, Worker>): void {
+  start(workers: ReadonlyMap<string, JobHandler>): void {
     const { onStep, log } = this.#options;
     this.#runner = new Runner({
       workers,
@@ -211,12 +211,12 @@ interface Hands {
   readonly pool: Pool;
 }
 
-function keyOf({ kind, id }: Message): string {
+function keyOf({ kind, id }: JobMessage): string {
   return `${kind}:${id}`;
 }
 
 interface Job {
-  message: Message;
+  message: JobMessage;
   delayMs: number;
 }
 

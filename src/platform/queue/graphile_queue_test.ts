@@ -5,7 +5,7 @@ import { until } from "../../../test/helpers/chat_gateway.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/postgres.ts";
 import { GraphileQueue, migrateQueue } from "./graphile_queue.ts";
-import type { Next, Worker } from "./queue.ts";
+import type { JobHandler, NextStep } from "./queue.ts";
 
 interface Node extends AsyncDisposable {
   queue: GraphileQueue;
@@ -18,7 +18,7 @@ interface Ground extends AsyncDisposable {
   databaseUrl: string;
   /** A table of work to be done stands in for tasks. */
   due(): Promise<string[]>;
-  open(options?: { slots?: number; step?: (id: string) => Promise<Next> }): Node;
+  open(options?: { slots?: number; step?: (id: string) => Promise<NextStep> }): Node;
 }
 
 /** Nodes on one database, and a table of work whose rows are due until they are done. */
@@ -47,7 +47,7 @@ async function openGround(): Promise<Ground> {
         databaseUrl,
         log: (level, message, fields) => logged!.push(`${level} ${message} ${fields?.error ?? ""}`),
       });
-      const worker: Worker = {
+      const worker: JobHandler = {
         slots,
         async step(id) {
           steps!.push(id);
@@ -146,7 +146,7 @@ Deno.test(
   async () => {
     await using ground = await openGround();
     const done = new Map<string, number>();
-    const step = async (id: string): Promise<Next> => {
+    const step = async (id: string): Promise<NextStep> => {
       await new Promise((resume) => setTimeout(resume, 5));
       done.set(id, (done.get(id) ?? 0) + 1);
       return "done";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Queries } from "../database/database.ts";
 import { openKv } from "../database/kv.ts";
-import type { Message, Queue, Worker } from "./queue.ts";
+import type { JobHandler, JobMessage, Queue } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 
 export interface KvQueueOptions {
@@ -43,18 +43,18 @@ export class KvQueue implements Queue {
   }
 
   /** This queue is not in Postgres: there is nothing to take part in. */
-  enlist(_sql: Queries, _message: Message): Promise<void> {
+  enlist(_sql: Queries, _message: JobMessage): Promise<void> {
     return Promise.resolve();
   }
 
-  ring(message: Message, delayMs = 0): void {
+  ring(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     if (delayMs <= 0 && this.#runner?.hasRoom(message.kind) && this.#runner.offer(message)) return;
     const ringing = this.#enqueue(message, delayMs).finally(() => this.#ringing.delete(ringing));
     this.#ringing.add(ringing);
   }
 
-  start(workers: ReadonlyMap<string, Worker>): void {
+  start(workers: ReadonlyMap<string, JobHandler>): void {
     const { onStep, log } = this.options;
     this.#runner = new Runner({
       workers,
@@ -77,7 +77,7 @@ export class KvQueue implements Queue {
     return Promise.resolve(this.#failure ?? this.#runner?.ailment() ?? null);
   }
 
-  async #enqueue(message: Message, delayMs: number): Promise<void> {
+  async #enqueue(message: JobMessage, delayMs: number): Promise<void> {
     const kv = this.#kv;
     if (kv === null) return;
     try {

@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 // @ts-types="@types/pg"
 import pg from "pg";
-import { parseAddress } from "../database/database_url.ts";
+import { parseDatabaseUrl } from "../database/database_url.ts";
 import { dial, type ServerTarget } from "../database/dial.ts";
 
 const CONNECT_MS = 5_000;
@@ -11,7 +11,7 @@ const CONNECT_MS = 5_000;
  * means one thing: the same TLS, and unix sockets without `node:net`.
  */
 export function openPgPool(databaseUrl: string, max: number): pg.Pool {
-  const { target, database, user, password, session } = parseAddress(databaseUrl);
+  const { target, database, user, password, session } = parseDatabaseUrl(databaseUrl);
   const pool = new pg.Pool({
     max,
     ...(database === undefined ? {} : { database }),

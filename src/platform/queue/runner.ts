@@ -1,10 +1,10 @@
 import { isStorageDown } from "../database/storage_error.ts";
-import type { Message, Next, Worker } from "./queue.ts";
+import type { JobHandler, JobMessage, NextStep } from "./queue.ts";
 
 export interface RunnerOptions {
-  workers: ReadonlyMap<string, Worker>;
+  workers: ReadonlyMap<string, JobHandler>;
   /** A step asks to be looked at again. */
-  again(message: Message, delayMs: number): void;
+  again(message: JobMessage, delayMs: number): void;
   /** A step took so long and ended so. */
   onStep?(kind: string, ms: number, outcome: "done" | "again" | "broke"): void;
   log(level: "warn" | "error", message: string, fields?: Record<string, unknown>): void;
@@ -29,7 +29,7 @@ class Lane {
   /** Who waits for the end of a step. */
   readonly onEnd = new Map<string, () => void>();
 
-  constructor(readonly kind: string, readonly worker: Worker) {}
+  constructor(readonly kind: string, readonly worker: JobHandler) {}
 
   get hasRoom(): boolean {
     return this.running.size - this.slotless.size < this.worker.slots;
@@ -63,7 +63,7 @@ export class Runner implements AsyncDisposable {
   }
 
   /** Takes a message unless there is too much already. What it drops, the sweeper finds again. */
-  offer({ kind, id }: Message): boolean {
+  offer({ kind, id }: JobMessage): boolean {
     const lane = this.#lanes.get(kind);
     if (lane === undefined || this.#isClosed) return false;
     if (lane.running.has(id)) {
@@ -77,7 +77,7 @@ export class Runner implements AsyncDisposable {
   }
 
   /** Takes a message and waits for the end of its step; not when it was dropped or runs already. */
-  perform(message: Message): Promise<void> {
+  perform(message: JobMessage): Promise<void> {
     const lane = this.#lanes.get(message.kind);
     const isRunning = lane?.running.has(message.id) ?? true;
     if (!this.offer(message) || isRunning || lane!.onEnd.has(message.id)) return Promise.resolve();
@@ -117,7 +117,7 @@ export class Runner implements AsyncDisposable {
 
   async #run(lane: Lane, id: string): Promise<void> {
     const startedAt = performance.now();
-    let next: Next | null = null;
+    let next: NextStep | null = null;
     const leaveSlot = () => {
       lane.slotless.add(id);
       lane.end(id);

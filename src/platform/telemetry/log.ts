@@ -168,7 +168,7 @@ export function describeError(error: unknown): string {
 }
 
 /** The log as a function of the level, for parts that are given no more of it. */
-export function byLevel(log: Log) {
+export function logAtLevel(log: Log) {
   return (
     level: "debug" | "info" | "warn" | "error",
     message: string,

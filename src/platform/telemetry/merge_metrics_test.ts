@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addUp, keepCounts } from "./merge_metrics.ts";
+import { keepCountersOfExited, mergeMetrics } from "./merge_metrics.ts";
 import { openMetrics } from "./metrics.ts";
 import { openTaskMetrics } from "./task_metrics.ts";
 
@@ -16,11 +16,11 @@ async function thread(requests: number) {
   }
   metrics.refusals.inc({ code: `code_${requests}` });
   // As it comes from another thread.
-  return structuredClone(await metrics.tell());
+  return structuredClone(await metrics.collect());
 }
 
 Deno.test("counts of threads are added up; what each counts in the database is said once", async () => {
-  const text = await addUp([await thread(2), await thread(3)]);
+  const text = await mergeMetrics([await thread(2), await thread(3)]);
   const line = (text: string) => new RegExp(`^${text.replaceAll(/[{}+.]/g, "\\$&")}$`, "m");
   for (
     const expected of [
@@ -39,8 +39,11 @@ Deno.test("counts of threads are added up; what each counts in the database is s
 });
 
 Deno.test("of threads that are gone the counts stay, and nothing else", async () => {
-  const kept = await keepCounts([await keepCounts([await thread(2)]), await thread(3)]);
-  const text = await addUp([kept, await thread(5)]);
+  const kept = await keepCountersOfExited([
+    await keepCountersOfExited([await thread(2)]),
+    await thread(3),
+  ]);
+  const text = await mergeMetrics([kept, await thread(5)]);
   assert.match(text, /^tollgate_request_seconds_count\{.*\} 10$/m);
   assert.match(text, /^tollgate_requests_in_flight 1$/m);
   assert.match(text, /^tollgate_refusals_total\{code="code_2"\} 1$/m);

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from "prom-client";
-import { addUp, type Told } from "./merge_metrics.ts";
+import { type CollectedMetrics, mergeMetrics } from "./merge_metrics.ts";
 import { RequestTimes } from "./request_times.ts";
 
 /** What `/metrics` shows. Labels are closed sets (routes, statuses), never ids or names of clients. */
@@ -11,7 +11,7 @@ export interface Metrics {
   shortfalls: Counter;
   attempts: Counter<"provider" | "outcome">;
   /** What this thread has counted. */
-  tell(): Promise<Told>;
+  collect(): Promise<CollectedMetrics>;
   /** All there is to say, in Prometheus' text format. */
   render(): Promise<string>;
 }
@@ -20,7 +20,7 @@ export interface MetricFacts {
   version(): string;
   inFlight(): number;
   /** Of a thread among others: what all of them have counted. */
-  countAll?: ((own: Told) => Promise<readonly Told[]>) | undefined;
+  countAll?: ((own: CollectedMetrics) => Promise<readonly CollectedMetrics[]>) | undefined;
 }
 
 export function openMetrics(facts: MetricFacts): Metrics {
@@ -57,14 +57,14 @@ export function openMetrics(facts: MetricFacts): Metrics {
       this.set({ kind: "heap_used" }, heapUsed);
     },
   });
-  const tell = async () => await registry.getMetricsAsJSON() as Told;
+  const collect = async () => await registry.getMetricsAsJSON() as CollectedMetrics;
   return {
     registry,
-    tell,
+    collect,
     render: async () =>
       facts.countAll === undefined
         ? await registry.metrics()
-        : await addUp(await facts.countAll(await tell())),
+        : await mergeMetrics(await facts.countAll(await collect())),
     requests: new RequestTimes(registry),
     refusals: new Counter({
       name: "tollgate_refusals_total",

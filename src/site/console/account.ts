@@ -1,14 +1,14 @@
 import { findAccount } from "../../domain/accounts/accounts.ts";
 import { slowedUntil } from "../../domain/ledger/slow_down.ts";
 import type { Caller } from "../../domain/accounts/api_key_cache.ts";
-import type { Payer } from "../../domain/pricing/find_price.ts";
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import type { ConsoleDeps } from "./deps.ts";
 
 type Stored = Pick<ConsoleDeps, "database">;
 
 /** Calls the API as the account of whoever is signed in. */
-export async function callAs(
+export async function callApiAs(
   deps: ConsoleDeps,
   c: SiteContext,
   request: Request,
@@ -17,7 +17,10 @@ export async function callAs(
 }
 
 /** The account of whoever is signed in, as the declaration looks at it. */
-export async function payerOf(c: SiteContext, { database }: Stored): Promise<Payer> {
+export async function pricedAccountOf(
+  c: SiteContext,
+  { database }: Stored,
+): Promise<PricedAccount> {
   const caller = await callerOf(c, { database });
   const name = caller.planExpiresAt > Date.now() ? caller.plan : "free";
   return {

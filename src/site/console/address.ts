@@ -1,6 +1,6 @@
 import type { SiteContext } from "../context.ts";
 
 /** The API's address as readers of this page reach it. */
-export function apiAddress(c: SiteContext): string {
+export function apiUrl(c: SiteContext): string {
   return c.env.plan.service.baseUrl ?? `${new URL(c.req.url).origin}/v1`;
 }

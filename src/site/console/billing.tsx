@@ -1,13 +1,18 @@
 import type { Child } from "hono/jsx";
-import { Refusal } from "../../lib/api_error.ts";
-import { balance } from "../../domain/ledger/balance.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { readBalance } from "../../domain/ledger/balance.ts";
 import { exportCsv } from "../../domain/ledger/export_csv.ts";
-import { listLots, listMovements, type Lot, type Movement } from "../../domain/ledger/movements.ts";
+import {
+  type CreditGrant,
+  listCreditGrants,
+  listMovements,
+  type Movement,
+} from "../../domain/ledger/movements.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Empty, Field } from "../parts.tsx";
-import { payerOf } from "./account.ts";
+import { pricedAccountOf } from "./account.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { ago, bytes, count, date, moment, money } from "./format.ts";
+import { ago, bytes, date, formatCount, moment, money } from "./format.ts";
 import { BalanceFigures } from "./overview.tsx";
 import { Head, Pager, sendConsole, TableCard, withQuery } from "./shell.tsx";
 
@@ -21,10 +26,10 @@ export function billingPage({ database }: ConsoleDeps) {
     const { service, plans } = c.env.plan;
     const { after } = c.req.query();
     const period = readPeriod(c);
-    const payer = await payerOf(c, { database });
+    const payer = await pricedAccountOf(c, { database });
     const [now, lots, { data, hasMore }] = await Promise.all([
-      balance(sql, payer.id, service.currency),
-      listLots(sql, payer.id),
+      readBalance(sql, payer.id, service.currency),
+      listCreditGrants(sql, payer.id),
       listMovements(sql, { account: payer.id, limit: PAGE, after, ...period.span }),
     ]);
     const plan = plans.get(payer.plan)!;
@@ -43,11 +48,11 @@ export function billingPage({ database }: ConsoleDeps) {
               <dt>Renews or ends</dt>
               <dd>{now.plan.expires_at === null ? "has no end" : moment(now.plan.expires_at)}</dd>
               <dt>Requests a minute</dt>
-              <dd class="numeric">{count(plan.rates.requestsPerMinute)} per key</dd>
+              <dd class="numeric">{formatCount(plan.rates.requestsPerMinute)} per key</dd>
               <dt>Tokens a minute</dt>
-              <dd class="numeric">{count(plan.rates.tokensPerMinute)} per key</dd>
+              <dd class="numeric">{formatCount(plan.rates.tokensPerMinute)} per key</dd>
               <dt>Tasks at once</dt>
-              <dd class="numeric">{count(plan.rates.runningTasks)}</dd>
+              <dd class="numeric">{formatCount(plan.rates.runningTasks)}</dd>
               <dt>Room for uploads</dt>
               <dd class="numeric">{bytes(plan.rates.storageBytes)}</dd>
             </dl>
@@ -121,9 +126,9 @@ const KINDS: Readonly<Record<Movement["unit"], string>> = {
   video: "second",
 };
 
-function LotLine({ lot, currency }: { lot: Lot; currency: string }) {
+function LotLine({ lot, currency }: { lot: CreditGrant; currency: string }) {
   const isMoney = lot.unit === "money";
-  const amount = (value: string) => isMoney ? money(value, currency) : count(BigInt(value));
+  const amount = (value: string) => isMoney ? money(value, currency) : formatCount(BigInt(value));
   const unit = isMoney ? "" : ` ${KINDS[lot.unit]}s`;
   return (
     <li class="meter">
@@ -194,7 +199,7 @@ function MovementRow(
   const isIn = !amount.startsWith("-");
   const written = unit === "money"
     ? money(amount, currency)
-    : `${count(BigInt(amount))} ${KINDS[unit]}s`;
+    : `${formatCount(BigInt(amount))} ${KINDS[unit]}s`;
   return (
     <tr>
       <td data-label="When" class="nowrap">
@@ -230,7 +235,7 @@ function readPeriod(c: SiteContext): ReadPeriod {
     const day = c.req.query(name);
     if (day === undefined || day === "") return undefined;
     if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
-      throw new Refusal("invalid_value", `${name} must be a day such as 2026-01-31.`);
+      throw new ApiError("invalid_value", `${name} must be a day such as 2026-01-31.`);
     }
     return day;
   });

@@ -1,16 +1,16 @@
-import { Refusal } from "../../lib/api_error.ts";
-import { isVisible, type Model, type Plan, type Price } from "../../platform/config/config.ts";
-import { type Payer, priceFor } from "../../domain/pricing/find_price.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { type Config, isVisible, type Model, type Price } from "../../platform/config/config.ts";
+import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 
 /** A model as clients see it, with what this account pays for it. */
 export interface Offer {
   readonly model: Model;
-  readonly shown: ShownModel;
+  readonly shown: CatalogueModel;
   readonly price: Price | null;
 }
 
 /** The public detail view: nothing in it is private. */
-export interface ShownModel {
+export interface CatalogueModel {
   id: string;
   name: string;
   type: Model["type"];
@@ -23,25 +23,25 @@ export interface ShownModel {
   limits: Record<string, number | number[] | string[]>;
 }
 
-export function offersFor(plan: Plan, payer: Payer): Offer[] {
+export function offersFor(plan: Config, payer: PricedAccount): Offer[] {
   const now = Date.now();
   return [...plan.models.values()]
     .filter((model) => isVisible(model, payer))
     .map((model) => ({
       model,
-      shown: JSON.parse(model.detailJson) as ShownModel,
+      shown: JSON.parse(model.detailJson) as CatalogueModel,
       price: priceFor(plan, payer, model.id, now),
     }));
 }
 
-export function offerOf(plan: Plan, payer: Payer, id: string): Offer {
+export function offerOf(plan: Config, payer: PricedAccount, id: string): Offer {
   const found = offersFor(plan, payer).find(({ model }) => model.id === id);
-  if (found === undefined) throw new Refusal("not_found", "There is no such model.");
+  if (found === undefined) throw new ApiError("not_found", "There is no such model.");
   return found;
 }
 
 /** Where a type of model is called, as the declaration has it; null when that is not released. */
-export function routeOf(plan: Plan, type: Model["type"]): string | null {
+export function routeOf(plan: Config, type: Model["type"]): string | null {
   const route = plan.routes.find(({ operation, type: of, stage }) =>
     stage !== "planned" &&
     (operation === "generation" ? of === type : operation === type)

@@ -5,7 +5,7 @@ import { Form, Notice } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";
 import { DeliveryState } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { ago, count, moment, plural } from "./format.ts";
+import { ago, formatCount, moment, plural } from "./format.ts";
 import { Head, sendConsole } from "./shell.tsx";
 
 const PATH = "/console/webhooks";
@@ -119,7 +119,7 @@ function Attempt({ attempt }: { attempt: WebhookAttempt }) {
           {attempt.error !== null && <span class="soft">: {attempt.error}</span>}
         </span>
         <span class="small faint">
-          {moment(attempt.started_at)}, {count(attempt.latency_ms)} ms
+          {moment(attempt.started_at)}, {formatCount(attempt.latency_ms)} ms
         </span>
       </div>
       {attempt.response !== null && attempt.response !== "" && (

@@ -1,10 +1,13 @@
 import { isVisible } from "../../platform/config/config.ts";
-import type { Payer } from "../../domain/pricing/find_price.ts";
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import type { SiteContext } from "../context.ts";
-import { apiAddress } from "./address.ts";
+import { apiUrl } from "./address.ts";
 
 /** A command that works as it stands, once a key is in the environment. */
-export function firstCall(c: SiteContext, payer: Payer): { curl: string; model: string } | null {
+export function firstCall(
+  c: SiteContext,
+  payer: PricedAccount,
+): { curl: string; model: string } | null {
   const { models } = c.env.plan;
   const model = [...models.values()].find((each) =>
     each.type === "chat" && each.status !== "unavailable" && isVisible(each, payer)
@@ -15,7 +18,7 @@ export function firstCall(c: SiteContext, payer: Payer): { curl: string; model: 
     messages: [{ role: "user", content: "Hello!" }],
   });
   const curl = [
-    `curl ${apiAddress(c)}/chat/completions \\`,
+    `curl ${apiUrl(c)}/chat/completions \\`,
     '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
     '  -H "Content-Type: application/json" \\',
     `  -d '${body}'`,

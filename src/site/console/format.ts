@@ -58,7 +58,7 @@ const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
 
 /** `12,345` */
-export function count(value: number | bigint): string {
+export function formatCount(value: number | bigint): string {
   return whole.format(value);
 }
 
@@ -69,7 +69,7 @@ export function countShort(value: number): string {
 
 /** `1 call`, `12 calls` */
 export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+  return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
 export function bytes(value: number): string {

@@ -6,15 +6,15 @@ import {
   revokeKey,
 } from "../../domain/accounts/api_keys.ts";
 import { mustStillBeSignedIn } from "../../domain/accounts/people.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Badge, CodeBox, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";
-import { payerOf } from "./account.ts";
+import { pricedAccountOf } from "./account.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { firstCall } from "./first_call.ts";
 import { ago, date } from "./format.ts";
-import { readForm } from "../form.ts";
+import { readSiteForm } from "../form.ts";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
 const NAME_MAX = 100;
@@ -36,7 +36,7 @@ export function createKeyPage({ database, throttle }: ConsoleDeps) {
   return async function createKeyPage(c: SiteContext): Promise<Response> {
     const person = personOf(c);
     const { account } = person;
-    const form = await readForm(c);
+    const form = await readSiteForm(c);
     const name = (form.name ?? "").trim();
     const fault = faultOf(name);
     if (fault !== null) {
@@ -52,7 +52,7 @@ export function createKeyPage({ database, throttle }: ConsoleDeps) {
       await mustStillBeSignedIn(sql, person);
       return await createKey(sql, account, name, OWN_KEYS_MAX);
     });
-    const example = firstCall(c, await payerOf(c, { database }));
+    const example = firstCall(c, await pricedAccountOf(c, { database }));
     const keys = await listKeys(database.sql, account);
     return sendConsole(
       c,
@@ -91,7 +91,7 @@ export function revokeKeyPage({ database, changes }: ConsoleDeps) {
     const id = c.req.param("id") ?? "";
     const keys = await listKeys(database.sql, personOf(c).account);
     const key = keys.find((each) => each.id === id);
-    if (key === undefined) throw new Refusal("not_found", "There is no such key.");
+    if (key === undefined) throw new ApiError("not_found", "There is no such key.");
     await revokeKey(database, changes, id);
     return seeOtherWith(
       c,

@@ -1,11 +1,11 @@
 import type { SiteContext } from "../context.ts";
 import { Badge, CodeBox, Notice } from "../parts.tsx";
-import { payerOf } from "./account.ts";
-import { apiAddress } from "./address.ts";
+import { pricedAccountOf } from "./account.ts";
+import { apiUrl } from "./address.ts";
 import { type Offer, offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { count } from "./format.ts";
-import { ModelStatus, words } from "./models.tsx";
+import { formatCount } from "./format.ts";
+import { describeLimits, ModelStatusBadge } from "./models.tsx";
 import { Playground, type PlaygroundProps } from "./playground.tsx";
 import { bodyOf } from "./playground_body.ts";
 import { priceLines } from "./price_text.ts";
@@ -15,7 +15,7 @@ import { TypeMark } from "./type_mark.tsx";
 /** GET /console/models/{id} */
 export function modelPage(deps: ConsoleDeps) {
   return async function modelPage(c: SiteContext): Promise<Response> {
-    const payer = await payerOf(c, deps);
+    const payer = await pricedAccountOf(c, deps);
     return sendModel(c, offerOf(c.env.plan, payer, c.req.param("id") ?? ""));
   };
 }
@@ -42,7 +42,7 @@ export function sendModel(
           <span class="row-tight">
             <TypeMark type={shown.type} />
             {shown.name}
-            <ModelStatus status={shown.status} />
+            <ModelStatusBadge status={shown.status} />
           </span>
         }
         note={shown.description}
@@ -89,7 +89,7 @@ function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: 
       <section class="card stack-s">
         <h2 class="card-title">What it can do</h2>
         <div class="row-tight">
-          {shown.capabilities.map((each) => <Badge>{words(each)}</Badge>)}
+          {shown.capabilities.map((each) => <Badge>{describeLimits(each)}</Badge>)}
         </div>
         {(shown.advantages ?? []).length > 0 && (
           <ul class="plain-list soft small">
@@ -102,12 +102,12 @@ function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: 
           <h2 class="card-title">Limits</h2>
           <dl class="facts facts-tight">
             {limits.map(([name, value]) => {
-              const [label, unit] = LIMITS[name] ?? [words(name), ""];
+              const [label, unit] = LIMITS[name] ?? [describeLimits(name), ""];
               return (
                 <>
                   <dt>{label}</dt>
                   <dd class="numeric">
-                    {Array.isArray(value) ? value.join(", ") : count(value)}
+                    {Array.isArray(value) ? value.join(", ") : formatCount(value)}
                     {unit}
                   </dd>
                 </>
@@ -164,7 +164,7 @@ function callOf(c: SiteContext, { model, shown }: Offer, route: string): string 
     audio_file_id: "file_…",
   });
   return [
-    `curl ${apiAddress(c)}${route} \\`,
+    `curl ${apiUrl(c)}${route} \\`,
     '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
     '  -H "Content-Type: application/json" \\',
     `  -d '${JSON.stringify(body)}'${

@@ -1,7 +1,7 @@
 import { MODEL_TYPES } from "../../lib/model_types.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, Empty, Field, Select } from "../parts.tsx";
-import { payerOf } from "./account.ts";
+import { pricedAccountOf } from "./account.ts";
 import { type Offer, offersFor } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { priceShort } from "./price_text.ts";
@@ -12,7 +12,7 @@ import { TypeMark } from "./type_mark.tsx";
 export function modelsPage(deps: ConsoleDeps) {
   return async function modelsPage(c: SiteContext): Promise<Response> {
     const { plan } = c.env;
-    const payer = await payerOf(c, deps);
+    const payer = await pricedAccountOf(c, deps);
     const offers = offersFor(plan, payer);
     const { q = "", type = "", capability = "" } = c.req.query();
     const found = offers.filter(({ shown }) =>
@@ -44,7 +44,7 @@ export function modelsPage(deps: ConsoleDeps) {
             value={capability}
             options={[
               ["", "Any capability"],
-              ...capabilities.map((each) => [each, words(each)] as const),
+              ...capabilities.map((each) => [each, describeLimits(each)] as const),
             ]}
           />
           <button type="submit" class="button">Show</button>
@@ -79,7 +79,7 @@ function ModelCard({ offer: { shown, price }, currency }: { offer: Offer; curren
           <h2>{shown.name}</h2>
           <span class="mono faint small">{shown.id}</span>
         </div>
-        {shown.status !== "available" && <ModelStatus status={shown.status} />}
+        {shown.status !== "available" && <ModelStatusBadge status={shown.status} />}
       </div>
       <p class="soft model-card-text">{shown.description}</p>
       <p class="small numeric">
@@ -96,7 +96,7 @@ const STATUS = {
   unavailable: "bad",
 } as const;
 
-export function ModelStatus({ status }: { status: keyof typeof STATUS }) {
+export function ModelStatusBadge({ status }: { status: keyof typeof STATUS }) {
   return <Badge kind={STATUS[status]}>{status}</Badge>;
 }
 
@@ -111,7 +111,7 @@ function wordsOf(shown: Offer["shown"]): string {
 }
 
 /** `text_to_image` as people say it. */
-export function words(name: string): string {
+export function describeLimits(name: string): string {
   const text = name.replaceAll("_", " ");
   return text === "json schema" ? "JSON schema" : text;
 }

@@ -1,18 +1,18 @@
 import { listKeys } from "../../domain/accounts/api_keys.ts";
-import { type Balance, balance } from "../../domain/ledger/balance.ts";
+import { type Balance, readBalance } from "../../domain/ledger/balance.ts";
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { listUsage } from "../../domain/ledger/statement.ts";
 import { usageChart } from "../../domain/ledger/usage_days.ts";
 import { listTasks } from "../../workflows/tasks/find_task.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, CodeBox } from "../parts.tsx";
-import { payerOf } from "./account.ts";
+import { pricedAccountOf } from "./account.ts";
 import { BarChart } from "./chart.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { firstCall } from "./first_call.ts";
-import { ago, count, countShort, moment, money, moneyShort, plural } from "./format.ts";
+import { ago, countShort, formatCount, moment, money, moneyShort, plural } from "./format.ts";
 import { Charged, ReceiptState } from "./receipt_text.tsx";
-import { Choice, Head, sendConsole, TableCard } from "./shell.tsx";
+import { ChoiceLinks, Head, sendConsole, TableCard } from "./shell.tsx";
 import { TaskTable } from "./tasks.tsx";
 import { dayAgo, figuresOf, type UsageFigures } from "./usage_figures.ts";
 
@@ -26,9 +26,9 @@ export function overview({ database }: ConsoleDeps) {
     const asked = c.req.query("days");
     const days = SPANS.some(([value]) => value === asked) ? asked! : "30";
     const span = Number(days);
-    const payer = await payerOf(c, { database });
+    const payer = await pricedAccountOf(c, { database });
     const [now, rows, recent, tasks, keys] = await Promise.all([
-      balance(sql, payer.id, currency),
+      readBalance(sql, payer.id, currency),
       usageChart(sql, payer.id, dayAgo(span - 1)),
       listUsage(sql, { account: payer.id, limit: 8, order: "desc" }, currency),
       listTasks(sql, { account: payer.id, limit: 5, order: "desc" }),
@@ -43,7 +43,7 @@ export function overview({ database }: ConsoleDeps) {
       <>
         <Head title="Overview">
           {!isNew && (
-            <Choice
+            <ChoiceLinks
               label="Period"
               name="days"
               options={SPANS}
@@ -105,7 +105,7 @@ export function BalanceFigures({ balance }: { balance: Balance }) {
         {granted.map(([name, left, unit]) => (
           <div class="figure">
             <dt>{name} quota</dt>
-            <dd title={count(left)}>{countShort(left)}</dd>
+            <dd title={formatCount(left)}>{countShort(left)}</dd>
             <dd class="figure-note">{unit}</dd>
           </div>
         ))}
@@ -118,7 +118,7 @@ function Charts(
   { figures, span, currency }: { figures: UsageFigures; span: number; currency: string },
 ) {
   const { totals, models, spend, calls } = figures;
-  const failures = totals.failed === 0 ? "none failed" : `${count(totals.failed)} failed`;
+  const failures = totals.failed === 0 ? "none failed" : `${formatCount(totals.failed)} failed`;
   return (
     <div class="grid chart-pair">
       <section class="card stack">
@@ -140,7 +140,7 @@ function Charts(
         <div class="figure">
           <h2 class="figure-name">Calls, last {span} days</h2>
           <div class="figure-value">
-            {count(totals.calls)}{" "}
+            {formatCount(totals.calls)}{" "}
             <span class="figure-note">
               {failures}
               {totals.tokens > 0 && `, ${countShort(totals.tokens)} tokens`}

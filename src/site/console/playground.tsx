@@ -1,7 +1,7 @@
 import type { SiteContext } from "../context.ts";
 import { CsrfField, Notice } from "../parts.tsx";
 import type { Offer } from "./catalogue.ts";
-import { type Fields, type Message, readHistory } from "./playground_body.ts";
+import { type Fields, type PlaygroundMessage, readHistory } from "./playground_body.ts";
 import { Inputs } from "./playground_inputs.tsx";
 
 export interface PlaygroundProps {
@@ -51,7 +51,7 @@ export function Playground({ c, offer: { shown }, fields = {}, answer, fault }: 
   );
 }
 
-function historyOf(fields: Fields, answer: string | undefined): Message[] {
+function historyOf(fields: Fields, answer: string | undefined): PlaygroundMessage[] {
   const said = readHistory(fields.history);
   if (answer === undefined) return said;
   return [...said, { role: "user", content: fields.prompt ?? "" }, {
@@ -60,7 +60,7 @@ function historyOf(fields: Fields, answer: string | undefined): Message[] {
   }];
 }
 
-function Conversation({ history }: { history: readonly Message[] }) {
+function Conversation({ history }: { history: readonly PlaygroundMessage[] }) {
   return (
     <>
       <input type="hidden" name="history" value={JSON.stringify(history)} autocomplete="off" />

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 
 export type Body = Record<string, unknown>;
@@ -52,34 +52,34 @@ const WRITERS: Readonly<Record<Model["type"], (fields: Fields) => Body>> = {
   }),
 };
 
-export interface Message {
+export interface PlaygroundMessage {
   role: "system" | "user" | "assistant";
   content: string;
 }
 
 /** The conversation so far, kept in the form, and what is said now. */
-export function messagesOf({ history, system, prompt = "" }: Fields): Message[] {
+export function messagesOf({ history, system, prompt = "" }: Fields): PlaygroundMessage[] {
   const before = readHistory(history);
-  const said: Message[] = prompt === "" ? [] : [{ role: "user", content: prompt }];
-  const rules: Message[] = system === undefined || system.trim() === ""
+  const said: PlaygroundMessage[] = prompt === "" ? [] : [{ role: "user", content: prompt }];
+  const rules: PlaygroundMessage[] = system === undefined || system.trim() === ""
     ? []
     : [{ role: "system", content: system }];
   return [...rules, ...before, ...said];
 }
 
-export function readHistory(history: string | undefined): Message[] {
+export function readHistory(history: string | undefined): PlaygroundMessage[] {
   if (history === undefined || history === "") return [];
   try {
     const read = JSON.parse(history) as unknown;
     if (Array.isArray(read)) {
-      return read.filter((each): each is Message =>
+      return read.filter((each): each is PlaygroundMessage =>
         (each?.role === "user" || each?.role === "assistant") && typeof each.content === "string"
       ).map(({ role, content }) => ({ role, content }));
     }
   } catch {
     // Said below.
   }
-  throw new Refusal("invalid_value", "The conversation could not be read: start a new one.");
+  throw new ApiError("invalid_value", "The conversation could not be read: start a new one.");
 }
 
 function text(value: string | undefined): string | undefined {

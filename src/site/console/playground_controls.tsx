@@ -1,9 +1,9 @@
 import type { Child } from "hono/jsx";
 import { Field, Select } from "../parts.tsx";
-import type { ShownModel } from "./catalogue.ts";
+import type { CatalogueModel } from "./catalogue.ts";
 import type { Fields } from "./playground_body.ts";
 
-export function Prompt({ shown, fields }: { shown: ShownModel; fields: Fields }) {
+export function Prompt({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
   return (
     <Area
       name="prompt"
@@ -78,7 +78,7 @@ export function Upload({ name, label, accept }: { name: string; label: string; a
   );
 }
 
-export function Ratio({ shown, fields }: { shown: ShownModel; fields: Fields }) {
+export function Ratio({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
   return (
     <Pick
       shown={shown}
@@ -93,7 +93,7 @@ export function Ratio({ shown, fields }: { shown: ShownModel; fields: Fields }) 
 /** A choice among what the model declares; nothing where it declares nothing. */
 export function Pick(
   { shown, limit, name, label, fields, word = String, skip }: {
-    shown: ShownModel;
+    shown: CatalogueModel;
     limit: string;
     name: string;
     label: string;
@@ -116,11 +116,11 @@ export function Pick(
   );
 }
 
-export function Row({ children }: { children: Child }) {
+export function ControlRow({ children }: { children: Child }) {
   return <div class="grid field-grid">{children}</div>;
 }
 
-export function limitOf(shown: ShownModel, name: string): number | undefined {
+export function limitOf(shown: CatalogueModel, name: string): number | undefined {
   const value = shown.limits[name];
   return typeof value === "number" ? value : undefined;
 }

@@ -1,10 +1,19 @@
 import { Field, Select } from "../parts.tsx";
-import type { ShownModel } from "./catalogue.ts";
+import type { CatalogueModel } from "./catalogue.ts";
 import type { Fields } from "./playground_body.ts";
-import { Area, Images, limitOf, Pick, Prompt, Ratio, Row, Upload } from "./playground_controls.tsx";
+import {
+  Area,
+  ControlRow,
+  Images,
+  limitOf,
+  Pick,
+  Prompt,
+  Ratio,
+  Upload,
+} from "./playground_controls.tsx";
 
 /** What a model of this type is asked with: its own limits as choices. */
-export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
+export function Inputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
   switch (shown.type) {
     case "chat":
       return <ChatInputs shown={shown} fields={fields} />;
@@ -12,7 +21,7 @@ export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields })
       return (
         <>
           <Prompt shown={shown} fields={fields} />
-          <Row>
+          <ControlRow>
             <Pick shown={shown} limit="sizes" name="size" label="Size" fields={fields} />
             <Field
               name="n"
@@ -22,7 +31,7 @@ export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields })
               max={limitOf(shown, "max_count") ?? 10}
               value={fields.n ?? "1"}
             />
-          </Row>
+          </ControlRow>
           {shown.capabilities.includes("image_to_image") && <Images fields={fields} />}
         </>
       );
@@ -30,7 +39,7 @@ export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields })
       return (
         <>
           <Prompt shown={shown} fields={fields} />
-          <Row>
+          <ControlRow>
             <Pick
               shown={shown}
               limit="durations"
@@ -40,7 +49,7 @@ export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields })
               word={(value) => `${value} seconds`}
             />
             <Ratio shown={shown} fields={fields} />
-          </Row>
+          </ControlRow>
           {shown.capabilities.includes("image_to_video") && <Images fields={fields} />}
         </>
       );
@@ -49,9 +58,9 @@ export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields })
         <>
           <Upload name="avatar_file_id" label="Picture of a person" accept="image/*" />
           <Upload name="audio_file_id" label="What is said" accept="audio/*" />
-          <Row>
+          <ControlRow>
             <Ratio shown={shown} fields={fields} />
-          </Row>
+          </ControlRow>
           <p class="only-unscripted small soft">
             Uploads here need scripts. Without them, send files to the API and use their ids.
           </p>
@@ -64,7 +73,7 @@ export function Inputs({ shown, fields }: { shown: ShownModel; fields: Fields })
   }
 }
 
-function ChatInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
+function ChatInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
   return (
     <>
       <div class="field">
@@ -78,7 +87,7 @@ function ChatInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
         <summary>Settings</summary>
         <div class="stack">
           <Area name="system" label="System message" rows={2} value={fields.system} />
-          <Row>
+          <ControlRow>
             <Field
               name="temperature"
               label="Temperature"
@@ -98,14 +107,14 @@ function ChatInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
               placeholder={limitOf(shown, "max_output_tokens")}
               value={fields.max_completion_tokens}
             />
-          </Row>
+          </ControlRow>
         </div>
       </details>
     </>
   );
 }
 
-function DramaInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
+function DramaInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
   return (
     <>
       <Field name="title" label="Title" value={fields.title} maxlength={300} />
@@ -116,7 +125,7 @@ function DramaInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
         value={fields.script}
         max={limitOf(shown, "max_prompt_length")}
       />
-      <Row>
+      <ControlRow>
         <Select
           name="stage"
           label="How far"
@@ -131,7 +140,7 @@ function DramaInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
         />
         <Ratio shown={shown} fields={fields} />
         <Field name="episode" label="Episode" type="number" min="1" value={fields.episode ?? "1"} />
-      </Row>
+      </ControlRow>
       <Field
         name="from_task"
         label="Go on from a task, if any"
@@ -143,7 +152,7 @@ function DramaInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
   );
 }
 
-function SpeechInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) {
+function SpeechInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
   return (
     <>
       <Area
@@ -154,7 +163,7 @@ function SpeechInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) 
         max={limitOf(shown, "max_prompt_length")}
         required
       />
-      <Row>
+      <ControlRow>
         <Pick shown={shown} limit="voices" name="voice" label="Voice" fields={fields} />
         <Pick
           shown={shown}
@@ -174,7 +183,7 @@ function SpeechInputs({ shown, fields }: { shown: ShownModel; fields: Fields }) 
           step="0.05"
           value={fields.speed ?? "1"}
         />
-      </Row>
+      </ControlRow>
     </>
   );
 }

@@ -1,13 +1,13 @@
 import { trimDecimal } from "../../lib/money.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { findReceipt } from "../../domain/ledger/statement.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { count, moment, money } from "./format.ts";
-import { words } from "./models.tsx";
+import { formatCount, moment, money } from "./format.ts";
+import { describeLimits } from "./models.tsx";
 import { priceLines } from "./price_text.ts";
 import { ReceiptState } from "./receipt_text.tsx";
 import { Head, sendConsole } from "./shell.tsx";
@@ -18,7 +18,7 @@ export function receiptPage({ database }: ConsoleDeps) {
     const id = c.req.param("id") ?? "";
     const { currency } = c.env.plan.service;
     const receipt = await findReceipt(database.sql, personOf(c).account, id, currency);
-    if (receipt === null) throw new Refusal("not_found", "There is no receipt with this id.");
+    if (receipt === null) throw new ApiError("not_found", "There is no receipt with this id.");
     return sendConsole(
       c,
       { section: "billing", title: "Receipt" },
@@ -110,7 +110,7 @@ export function ReceiptCard({ receipt, title }: { receipt: Receipt; title?: stri
 
 function paidFrom({ from, currency }: Receipt): string {
   const parts = [
-    from.quota > 0 ? `${count(from.quota)} of quota` : "",
+    from.quota > 0 ? `${formatCount(from.quota)} of quota` : "",
     isNone(from.gift) ? "" : `${money(from.gift, currency)} of gifts`,
     isNone(from.cash) ? "" : `${money(from.cash, currency)} of cash`,
   ].filter((part) => part !== "");
@@ -126,8 +126,10 @@ function UsageWords({ usage }: { usage: Usage }) {
   const told = Object.entries(quantities)
     .filter(([name, value]) => name !== "calls" && Number(value) > 0)
     .map(([name, value]) => {
-      const amount = typeof value === "number" ? count(value) : trimDecimal(value, 0);
-      return `${amount} ${amount === "1" ? words(name).replace(/s$/, "") : words(name)}`;
+      const amount = typeof value === "number" ? formatCount(value) : trimDecimal(value, 0);
+      return `${amount} ${
+        amount === "1" ? describeLimits(name).replace(/s$/, "") : describeLimits(name)
+      }`;
     });
   return (
     <>

@@ -1,6 +1,6 @@
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { Badge } from "../parts.tsx";
-import { count, money } from "./format.ts";
+import { formatCount, money } from "./format.ts";
 
 const STATES: Record<Receipt["status"], ["good" | "warn" | "bad" | "info" | undefined, string]> = {
   settled: ["good", "paid"],
@@ -20,7 +20,7 @@ export function Charged({ receipt, currency }: { receipt: Receipt; currency: str
   const isFree = quota > 0 && /^0(\.0*)?$/.test(receipt.settled);
   return (
     <span>
-      {quota > 0 && <span class="faint">{count(quota)} of quota</span>}
+      {quota > 0 && <span class="faint">{formatCount(quota)} of quota</span>}
       {quota > 0 && !isFree && ", "}
       {!isFree && money(receipt.settled, currency)}
     </span>

@@ -1,9 +1,9 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { newSecret } from "../../lib/ids.ts";
-import { readForm } from "../form.ts";
+import { readSiteForm } from "../form.ts";
 import type { SiteContext } from "../context.ts";
-import { seeOther, sendJson } from "../respond.ts";
-import { callAs, payerOf } from "./account.ts";
+import { seeOther, sendSiteJson } from "../respond.ts";
+import { callApiAs, pricedAccountOf } from "./account.ts";
 import { offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { money } from "./format.ts";
@@ -19,7 +19,7 @@ const BELOW = "/console/api/";
 export function runModel(deps: ConsoleDeps) {
   return async function runModel(c: SiteContext): Promise<Response> {
     const isPage = c.req.header("accept")?.includes("text/html") ?? false;
-    const fields = await readForm(c);
+    const fields = await readSiteForm(c);
     const { offer, route } = await offered(deps, c);
     const body = bodyOf(offer.model, fields);
     if (offer.model.type === "chat" && !isPage && offer.model.capabilities.has("streaming")) {
@@ -46,16 +46,16 @@ export function runModel(deps: ConsoleDeps) {
 /** POST /console/models/{id}/quote: what it would cost at the most, as the form stands. */
 export function quoteModel(deps: ConsoleDeps) {
   return async function quoteModel(c: SiteContext): Promise<Response> {
-    const fields: Fields = await readForm(c);
+    const fields: Fields = await readSiteForm(c);
     const { offer, route } = await offered(deps, c);
     // A conversation has a price before its first word: that of the longest answer.
     const isSilent = offer.model.type === "chat" && (fields.prompt ?? "") === "";
     const body = bodyOf(offer.model, isSilent ? { ...fields, prompt: " " } : fields);
     const answer = await call(deps, c, "/quotes", { path: route, body });
-    if (!answer.ok) return sendJson({ text: "" });
+    if (!answer.ok) return sendSiteJson({ text: "" });
     const quote = await answer.json() as { amount: string; covered: boolean };
     const amount = money(quote.amount, c.env.plan.service.currency);
-    return sendJson({
+    return sendSiteJson({
       text: quote.covered
         ? `At most ${amount}`
         : `At most ${amount}, more than your balance covers`,
@@ -78,16 +78,16 @@ export function callApi(deps: ConsoleDeps) {
     }
     const { method, raw } = c.req;
     const request = new Request(url, { method, headers, body: raw.body, signal: raw.signal });
-    return privately(await callAs(deps, c, request));
+    return privately(await callApiAs(deps, c, request));
   };
 }
 
 async function offered(deps: ConsoleDeps, c: SiteContext) {
   const { plan } = c.env;
-  const offer = offerOf(plan, await payerOf(c, deps), c.req.param("id") ?? "");
+  const offer = offerOf(plan, await pricedAccountOf(c, deps), c.req.param("id") ?? "");
   const route = routeOf(plan, offer.model.type);
   if (route === null) {
-    throw new Refusal("endpoint_not_released", "Models of this type cannot be called yet.");
+    throw new ApiError("endpoint_not_released", "Models of this type cannot be called yet.");
   }
   return { offer, route };
 }
@@ -106,7 +106,7 @@ async function call(
     body: bytes,
     signal: c.req.raw.signal,
   });
-  return privately(await callAs(deps, c, request));
+  return privately(await callApiAs(deps, c, request));
 }
 
 /** What a person sees of their account is kept by no cache. */

@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import { type PageOptions, sendPage } from "../layout.tsx";
+import { type PageOptions, sendHtmlPage } from "../layout.tsx";
 import { personOf, type SiteContext } from "../context.ts";
 
 /** Where one is in the console. */
@@ -43,7 +43,7 @@ export function sendConsole(
   const link = ([id, path, name]: [Section, string, string]) => (
     <a href={path} {...(id === section ? { "aria-current": "page" } : {})}>{name}</a>
   );
-  return sendPage(
+  return sendHtmlPage(
     c,
     { ...page, at: "console", scripts: ["console", ...page.scripts ?? []] },
     <div class="with-side">
@@ -144,7 +144,7 @@ export function withQuery(path: string, query: Record<string, string | undefined
 }
 
 /** A row of choices that are links, such as 7, 30 or 90 days. */
-export function Choice(
+export function ChoiceLinks(
   { label, options, value, path, query, name }: {
     label: string;
     options: readonly (readonly [value: string, text: string])[];

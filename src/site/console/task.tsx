@@ -11,7 +11,7 @@ import type { ConsoleDeps } from "./deps.ts";
 import { duration, moment } from "./format.ts";
 import { ReceiptCard } from "./receipt.tsx";
 import { Head, sendConsole } from "./shell.tsx";
-import { Outputs, type ShownStage, Stages } from "./task_outputs.tsx";
+import { Outputs, Stages, type StageView } from "./task_outputs.tsx";
 import { TaskState } from "./tasks.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
@@ -62,7 +62,7 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
           </Notice>
         )}
         {task.stages !== undefined && task.stages.length > 0
-          ? <Stages stages={task.stages as unknown as readonly ShownStage[]} />
+          ? <Stages stages={task.stages as unknown as readonly StageView[]} />
           : task.output.length > 0 && (
             <section class="card stack">
               <h2 class="card-title">Results</h2>

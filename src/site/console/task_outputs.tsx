@@ -6,7 +6,7 @@ type Output = RenderedTask["output"][number];
 type FileOutput = Extract<Output, { url: string }>;
 
 /** A stage of a drama, as the task shows it. */
-export interface ShownStage {
+export interface StageView {
   readonly stage: string;
   readonly status: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
   readonly progress: number;
@@ -38,7 +38,7 @@ const KINDS = {
 } as const;
 
 /** The stages of a drama; the last that has something is open. */
-export function Stages({ stages }: { stages: readonly ShownStage[] }) {
+export function Stages({ stages }: { stages: readonly StageView[] }) {
   const last = stages.findLastIndex(({ output }) => output.length > 0);
   return (
     <section class="stack" aria-label="Stages">

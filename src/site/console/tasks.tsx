@@ -2,7 +2,7 @@ import { MODEL_TYPES } from "../../lib/model_types.ts";
 import { listTasks } from "../../workflows/tasks/find_task.ts";
 import { isOver, type Status, STATUSES, type TaskRow } from "../../workflows/tasks/task.ts";
 import { receiptOf } from "../../workflows/tasks/task.ts";
-import { showReceipt } from "../../domain/ledger/receipt.ts";
+import { toReceipt } from "../../domain/ledger/receipt.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { Badge, Empty, Select } from "../parts.tsx";
 import type { ConsoleDeps } from "./deps.ts";
@@ -130,7 +130,7 @@ export function TaskTable(
           </td>
           <td data-label="Charged" class="right">
             {isOver(task.status)
-              ? <Charged receipt={showReceipt(receiptOf(task), currency)} currency={currency} />
+              ? <Charged receipt={toReceipt(receiptOf(task), currency)} currency={currency} />
               : <span class="faint">not yet</span>}
           </td>
         </tr>

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import {
@@ -12,14 +12,14 @@ import {
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
 import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { readForm } from "../form.ts";
+import { readSiteForm } from "../form.ts";
 import { Empty, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { moment, plural } from "./format.ts";
 import { Head, Pager, sendConsole } from "./shell.tsx";
-import { EndpointFields, EndpointState, readEndpoint, WEBHOOKS } from "./webhooks.tsx";
+import { EndpointFieldset, EndpointState, readEndpoint, WEBHOOKS } from "./webhooks.tsx";
 
 const PAGE = 20;
 /** How far back everything that failed is sent again. */
@@ -34,7 +34,7 @@ export function webhookPage(deps: ConsoleDeps) {
 export function updateWebhook(deps: ConsoleDeps) {
   return async function updateWebhook(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    const fields = await readForm(c);
+    const fields = await readSiteForm(c);
     try {
       const wanted = readEndpoint(fields);
       await checkUrlResolves(wanted.url, c.env.plan.outbound, "url");
@@ -44,7 +44,7 @@ export function updateWebhook(deps: ConsoleDeps) {
       });
       return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Saved.");
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status >= 500 || error.status === 404) throw error;
+      if (!(error instanceof ApiError) || error.status >= 500 || error.status === 404) throw error;
       return await sendWebhook(deps, c, { fields, fault: error.message });
     }
   };
@@ -165,7 +165,7 @@ async function sendWebhook(
       <details class="disclosure" open={fault !== undefined}>
         <summary>Change it</summary>
         <Form c={c} action={`${WEBHOOKS}/${id}`}>
-          <EndpointFields fields={fields ?? fieldsOf(endpoint)} fault={fault} />
+          <EndpointFieldset fields={fields ?? fieldsOf(endpoint)} fault={fault} />
           <div>
             <button type="submit" class="button button-primary">Save</button>
           </div>

@@ -1,7 +1,7 @@
 import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { readForm } from "../form.ts";
+import { readSiteForm } from "../form.ts";
 import { Form, Select } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";
 import type { ConsoleDeps } from "./deps.ts";
@@ -60,7 +60,7 @@ export function secretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
 export function rotateSecretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
   return async function rotateSecretPage(c: SiteContext): Promise<Response> {
     const { owner } = await ownerOf(sql, c);
-    const { overlap } = await readForm(c);
+    const { overlap } = await readSiteForm(c);
     await rotateSecret(sql, seal, owner, overlap === "0" ? 0 : undefined);
     return seeOtherWith(c, pathOf(owner), "good", "The new secret signs from now on.");
   };

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import { DELIVERY_STATES, listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import {
@@ -9,13 +9,13 @@ import {
 import { TASK_EVENTS, type TaskEvent } from "../../domain/webhooks/event.ts";
 import { revealSecret } from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { readForm } from "../form.ts";
+import { readSiteForm } from "../form.ts";
 import { Badge, Empty, Field, Form } from "../parts.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { date } from "./format.ts";
 import { SecretCard } from "./secret_card.tsx";
-import { Choice, Head, Pager, sendConsole, TableCard } from "./shell.tsx";
+import { ChoiceLinks, Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 
 export const WEBHOOKS = "/console/webhooks";
 const PAGE = 20;
@@ -35,7 +35,7 @@ export function createWebhookPage(deps: ConsoleDeps) {
   return async function createWebhookPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
     const { sql, seal } = deps.webhooks;
-    const fields = await readForm(c);
+    const fields = await readSiteForm(c);
     try {
       const wanted = readEndpoint(fields);
       await checkUrlResolves(wanted.url, c.env.plan.outbound, "url");
@@ -55,7 +55,7 @@ export function createWebhookPage(deps: ConsoleDeps) {
         </>,
       );
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status >= 500) throw error;
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
       return await sendWebhooks(deps, c, { fields, fault: error.message });
     }
   };
@@ -66,10 +66,10 @@ export function readEndpoint(
   fields: Record<string, string>,
 ): { url: string; description: string; event_types: TaskEvent[] | undefined } {
   const url = (fields.url ?? "").trim();
-  if (url === "") throw new Refusal("missing_field", "Say where events go: an https address.");
+  if (url === "") throw new ApiError("missing_field", "Say where events go: an https address.");
   const description = (fields.description ?? "").trim();
   if (description.length > 200) {
-    throw new Refusal("invalid_value", "A description has 200 characters at the most.");
+    throw new ApiError("invalid_value", "A description has 200 characters at the most.");
   }
   const types = TASK_EVENTS.filter((type) => fields[type] !== undefined);
   return { url, description, event_types: types.length === 0 ? undefined : types };
@@ -106,7 +106,7 @@ async function sendWebhooks(
       <details class="disclosure" open={isNew || fault !== undefined}>
         <summary>New endpoint</summary>
         <Form c={c} action={WEBHOOKS}>
-          <EndpointFields fields={fields} fault={fault} />
+          <EndpointFieldset fields={fields} fault={fault} />
           <div>
             <button type="submit" class="button button-primary">Create endpoint</button>
           </div>
@@ -125,7 +125,7 @@ async function sendWebhooks(
             title="Deliveries"
             deliveries={deliveries.data}
             head={
-              <Choice
+              <ChoiceLinks
                 label="State of deliveries"
                 name="status"
                 options={[["", "All"], ...DELIVERY_STATES.map((each) => [each, each] as const)]}
@@ -180,7 +180,7 @@ function shortType(type: string): string {
   return type.replace(/^task\./, "");
 }
 
-export function EndpointFields(
+export function EndpointFieldset(
   { fields, fault }: { fields: Record<string, string>; fault?: string | undefined },
 ) {
   return (

@@ -57,14 +57,14 @@ export interface Schema {
 }
 
 /** One call of the API, as the reference lists it. */
-export interface Call extends Operation {
+export interface DocumentedCall extends Operation {
   method: string;
   path: string;
 }
 
 export interface Group {
   title: string;
-  calls: Call[];
+  calls: DocumentedCall[];
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -86,7 +86,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** Every call, in groups that people look under. */
 export function groupsOf(document: OpenApi): Group[] {
-  const groups = new Map<string, Call[]>();
+  const groups = new Map<string, DocumentedCall[]>();
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const tag = operation.tags[0] ?? "other";

@@ -1,4 +1,4 @@
-import { refusalTable } from "../../lib/api_error.ts";
+import { apiErrorTable } from "../../lib/api_error.ts";
 import type { SiteContext } from "../context.ts";
 import { CodeBox } from "../parts.tsx";
 import { sendDocs } from "./shell.tsx";
@@ -15,7 +15,7 @@ const BODY = `{
 
 /** GET /docs/errors: what can go wrong, and what it means for money. */
 export function errorsGuide(c: SiteContext): Response {
-  const rows = refusalTable().toSorted((a, b) => a.status - b.status);
+  const rows = apiErrorTable().toSorted((a, b) => a.status - b.status);
   return sendDocs(
     c,
     { title: "Errors, limits, money" },

@@ -9,7 +9,7 @@ import { sendDocs } from "./shell.tsx";
 export function quickStart(c: SiteContext): Response {
   const { service } = c.env.plan;
   const base = baseUrlOf(c);
-  const model = modelOf(c, "chat");
+  const model = exampleModel(c, "chat");
   return sendDocs(
     c,
     { title: "Quick start" },
@@ -77,7 +77,7 @@ export function quickStart(c: SiteContext): Response {
   );
 }
 
-export function modelOf(c: SiteContext, type: Model["type"]): string {
+export function exampleModel(c: SiteContext, type: Model["type"]): string {
   const models = [...c.env.plan.models.values()];
   const open = models.filter(({ visibility }) => visibility === "everyone");
   return open.find((model) => model.type === type)?.id ?? "model-id";

@@ -1,11 +1,11 @@
 import { raw } from "hono/html";
-import type { Plan } from "../../platform/config/config.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext, SiteDeps } from "../context.ts";
 import { Badge, CodeBox } from "../parts.tsx";
 import {
-  type Call,
   describeType,
+  type DocumentedCall,
   type Field,
   fieldsOf,
   type Group,
@@ -13,7 +13,7 @@ import {
   type OpenApi,
 } from "./document.ts";
 import { sampleCurl } from "./sample.ts";
-import { anchorOf, sendDocs, Stage, Verb } from "./shell.tsx";
+import { anchorOf, sendDocs, StageBadge, Verb } from "./shell.tsx";
 
 interface Rendered {
   groups: Group[];
@@ -21,7 +21,7 @@ interface Rendered {
 }
 
 /** Written once per plan and address: the document only changes with the declaration. */
-const rendered = new WeakMap<Plan, Map<string, Rendered>>();
+const rendered = new WeakMap<Config, Map<string, Rendered>>();
 
 /** The reference, made from the document that is served at /openapi.json. */
 export function reference({ document }: SiteDeps, audience: "client" | "operator") {
@@ -70,7 +70,7 @@ export function reference({ document }: SiteDeps, audience: "client" | "operator
 
 function render(
   document: OpenApi,
-  plan: Plan,
+  plan: Config,
   base: string,
   audience: "client" | "operator",
 ): Rendered {
@@ -89,7 +89,12 @@ function render(
 }
 
 function CallEntry(
-  { document, plan, base, call }: { document: OpenApi; plan: Plan; base: string; call: Call },
+  { document, plan, base, call }: {
+    document: OpenApi;
+    plan: Config;
+    base: string;
+    call: DocumentedCall;
+  },
 ) {
   const id = anchorOf(call);
   const [type, body] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
@@ -99,7 +104,7 @@ function CallEntry(
       <div class="call-title">
         <Verb method={call.method} />
         <h3>{call.path}</h3>
-        <Stage stage={call["x-stage"]} />
+        <StageBadge stage={call["x-stage"]} />
         {call.deprecated && <Badge kind="warn">Deprecated</Badge>}
       </div>
       <p>{call.summary}.</p>

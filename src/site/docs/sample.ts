@@ -1,5 +1,5 @@
-import type { Model, Plan } from "../../platform/config/config.ts";
-import { type Call, type OpenApi, resolve, type Schema } from "./document.ts";
+import type { Config, Model } from "../../platform/config/config.ts";
+import { type DocumentedCall, type OpenApi, resolve, type Schema } from "./document.ts";
 
 /** Sentences that make sense where one is asked for; everything else is made from the schema. */
 const TEXTS: Readonly<Record<string, string>> = {
@@ -17,7 +17,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** A call of the API as a line for the shell. */
-export function sampleCurl(document: OpenApi, plan: Plan, base: string, call: Call): string {
+export function sampleCurl(
+  document: OpenApi,
+  plan: Config,
+  base: string,
+  call: DocumentedCall,
+): string {
   const site = base.replace(/\/v1$/, "");
   const secret = call.tags.includes("operator") ? "ADMIN_TOKEN" : "TOLLGATE_API_KEY";
   const lines = [
@@ -43,7 +48,7 @@ export function sampleCurl(document: OpenApi, plan: Plan, base: string, call: Ca
 }
 
 /** A model that a call can be made with, so that a reader can paste it. */
-function modelFor(plan: Plan, call: Call): string {
+function modelFor(plan: Config, call: DocumentedCall): string {
   const kinds: readonly (readonly [RegExp, Model["type"]])[] = [
     [/images/, "image"],
     [/videos/, "video"],

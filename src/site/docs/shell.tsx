@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx";
 import type { SiteContext } from "../context.ts";
-import { sendPage } from "../layout.tsx";
+import { sendHtmlPage } from "../layout.tsx";
 import { Badge } from "../parts.tsx";
-import type { Call, Group } from "./document.ts";
+import type { DocumentedCall, Group } from "./document.ts";
 
 const GUIDES = [
   ["/docs", "Quick start"],
@@ -22,7 +22,7 @@ export function sendDocs(
   { title, groups = [] }: { title: string; groups?: readonly Group[] },
   content: Child,
 ): Response {
-  return sendPage(
+  return sendHtmlPage(
     c,
     {
       title: `${title} · Docs`,
@@ -74,12 +74,12 @@ export function Verb({ method }: { method: string }) {
   return <span class={`verb verb-${method}`}>{method === "delete" ? "del" : method}</span>;
 }
 
-export function Stage({ stage }: { stage: Call["x-stage"] }) {
+export function StageBadge({ stage }: { stage: DocumentedCall["x-stage"] }) {
   if (stage === "preview") return <Badge kind="info">Preview</Badge>;
   return stage === "planned" ? <Badge>Planned</Badge> : null;
 }
 
-export function anchorOf(call: Call): string {
+export function anchorOf(call: DocumentedCall): string {
   return call.operationId;
 }
 

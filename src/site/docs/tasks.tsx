@@ -1,7 +1,7 @@
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext } from "../context.ts";
 import { CodeBox } from "../parts.tsx";
-import { modelOf } from "./quick_start.tsx";
+import { exampleModel } from "./quick_start.tsx";
 import { sendDocs } from "./shell.tsx";
 
 /** GET /docs/tasks: work that takes longer than a request should. */
@@ -32,7 +32,7 @@ export function tasksGuide(c: SiteContext): Response {
   -H "Authorization: Bearer $TOLLGATE_API_KEY" \\
   -H "Content-Type: application/json" \\
   -H "Idempotency-Key: order-4711" \\
-  -d '{"model": "${modelOf(c, "image")}", "prompt": "a lighthouse at dusk"}'`}
+  -d '{"model": "${exampleModel(c, "image")}", "prompt": "a lighthouse at dusk"}'`}
         />
       </section>
       <section aria-labelledby="follow">

@@ -1,10 +1,10 @@
-import type { Asker } from "../../domain/accounts/fair_queue.ts";
+import type { PasswordCaller } from "../../domain/accounts/fair_queue.ts";
 import { identitiesOf } from "../../domain/accounts/identities.ts";
 import { findPasswordHash, renamePerson, setPassword } from "../../domain/accounts/people.ts";
 import { passwordFault } from "../../domain/accounts/passwords.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { deleteAccount } from "../delete_account.ts";
-import { addressOf, readForm } from "../form.ts";
+import { clientAddress, readSiteForm } from "../form.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { forgetSession, signIn } from "../visitor.ts";
 import { accountPage } from "./account_page.tsx";
@@ -22,7 +22,7 @@ export type AccountFaults = Partial<
 export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
   site.get("/account", (c) => show(c, deps));
   site.post("/account/name", async (c) => {
-    const { name = "" } = await readForm(c);
+    const { name = "" } = await readSiteForm(c);
     const text = name.trim();
     if (text === "" || text.length > 200) {
       return show(c, deps, { name: "Use 1 to 200 characters." });
@@ -33,7 +33,7 @@ export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
   site.post("/account/password", (c) => changePassword(c, deps));
   site.post("/account/sessions/end", async (c) => {
     const { person, session } = signedInOf(c);
-    const { session: hash } = await readForm(c);
+    const { session: hash } = await readSiteForm(c);
     const own = (await deps.sessions.list(person.id)).find((each) => each.hash === hash);
     if (own !== undefined) await deps.sessions.end(own);
     if (own?.hash === session.hash) return forgetSession(c, seeOther("/sign-in"));
@@ -62,7 +62,7 @@ async function show(
 
 async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const { person } = signedInOf(c);
-  const { present = "", password = "" } = await readForm(c);
+  const { present = "", password = "" } = await readSiteForm(c);
   if (person.hasPassword && !await isTheirs(c, deps, present)) {
     return await show(c, deps, { present: "This is not your present password." });
   }
@@ -85,7 +85,7 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
 
 async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const { person } = signedInOf(c);
-  const { confirm = "" } = await readForm(c);
+  const { confirm = "" } = await readSiteForm(c);
   if (person.hasPassword) {
     if (!await isTheirs(c, deps, confirm)) {
       return await show(c, deps, { confirm: "This is not your password." });
@@ -102,13 +102,13 @@ async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
 
 async function isTheirs(c: SiteContext, deps: SiteDeps, password: string): Promise<boolean> {
   const { person } = signedInOf(c);
-  await deps.throttle.take([[`confirm:${person.id}:${addressOf(c)}`, TRIES]]);
+  await deps.throttle.take([[`confirm:${person.id}:${clientAddress(c)}`, TRIES]]);
   const hash = await findPasswordHash(deps.database.sql, person.id);
   return await deps.passwords.fits(password, hash, asker(c));
 }
 
 /** Whoever is signed in does not wait for those who are not. */
-function asker(c: SiteContext): Asker {
+function asker(c: SiteContext): PasswordCaller {
   return { client: signedInOf(c).person.id, isKnown: true };
 }
 

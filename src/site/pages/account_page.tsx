@@ -4,7 +4,7 @@ import { readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext } from "../context.ts";
 import { deviceName } from "../device.ts";
 import { ago, day } from "../format.ts";
-import { sendPage } from "../layout.tsx";
+import { sendHtmlPage } from "../layout.tsx";
 import { Badge, Field, Form, PageHead } from "../parts.tsx";
 import type { AccountFaults } from "./account.tsx";
 
@@ -18,7 +18,7 @@ interface AccountView {
 export function accountPage(c: SiteContext, view: AccountView): Response {
   const { person } = signedInOf(c);
   const isFaulty = Object.values(view.faults).some(Boolean);
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title: "Account", at: "account", width: "text", status: isFaulty ? 422 : 200 },
     <>

@@ -1,6 +1,6 @@
 import {
-  type Delivery,
   findGrant,
+  type GrantDelivery,
   grantKey,
   type GrantRequest,
   type GrantSession,
@@ -16,7 +16,7 @@ import {
   type SiteDeps,
   type SiteRouter,
 } from "../context.ts";
-import { readForm } from "../form.ts";
+import { readSiteForm } from "../form.ts";
 import { seeOther } from "../respond.ts";
 import { mustBeSignedIn } from "../visitor.ts";
 import { consentPage, expiredPage, faultPage, resultPage } from "./connect_pages.tsx";
@@ -52,7 +52,7 @@ async function enter(c: SiteContext, { database }: SiteDeps): Promise<Response> 
 }
 
 async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
-  const form = await readForm(c);
+  const form = await readSiteForm(c);
   const read = readConnectRequest(new URLSearchParams(form.request));
   if ("faults" in read) return faultPage(c, read.faults);
   const { request } = read;
@@ -82,8 +82,8 @@ async function showResult(c: SiteContext, { database }: SiteDeps): Promise<Respo
  * and never learns it; the form on that page follows it with the whole window.
  */
 async function send(c: SiteContext, { database }: SiteDeps): Promise<Response> {
-  const { ticket = "", way } = await readForm(c);
-  const delivery: Delivery = way === "quiet" ? "quiet" : "page";
+  const { ticket = "", way } = await readSiteForm(c);
+  const delivery: GrantDelivery = way === "quiet" ? "quiet" : "page";
   const taken = await takeKey(database.sql, ticket, grantSession(c), delivery);
   if (taken === null) return expiredPage(c);
   return seeOther(callbackAddress(taken as GrantRequest, { api_key: taken.key }), UNSEEN);

@@ -5,7 +5,7 @@ import {
   keyNameOf,
 } from "../../domain/accounts/browser_grants.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { sendPage } from "../layout.tsx";
+import { sendHtmlPage } from "../layout.tsx";
 import { CsrfField, Form, Notice } from "../parts.tsx";
 import { type ConnectFault, connectQuery } from "./connect_request.ts";
 
@@ -18,7 +18,7 @@ export function consentPage(
   const { client, redirectUri } = request;
   const person = personOf(c);
   const { host, origin } = new URL(redirectUri);
-  return sendPage(
+  return sendHtmlPage(
     c,
     // The answer to this form leads to the program's own address.
     { title: `Connect ${client}`, width: "narrow", reach: { form: origin } },
@@ -66,7 +66,7 @@ export function consentPage(
 export function resultPage(c: SiteContext, grant: GrantRequest, ticket: string): Response {
   const { client } = grant;
   const { origin, host } = new URL(grant.redirectUri);
-  return sendPage(
+  return sendHtmlPage(
     c,
     {
       title: `${client} is connected`,
@@ -118,7 +118,7 @@ export function resultPage(c: SiteContext, grant: GrantRequest, ticket: string):
 }
 
 export function expiredPage(c: SiteContext): Response {
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title: "This is over", width: "narrow", status: 410 },
     <div class="stack">
@@ -136,7 +136,7 @@ export function expiredPage(c: SiteContext): Response {
 
 /** Nothing is ever sent to an address that is not in order: what is wrong is said here. */
 export function faultPage(c: SiteContext, faults: readonly ConnectFault[]): Response {
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title: "This request cannot work", width: "narrow", status: 400 },
     <div class="stack">

@@ -1,7 +1,7 @@
-import type { Refusal } from "../../lib/api_error.ts";
+import type { ApiError } from "../../lib/api_error.ts";
 import type { SiteContext } from "../context.ts";
-import { sendPage } from "../layout.tsx";
-import { sendJson } from "../respond.ts";
+import { sendHtmlPage } from "../layout.tsx";
+import { sendSiteJson } from "../respond.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   403: "That was not accepted",
@@ -12,7 +12,7 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** What went wrong: a page for people; for scripts, the error body the API has. */
-export function sendFault(c: SiteContext, refusal: Refusal): Response {
+export function sendFault(c: SiteContext, refusal: ApiError): Response {
   const response = c.req.header("accept")?.includes("text/html")
     ? page(c, refusal)
     : json(c, refusal);
@@ -22,11 +22,14 @@ export function sendFault(c: SiteContext, refusal: Refusal): Response {
   return response;
 }
 
-function json(c: SiteContext, { message, type, param, code, status }: Refusal): Response {
-  return sendJson({ error: { message, type, param, code }, request_id: c.env.requestId }, status);
+function json(c: SiteContext, { message, type, param, code, status }: ApiError): Response {
+  return sendSiteJson(
+    { error: { message, type, param, code }, request_id: c.env.requestId },
+    status,
+  );
 }
 
-function page(c: SiteContext, { status, message }: Refusal): Response {
+function page(c: SiteContext, { status, message }: ApiError): Response {
   // It may have failed before anybody knew who is looking.
   if (c.var.signedIn === undefined) {
     c.set("signedIn", null);
@@ -34,7 +37,7 @@ function page(c: SiteContext, { status, message }: Refusal): Response {
     c.set("flash", null);
   }
   const title = TITLES[status] ?? (status < 500 ? "That did not work" : "Something went wrong");
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title, status, width: "narrow" },
     <div class="stack fault-page">

@@ -1,7 +1,7 @@
 import { isVisible, type Model } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext } from "../context.ts";
-import { sendPage } from "../layout.tsx";
+import { sendHtmlPage } from "../layout.tsx";
 import { Badge, CodeBox } from "../parts.tsx";
 
 const SHOWN_MODELS = 6;
@@ -22,7 +22,7 @@ export function landing(c: SiteContext): Response {
     model.status !== "unavailable" && isVisible(model, { id: "", plan: "free" })
   );
   const kinds = [...new Set(open.map(({ type }) => TYPE_NAMES[type].toLowerCase()))];
-  return sendPage(
+  return sendHtmlPage(
     c,
     {
       title: service.name,

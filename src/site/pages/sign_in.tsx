@@ -6,15 +6,15 @@ import {
   readEmail,
 } from "../../domain/accounts/people.ts";
 import { passwordFault } from "../../domain/accounts/passwords.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
-import { addressOf, readForm } from "../form.ts";
-import { sendPage } from "../layout.tsx";
+import { clientAddress, readSiteForm } from "../form.ts";
+import { sendHtmlPage } from "../layout.tsx";
 import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { countTry } from "../sign_in_guard.ts";
 import { beginSession, forgetSession, readReturnTo } from "../visitor.ts";
-import { signInNew, welcome } from "../register_person.ts";
+import { registerWithCredit, signInNew } from "../register_person.ts";
 
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 
@@ -51,7 +51,7 @@ export function mountSignIn(site: SiteRouter, deps: SiteDeps): void {
 }
 
 async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
-  const form = await readForm(c);
+  const form = await readSiteForm(c);
   const returnTo = readReturnTo(form.return_to);
   const email = readEmail(form.email ?? "");
   const attempt = { returnTo, email: form.email?.slice(0, 320) ?? "" };
@@ -61,7 +61,7 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
     const response = await tryPassword(c, deps, email, password, returnTo);
     return response ?? signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status !== 429) throw error;
+    if (!(error instanceof ApiError) || error.status !== 429) throw error;
     const page = signInPage(c, { ...attempt, fault: error.message, status: 429 });
     page.headers.set("retry-after", String(error.retryAfterSeconds ?? 60));
     return page;
@@ -104,7 +104,7 @@ async function letIn(
 
 async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
   if (!c.env.plan.site.registration) return closedPage(c);
-  const form = await readForm(c);
+  const form = await readSiteForm(c);
   const { password = "" } = form;
   const email = readEmail(form.email ?? "");
   const name = form.name?.trim() || (email?.split("@")[0] ?? "");
@@ -121,9 +121,9 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
   if (email === null || faults.name !== null || faults.password !== null) {
     return registerPage(c, { ...attempt, faults, status: 422 });
   }
-  await deps.throttle.take([[`register-from:${addressOf(c)}`, REGISTRATIONS_FROM]]);
-  const passwordHash = await deps.passwords.hash(password, { client: addressOf(c) });
-  const welcomed = await welcome(
+  await deps.throttle.take([[`register-from:${clientAddress(c)}`, REGISTRATIONS_FROM]]);
+  const passwordHash = await deps.passwords.hash(password, { client: clientAddress(c) });
+  const welcomed = await registerWithCredit(
     c,
     deps,
     (sql) => createPerson(sql, { email, name, passwordHash }),
@@ -155,7 +155,7 @@ function signInPage(
   c: SiteContext,
   { returnTo, email = "", fault, status = 200 }: Attempt,
 ): Response {
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title: "Sign in", width: "narrow", status },
     <div class="stack">
@@ -196,7 +196,7 @@ function registerPage(
   c: SiteContext,
   { returnTo, email = "", name = "", fault, faults = {}, status = 200 }: Attempt,
 ): Response {
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title: "Create an account", width: "narrow", status },
     <div class="stack">
@@ -262,7 +262,7 @@ function Elsewhere({ c, returnTo }: { c: SiteContext; returnTo: string }) {
 }
 
 function closedPage(c: SiteContext): Response {
-  return sendPage(
+  return sendHtmlPage(
     c,
     { title: "Registration is closed", width: "narrow", status: 403 },
     <div class="stack">

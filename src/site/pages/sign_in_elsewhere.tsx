@@ -13,11 +13,11 @@ import { withoutTrailing } from "../../lib/without_trailing.ts";
 import type { SignInProvider } from "../../platform/config/config.ts";
 import { cookieText, readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
-import { addressOf, readForm } from "../form.ts";
+import { clientAddress, readSiteForm } from "../form.ts";
 import { siteOrigin } from "../forgery.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
-import { signInNew, welcome, type Welcomed } from "../register_person.ts";
+import { type Registered, registerWithCredit, signInNew } from "../register_person.ts";
 
 const AWAY_SECONDS = 600;
 const STARTS_FROM = { burst: 60, everySeconds: 10 };
@@ -35,7 +35,7 @@ export function mountSignInElsewhere(site: SiteRouter, deps: SiteDeps): void {
   site.get("/sign-in/:provider", (c) => leave(c, deps));
   site.get("/sign-in/:provider/callback", (c) => comeBack(c, deps));
   site.post("/account/identities/remove", async (c) => {
-    const { provider = "" } = await readForm(c);
+    const { provider = "" } = await readSiteForm(c);
     const gone = await unlinkIdentity(deps.database.sql, signedInOf(c).person.id, provider);
     return gone
       ? seeOtherWith(c, "/account", "good", "That way to sign in is removed.")
@@ -55,7 +55,7 @@ async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const link = c.req.query("link") ?? null;
   // As on the page for signing in: whoever is signed in stays who they are, whatever link they followed.
   if (c.var.signedIn !== null && !isLinking(c, provider, link)) return seeOther(returnTo);
-  await deps.throttle.take([[`leave-from:${addressOf(c)}`, STARTS_FROM]]);
+  await deps.throttle.take([[`leave-from:${clientAddress(c)}`, STARTS_FROM]]);
   try {
     const { address, pending } = await deps.oauth.begin(provider, callbackOf(c, provider), {
       returnTo,
@@ -149,10 +149,18 @@ async function admit(
   return seeOtherWith(c, "/sign-in", "warn", reason);
 }
 
-async function make(c: SiteContext, deps: SiteDeps, identity: Identity): Promise<Welcomed | null> {
+async function make(
+  c: SiteContext,
+  deps: SiteDeps,
+  identity: Identity,
+): Promise<Registered | null> {
   const { email } = identity;
   if (email === null || !c.env.plan.site.registration) return null;
-  return await welcome(c, deps, (sql) => createFromIdentity(sql, { ...identity, email }));
+  return await registerWithCredit(
+    c,
+    deps,
+    (sql) => createFromIdentity(sql, { ...identity, email }),
+  );
 }
 
 function failed(

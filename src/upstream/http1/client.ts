@@ -1,6 +1,6 @@
 import type { BodyReader } from "../body_reader.ts";
 import { type ConnectOptions, openConnection } from "./connect.ts";
-import type { Connection } from "./connection.ts";
+import type { Http1Connection } from "./connection.ts";
 import { BrokenAnswer, type Fields } from "./head.ts";
 import { type Http1Request, writeRequest } from "./write_request.ts";
 
@@ -34,7 +34,7 @@ interface Origin {
 }
 
 interface Idle {
-  readonly connection: Connection;
+  readonly connection: Http1Connection;
   readonly since: number;
   /** When the server said that it will close it, with a margin for what is on its way. */
   readonly untilMs: number;
@@ -93,7 +93,7 @@ export function needsFetch(environment: Readonly<Record<string, string | undefin
 export class Http1Client implements Disposable {
   readonly #routes = new Map<string, Route | null>();
   readonly #origins = new Map<string, Origin>();
-  readonly #open = new Set<Connection>();
+  readonly #open = new Set<Http1Connection>();
   readonly #idleMs: number;
   #sweeping: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -147,7 +147,7 @@ export class Http1Client implements Disposable {
   }
 
   /** A kept connection that is still open as far as can be known; null where a new one is needed. */
-  async #takeKept({ idle }: Origin): Promise<Connection | null> {
+  async #takeKept({ idle }: Origin): Promise<Http1Connection | null> {
     for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
       const { connection, since, untilMs } = kept;
       const now = performance.now();
@@ -161,7 +161,7 @@ export class Http1Client implements Disposable {
     return null;
   }
 
-  async #ask(connection: Connection, talk: Talk): Promise<Http1Answer> {
+  async #ask(connection: Http1Connection, talk: Talk): Promise<Http1Answer> {
     const { origin, signal, options } = talk;
     const stop = () => connection.close();
     signal.addEventListener("abort", stop);
@@ -189,7 +189,7 @@ export class Http1Client implements Disposable {
     }
   }
 
-  #keep(origin: Origin, connection: Connection, keepMs: number): void {
+  #keep(origin: Origin, connection: Http1Connection, keepMs: number): void {
     if (this.#isClosed || origin.idle.length >= IDLE_MAX || keepMs <= 0) {
       return this.#close(connection);
     }
@@ -216,7 +216,7 @@ export class Http1Client implements Disposable {
     if (left > 0) this.#sweeping = setTimeout(() => this.#sweep(), this.#idleMs / 2);
   }
 
-  #close(connection: Connection): void {
+  #close(connection: Http1Connection): void {
     this.#open.delete(connection);
     connection.close();
   }

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { NotSent } from "../adapter.ts";
-import { Connection } from "./connection.ts";
+import { Http1Connection } from "./connection.ts";
 
 export type Connect = (
   where: { hostname: string; port: number; signal: AbortSignal },
@@ -31,7 +31,7 @@ export async function openConnection(
   { hostname, port, isTls }: Where,
   signal: AbortSignal,
   options: ConnectOptions,
-): Promise<Connection> {
+): Promise<Http1Connection> {
   let socket: Deno.TcpConn;
   try {
     socket = await connectAny({ hostname, port, signal }, options);
@@ -40,7 +40,9 @@ export async function openConnection(
     signal.throwIfAborted();
     throw new NotSent("no connection came to be", { cause });
   }
-  return isTls ? await secure(socket, hostname, signal, options.caCerts) : new Connection(socket);
+  return isTls
+    ? await secure(socket, hostname, signal, options.caCerts)
+    : new Http1Connection(socket);
 }
 
 /** The runtime tries one address of a name: where that one does not answer, the others get their turn. */
@@ -73,9 +75,9 @@ async function secure(
   hostname: string,
   signal: AbortSignal,
   caCerts: string[] | undefined,
-): Promise<Connection> {
+): Promise<Http1Connection> {
   const tls = await Deno.startTls(socket, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
-  const connection = new Connection(tls);
+  const connection = new Http1Connection(tls);
   const stop = () => connection.close();
   signal.addEventListener("abort", stop);
   try {

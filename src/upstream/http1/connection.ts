@@ -8,7 +8,7 @@ const decoder = new TextDecoder();
  * One connection and the answers that come over it, one after the other. Everything is read into one
  * buffer: a read takes whatever has arrived, be it the head, a hundred chunks, or both.
  */
-export class Connection {
+export class Http1Connection {
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   /** What of the buffer was read and not used yet. */
   #from = 0;
@@ -134,7 +134,7 @@ class Body {
   #isOver = false;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: Http1Connection,
     head: Head,
     private readonly onEnd: (isWhole: boolean) => void,
   ) {

@@ -6,7 +6,7 @@ import {
   pathOf,
   sniffImage,
 } from "../../lib/content_parts.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import { isSafeUrl, type OutboundPolicy } from "../../platform/outbound/check_url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
 
 function checkType(part: ContentPart): void {
   if (Object.hasOwn(PART_FIELDS, part.type)) return;
-  throw new Refusal(
+  throw new ApiError(
     "capability_not_supported",
     `Messages cannot hold parts of type ${
       JSON.stringify(part.type.slice(0, 64))
@@ -95,7 +95,7 @@ function checkImage(part: ContentPart, policy: OutboundPolicy): void {
 function checkSource(image: ImageSource, param: string, policy: OutboundPolicy): void {
   if (image.kind === "url") {
     if (isSafeUrl(image.url, policy)) return;
-    throw new Refusal(
+    throw new ApiError(
       "unsafe_url",
       "Pictures must be data: URLs, or public https addresses without port or user.",
       { param },
@@ -110,13 +110,13 @@ function checkSource(image: ImageSource, param: string, policy: OutboundPolicy):
   );
 }
 
-function invalid(param: string, complaint: string, hint?: string): Refusal {
+function invalid(param: string, complaint: string, hint?: string): ApiError {
   const more = hint === undefined ? "" : ` ${hint}`;
-  return new Refusal("invalid_value", `${param} ${complaint}.${more}`, { param });
+  return new ApiError("invalid_value", `${param} ${complaint}.${more}`, { param });
 }
 
-function unknown(param: string): Refusal {
-  return new Refusal("unknown_field", `The field ${param} is not known here. Leave it out.`, {
+function unknown(param: string): ApiError {
+  return new ApiError("unknown_field", `The field ${param} is not known here. Leave it out.`, {
     param,
   });
 }

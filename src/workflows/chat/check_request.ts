@@ -1,9 +1,9 @@
 import { contentParts, pathOf } from "../../lib/content_parts.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { OutboundPolicy } from "../../platform/outbound/check_url.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
-import type { LinkedImage } from "../../platform/outbound/public_hosts.ts";
+import type { ImageLink } from "../../platform/outbound/public_hosts.ts";
 import { checkSchemas } from "./check_schemas.ts";
 import { checkPart } from "./check_parts.ts";
 
@@ -12,7 +12,7 @@ type Message = ChatRequest["messages"][number];
 interface Measured {
   images: number;
   characters: number;
-  linked: LinkedImage[] | null;
+  linked: ImageLink[] | null;
 }
 
 /**
@@ -23,7 +23,7 @@ export function checkRequest(
   model: Model,
   request: ChatRequest,
   policy: OutboundPolicy,
-): readonly LinkedImage[] | null {
+): readonly ImageLink[] | null {
   if (request.stream === true) need(model, "streaming", "stream");
   if (isAsked(request.tools) || isAsked(request.functions)) need(model, "tools", "tools");
   const format = (request.response_format as { type?: string } | null | undefined)?.type;
@@ -42,7 +42,7 @@ export function checkRequest(
   if (images > 0) need(model, "vision", "messages");
   limit(model, "max_input_images", images, "messages", "pictures");
   if (characters > number(model, "max_prompt_length")) {
-    throw new Refusal(
+    throw new ApiError(
       "prompt_too_long",
       `The messages have ${characters} characters: ${model.id} takes ${
         number(model, "max_prompt_length")
@@ -69,8 +69,8 @@ function isAsked(list: unknown): list is unknown[] {
   return Array.isArray(list) && list.length > 0;
 }
 
-function textOnly({ id }: Model, param: string): Refusal {
-  return new Refusal("capability_not_supported", `The model "${id}" answers with text only.`, {
+function textOnly({ id }: Model, param: string): ApiError {
+  return new ApiError("capability_not_supported", `The model "${id}" answers with text only.`, {
     param,
   });
 }
@@ -89,12 +89,12 @@ function checkMessage(model: Model, message: Message, at: number): void {
 function checkCall(call: unknown, param: string): void {
   const { type = "function", function: called } = call as { type?: unknown; function?: unknown };
   if (type !== "function") {
-    throw new Refusal("capability_not_supported", `${param}.type must be function.`, {
+    throw new ApiError("capability_not_supported", `${param}.type must be function.`, {
       param: `${param}.type`,
     });
   }
   if (typeof called === "object" && called !== null && !Array.isArray(called)) return;
-  throw new Refusal("invalid_value", `${param}.function must be an object.`, {
+  throw new ApiError("invalid_value", `${param}.function must be an object.`, {
     param: `${param}.function`,
   });
 }
@@ -108,7 +108,7 @@ function checkPrediction(prediction: unknown): void {
   );
   if (odd === -1) return;
   const param = `prediction.content.${odd}`;
-  throw new Refusal("invalid_value", `${param} must be a part with type text and a text.`, {
+  throw new ApiError("invalid_value", `${param} must be a part with type text and a text.`, {
     param,
   });
 }
@@ -120,12 +120,12 @@ function needContent(message: Message, at: number): void {
     [message.function_call, message.refusal].some(isGiven);
   if (message.role === "assistant" && isElse) return;
   const param = `messages.${at}.content`;
-  throw new Refusal("missing_field", `The field ${param} is missing.`, { param });
+  throw new ApiError("missing_field", `The field ${param} is missing.`, { param });
 }
 
 function need(model: Model, capability: string, param: string): void {
   if (model.capabilities.has(capability)) return;
-  throw new Refusal(
+  throw new ApiError(
     "capability_not_supported",
     `The model "${model.id}" does not offer ${capability}.`,
     { param },
@@ -135,7 +135,7 @@ function need(model: Model, capability: string, param: string): void {
 function limit(model: Model, name: string, asked: number, param: string, what: string): void {
   const most = number(model, name);
   if (asked <= most) return;
-  throw new Refusal(
+  throw new ApiError(
     "invalid_value",
     `${param} may not be more than ${most} ${what} with "${model.id}".`,
     { param },
@@ -151,7 +151,7 @@ function number(model: Model, name: string): number {
 function measure(request: ChatRequest, policy: OutboundPolicy): Measured {
   let images = 0;
   let characters = 0;
-  let linked: LinkedImage[] | null = null;
+  let linked: ImageLink[] | null = null;
   for (const part of contentParts(request)) {
     checkPart(part, policy);
     characters += part.text?.length ?? 0;

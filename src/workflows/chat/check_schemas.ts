@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ function checkSchema(schema: unknown, place: () => string): void {
       if (typeof inner === "object") left.push(inner);
       else if (typeof inner === "string" && REFERENCES.has(name) && !inner.startsWith("#")) {
         const param = place();
-        throw new Refusal(
+        throw new ApiError(
           "invalid_value",
           `${param} may refer to its own parts only, such as {"$ref": "#/$defs/address"}.`,
           { param },

@@ -1,17 +1,17 @@
-import type { Refusal } from "../../lib/api_error.ts";
-import { Refusal as RefusalError } from "../../lib/api_error.ts";
-import type { Model, Plan, Upstream } from "../../platform/config/config.ts";
+import type { ApiError } from "../../lib/api_error.ts";
+import { ApiError as RefusalError } from "../../lib/api_error.ts";
+import type { Config, Model, Upstream } from "../../platform/config/config.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
-import { type Payer, priceFor } from "../../domain/pricing/find_price.ts";
-import { servedBy } from "../../domain/pricing/cost_attribution.ts";
-import { type Charge, charge, type Quote, quote } from "../../domain/pricing/quote.ts";
+import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
+import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
+import { type Charge, chargeUsage, type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { askStream, askWhole } from "../../upstream/call_chat.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
-import { Meter, type Metered, usageOf } from "./meter.ts";
+import { ChatMeter, type MeteredChat, usageOf } from "./meter.ts";
 import type { PreparedChat } from "./prepare_chat.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
@@ -22,7 +22,7 @@ export interface ChatDeps {
   upstreams: Upstreams;
   imageHosts: PublicHosts;
   /** Renders a failure in mid-stream as the client may see it. */
-  renderFailure(refusal: Refusal, requestId: string): string;
+  renderFailure(refusal: ApiError, requestId: string): string;
   onError(message: string, fields: Record<string, unknown>): void;
   timing?: Partial<ChatTiming>;
 }
@@ -49,8 +49,8 @@ const HOLD_SECONDS = 960;
 export interface ChatCall {
   requestId: string;
   clientRequestId: string | null;
-  plan: Plan;
-  account: Payer;
+  plan: Config;
+  account: PricedAccount;
   model: Model;
   prepared: PreparedChat;
   /** Aborts when the client leaves. */
@@ -89,7 +89,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     created: Math.floor(Date.now() / 1000),
   };
   const { input_tokens = 0, output_tokens = 0 } = prepared.maxUsage;
-  const meter = new Meter(request, {
+  const meter = new ChatMeter(request, {
     mayHideReasoning: mayReason(model, request),
     tokensMax: input_tokens + output_tokens,
   });
@@ -111,9 +111,9 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   return { json: renderCompletion(heading, reply, metered.tokens) };
 }
 
-function chargeFor(quoted: Quote, upstream: Upstream, metered: Metered): Charge {
+function chargeFor(quoted: Quote, upstream: Upstream, metered: MeteredChat): Charge {
   const usage = usageOf(metered);
-  return charge(quoted, usage, servedBy(upstream, usage));
+  return chargeUsage(quoted, usage, costAttribution(upstream, usage));
 }
 
 function quoteFor({ plan, account, model, prepared }: ChatCall): Quote {
@@ -123,7 +123,7 @@ function quoteFor({ plan, account, model, prepared }: ChatCall): Quote {
       param: "model",
     });
   }
-  return quote(model, price, prepared.maxUsage);
+  return quoteUsage(model, price, prepared.maxUsage);
 }
 
 async function streamed(
@@ -132,7 +132,7 @@ async function streamed(
   quoted: Quote,
   hold: OpenHold,
   heading: Heading,
-  meter: Meter,
+  meter: ChatMeter,
 ): Promise<ChatAnswer> {
   const { model, prepared } = call;
   // The client's leaving ends the wait for the first byte; after that the relay decides.
@@ -177,7 +177,7 @@ async function streamed(
     call.onOver?.();
   };
   /** Takes what was used, now or when the database is back; what cannot be settled at all is the sweeper's. */
-  const settle = async (): Promise<Metered> => {
+  const settle = async (): Promise<MeteredChat> => {
     const metered = await meter.total();
     call.onTokens(tokensOf(metered));
     try {
@@ -191,7 +191,7 @@ async function streamed(
     return metered;
   };
   const writer = new ChunkWriter(heading, showsUsage(prepared.request));
-  const event = (refusal: Refusal) => `data: ${deps.renderFailure(refusal, call.requestId)}\n\n`;
+  const event = (refusal: ApiError) => `data: ${deps.renderFailure(refusal, call.requestId)}\n\n`;
   const stream = relay({
     first,
     rest,
@@ -254,6 +254,6 @@ function showsUsage(request: ChatRequest): boolean {
     ?.include_usage === true;
 }
 
-function tokensOf({ tokens: { input, cachedInput, output, reasoning } }: Metered): number {
+function tokensOf({ tokens: { input, cachedInput, output, reasoning } }: MeteredChat): number {
   return input + cachedInput + output + reasoning;
 }

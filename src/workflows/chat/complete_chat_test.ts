@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Model, Plan, Upstream } from "../../platform/config/config.ts";
+import type { Config, Model, Upstream } from "../../platform/config/config.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { UpstreamFailure } from "../../upstream/failure.ts";
 import { type ChatCall, type ChatDeps, completeChat } from "./complete_chat.ts";
@@ -48,7 +48,7 @@ Deno.test("a client that leaves in the moment of the first byte pays nothing, an
     plan: {
       plans: new Map(),
       books: new Map([["default", { id: "default", prices: new Map([["talk", [price]]]) }]]),
-    } as unknown as Plan,
+    } as unknown as Config,
     account: { id: "acc_1", plan: "free", priceBook: null },
     model: {
       id: "talk",

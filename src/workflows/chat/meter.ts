@@ -3,7 +3,7 @@ import type { Usage } from "../../domain/pricing/usage.ts";
 import type { ChatChunk, ChatReply, ChatRequest, TokenUsage } from "../../upstream/adapter.ts";
 
 /** Tokens of an answer, by the provider's count where it gave one and by ours where it did not. */
-export interface Metered {
+export interface MeteredChat {
   tokens: TokenUsage;
   isEstimated: boolean;
 }
@@ -26,7 +26,7 @@ const ABSURD_FACTOR = 100;
 const ABSURD_TOKENS_MIN = 100_000;
 
 /** Follows an answer and knows at any moment what it has used. */
-export class Meter {
+export class ChatMeter {
   readonly #produced: string[] = [];
   readonly #finished = new Set<number>();
   readonly #choices: number;
@@ -102,7 +102,7 @@ export class Meter {
   }
 
   /** A quick guess for the record that a crash would leave behind. */
-  soFar(): Metered {
+  soFar(): MeteredChat {
     if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
     this.#promptCharacters ??= promptText(this.request).length;
     const input = Math.ceil(this.#promptCharacters / CHARACTERS_PER_TOKEN);
@@ -110,14 +110,14 @@ export class Meter {
   }
 
   /** The count that is charged. */
-  async total(): Promise<Metered> {
+  async total(): Promise<MeteredChat> {
     if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
     const input = this.#told === null ? await countTokens(promptText(this.request)) : 0;
     return this.#estimate(input, await countTokens(this.#produced.join("")));
   }
 
   /** A count that a provider gave in the middle of its answer is right about the prompt, and a beginning of the rest. */
-  #estimate(inputTokens: number, producedTokens: number): Metered {
+  #estimate(inputTokens: number, producedTokens: number): MeteredChat {
     const told = this.#told;
     const output = Math.max(
       producedTokens,
@@ -152,7 +152,7 @@ export class Meter {
 }
 
 /** What a request is priced by. */
-export function usageOf({ tokens, isEstimated }: Metered): Usage {
+export function usageOf({ tokens, isEstimated }: MeteredChat): Usage {
   return {
     input_tokens: tokens.input,
     cached_input_tokens: tokens.cachedInput,

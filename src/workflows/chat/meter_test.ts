@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ChatRequest, ChunkDelta, FinishReason } from "../../upstream/adapter.ts";
-import { Meter } from "./meter.ts";
+import { ChatMeter } from "./meter.ts";
 
 const request: ChatRequest = {
   model: "m",
@@ -12,7 +12,7 @@ function chunk(delta: ChunkDelta, finish_reason: FinishReason | null = null) {
 }
 
 Deno.test("what a provider counts in the middle holds for the prompt, and what has come since is counted", async () => {
-  const meter = new Meter(request);
+  const meter = new ChatMeter(request);
   const started = { input: 700, cachedInput: 300, output: 1, reasoning: 0 };
   meter.add({ ...chunk({ role: "assistant" }), usage: started });
   for (let i = 0; i < 100; i++) meter.add(chunk({ content: "another word " }));
@@ -29,7 +29,7 @@ Deno.test("what a provider counts in the middle holds for the prompt, and what h
 
 Deno.test("an estimate counts calls of tools and functions, thoughts, and images", async () => {
   const count = async (delta: ChunkDelta, imageTokens = 0) => {
-    const meter = new Meter(request);
+    const meter = new ChatMeter(request);
     meter.imageTokens = imageTokens;
     meter.add(chunk(delta));
     return (await meter.total()).tokens;
@@ -52,7 +52,7 @@ Deno.test("an estimate counts calls of tools and functions, thoughts, and images
 
 Deno.test("an estimate reads all of the prompt: history, tools, functions, schema, prediction", async () => {
   const long = "a long description of something ".repeat(50);
-  const plain = (await new Meter(request).total()).tokens.input;
+  const plain = (await new ChatMeter(request).total()).tokens.input;
   for (
     const more of [
       { tools: [{ type: "function", function: { name: "f", description: long } }] },
@@ -63,7 +63,7 @@ Deno.test("an estimate reads all of the prompt: history, tools, functions, schem
       { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: long }] }] },
     ]
   ) {
-    const { tokens } = await new Meter({ ...request, ...more }).total();
+    const { tokens } = await new ChatMeter({ ...request, ...more }).total();
     assert.ok(tokens.input > plain + 150, JSON.stringify(more).slice(0, 60));
   }
 });
@@ -71,7 +71,7 @@ Deno.test("an estimate reads all of the prompt: history, tools, functions, schem
 Deno.test("hidden reasoning is estimated by the time before the answer, shown reasoning by its words", async () => {
   const after = async (seconds: number, mayHideReasoning: boolean, thought?: string) => {
     let now = 0;
-    const meter = new Meter(request, { mayHideReasoning, now: () => now });
+    const meter = new ChatMeter(request, { mayHideReasoning, now: () => now });
     if (thought !== undefined) meter.add(chunk({ reasoning_content: thought }));
     now = seconds * 1000;
     meter.add(chunk({ content: "Well" }));
@@ -83,7 +83,7 @@ Deno.test("hidden reasoning is estimated by the time before the answer, shown re
   assert.equal(await after(61, false), quick);
   assert.equal(await after(61, true), quick + 60 * 50);
   assert.ok(await after(61, true, "hm") < quick + 10);
-  const limited = new Meter({ ...request, max_completion_tokens: 100 }, {
+  const limited = new ChatMeter({ ...request, max_completion_tokens: 100 }, {
     mayHideReasoning: true,
     now: ((now) => () => now += 100_000)(0),
   });

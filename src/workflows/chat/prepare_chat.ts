@@ -1,10 +1,10 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Model, Plan, Upstream } from "../../platform/config/config.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config, Model, Upstream } from "../../platform/config/config.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { WrittenChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
-import type { LinkedImage } from "../../platform/outbound/public_hosts.ts";
+import type { ImageLink } from "../../platform/outbound/public_hosts.ts";
 import { checkRequest } from "./check_request.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";
@@ -24,7 +24,7 @@ const IMAGE_TOKENS_USUAL = 1600;
 export interface PreparedChat {
   readonly request: ChatRequest;
   /** Images that an upstream will fetch, whose hosts are to be checked; null where there are none. */
-  readonly linkedImages: readonly LinkedImage[] | null;
+  readonly linkedImages: readonly ImageLink[] | null;
   /** The most that it can use: what is held. */
   readonly maxUsage: Usage;
   /** What images make up of it; null where there are none. */
@@ -41,7 +41,7 @@ export interface PreparedChat {
  */
 export function prepareChat(
   upstreams: Upstreams,
-  plan: Plan,
+  plan: Config,
   model: Model,
   asked: ChatRequest,
 ): PreparedChat {
@@ -69,7 +69,7 @@ export function prepareChat(
     images: written.images,
     requestFor(upstream) {
       const found = requests.get(upstream)!;
-      if (found instanceof Refusal) throw found;
+      if (found instanceof ApiError) throw found;
       return { ...found, asked };
     },
     imageTokensAt: (upstream) =>
@@ -91,7 +91,7 @@ function passedOn(model: Model, request: ChatRequest, limit: number): ChatReques
 }
 
 interface Written {
-  readonly requests: ReadonlyMap<Upstream, WrittenChat | Refusal>;
+  readonly requests: ReadonlyMap<Upstream, WrittenChat | ApiError>;
   readonly inputTokensMax: number;
   /** Of the upstream that takes most. */
   readonly images: ImageBound | null;
@@ -100,15 +100,15 @@ interface Written {
 /** Throws where no upstream can take the request. */
 function writeAll(
   upstreams: Upstreams,
-  plan: Plan,
+  plan: Config,
   model: Model,
   request: ChatRequest,
   images: readonly ChatImage[],
 ): Written {
-  const requests = new Map<Upstream, WrittenChat | Refusal>();
+  const requests = new Map<Upstream, WrittenChat | ApiError>();
   let inputTokensMax = 0;
   let imagesMax: ImageBound | null = null;
-  let refused: Refusal | null = null;
+  let refused: ApiError | null = null;
   for (const upstream of model.upstreams) {
     try {
       const written = upstreams.write(plan, model, upstream, request);
@@ -126,12 +126,12 @@ function writeAll(
       }
       requests.set(upstream, written);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       refused ??= error;
       requests.set(upstream, error);
     }
   }
-  if (refused !== null && [...requests.values()].every((one) => one instanceof Refusal)) {
+  if (refused !== null && [...requests.values()].every((one) => one instanceof ApiError)) {
     throw refused;
   }
   return { requests, inputTokensMax, images: imagesMax };

@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import { type GenerationCall, taskOf } from "../tasks/accept_generation.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
@@ -6,7 +6,7 @@ import type { CreatedTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { hasEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { checkDrama, type DramaBody } from "./check_drama.ts";
-import { type DramaJob, type StageState, stagesUntil } from "./drama.ts";
+import { type DramaJob, type StageStatus, stagesUntil } from "./drama.ts";
 import { pricesOf, quoteDrama } from "./price_drama.ts";
 
 /** Accepts a drama: checked, priced for the worst case of its chain, held for and written down. */
@@ -21,7 +21,7 @@ export async function acceptDrama(
     ...taskOf(call, model),
     job,
     quote,
-    stages: stagesUntil(job.until).map((stage): StageState => ({
+    stages: stagesUntil(job.until).map((stage): StageStatus => ({
       stage,
       status: "waiting",
       progress: 0,
@@ -40,7 +40,7 @@ export async function quoteRequest(
   const checked = await checkDrama(deps, account.id, model, body);
   const isLong = checked.until === "video";
   if (isLong && callbackUrl === null && !await hasEndpoint(deps.database.sql, account.id)) {
-    throw new Refusal(
+    throw new ApiError(
       "webhook_required",
       "A drama takes long: send callback_url, or set up a webhook endpoint first.",
       { param: "callback_url" },

@@ -1,27 +1,27 @@
 import type { Model } from "../../platform/config/config.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
-import type { Next } from "../../platform/queue/queue.ts";
+import type { NextStep } from "../../platform/queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { finishTask } from "../tasks/finish_task.ts";
-import { noteOutput } from "../tasks/lease.ts";
+import { recordOutput } from "../tasks/lease.ts";
 import { outputOf } from "../tasks/copy_outputs.ts";
-import { modelGone, planFor } from "../tasks/upstream_assignment.ts";
-import { cancelParts } from "../tasks/subtasks.ts";
+import { configForTask, modelGone } from "../tasks/upstream_assignment.ts";
+import { cancelSubtasks } from "../tasks/subtasks.ts";
 import type { ClaimedTask, EndStatus, StoredOutput, TaskOutput } from "../tasks/task.ts";
 import type { DramaJob } from "./drama.ts";
 import { joinInWorker } from "./join_in_worker.ts";
 import { CannotJoin } from "./open_shot.ts";
-import { makeParts, type NewPart, readParts } from "./subtasks.ts";
+import { createSubtasks, type NewSubtask, readSubtasks } from "./subtasks.ts";
 import { chargeDrama } from "./price_drama.ts";
 import {
-  clipJob,
+  imageJob,
   lineJob,
-  pictureJob,
   type ShotContext,
   type StageAbility,
   textPrompt,
+  videoJob,
 } from "./shots.ts";
-import { type Survey, surveyDrama, type Wanted } from "./drama_progress.ts";
+import { type DramaProgress, dramaProgress, type WantedSubtask } from "./drama_progress.ts";
 import { stageSchema } from "./texts.ts";
 import type { TextJob } from "./write_text.ts";
 
@@ -35,12 +35,12 @@ export async function advanceDrama(
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   const job = task.job as DramaJob;
-  const survey = surveyDrama(job, await readParts(deps.database.sql, task.id));
+  const survey = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
   if (task.cancel_asked_at !== null && !survey.isComplete) {
     if (survey.living === 0) return await end(deps, task, job, survey, { status: "cancelled" });
-    await cancelParts(deps, task.id);
+    await cancelSubtasks(deps, task.id);
     return await wait(deps, task, survey, []);
   }
   if (survey.isComplete) return await conclude(deps, task, job, survey, signal);
@@ -48,10 +48,10 @@ export async function advanceDrama(
     return await end(deps, task, job, survey, { status: "failed", error: survey.failure });
   }
   const room = job.chain.shotsAtOnce - survey.living;
-  const parts: NewPart[] = [];
+  const parts: NewSubtask[] = [];
   for (const wanted of survey.open.slice(0, Math.max(0, room))) {
     const id = modelOf(job, wanted);
-    const model = (await planFor(deps, task.declaration, id)).models.get(id);
+    const model = (await configForTask(deps, task.declaration, id)).models.get(id);
     const part = model === undefined ? null : newPart(model, job, survey, wanted);
     // A model of the chain is gone: what is there is kept, and paid for.
     if (part === null) {
@@ -67,11 +67,11 @@ export async function advanceDrama(
 async function wait(
   deps: TaskDeps,
   task: ClaimedTask,
-  { stage, stages, progress }: Survey,
-  parts: readonly NewPart[],
-): Promise<Next> {
+  { stage, stages, progress }: DramaProgress,
+  parts: readonly NewSubtask[],
+): Promise<NextStep> {
   const plan = await deps.plan(task.declaration);
-  const next = await makeParts(
+  const next = await createSubtasks(
     deps,
     task,
     parts,
@@ -83,7 +83,7 @@ async function wait(
 }
 
 /** The model that makes a part. */
-function modelOf({ chain }: DramaJob, { part, stage }: Wanted): string {
+function modelOf({ chain }: DramaJob, { part, stage }: WantedSubtask): string {
   const { script, roles, storyboard, video } = chain;
   if (stage === "script") return script.model;
   if (stage === "roles") return roles!.model;
@@ -94,9 +94,9 @@ function modelOf({ chain }: DramaJob, { part, stage }: Wanted): string {
 function newPart(
   model: Model,
   job: DramaJob,
-  survey: Survey,
-  { part, stage, shot, attempt }: Wanted & { attempt: number },
-): NewPart {
+  survey: DramaProgress,
+  { part, stage, shot, attempt }: WantedSubtask & { attempt: number },
+): NewSubtask {
   const { id, type } = model;
   const { script, roles } = job.chain;
   if (stage === "script" || stage === "roles") {
@@ -116,8 +116,8 @@ function newPart(
   const ability = abilityOf(model);
   const picture = survey.pictures.get(shot!)?.file_id ?? null;
   const made = stage === "storyboard"
-    ? pictureJob(context, ability)
-    : clipJob(context, picture, ability);
+    ? imageJob(context, ability)
+    : videoJob(context, picture, ability);
   return { part, attempt, type, model: id, job: made };
 }
 
@@ -135,9 +135,9 @@ async function conclude(
   deps: TaskDeps,
   task: ClaimedTask,
   job: DramaJob,
-  survey: Survey,
+  survey: DramaProgress,
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   if (job.until !== "video") {
     const outputs = survey.stages.at(-1)!.outputs.map((output, index) => ({ ...output, index }));
     return await end(deps, task, job, survey, { status: "succeeded", outputs });
@@ -163,7 +163,7 @@ async function conclude(
 async function join(
   deps: TaskDeps,
   task: ClaimedTask,
-  { clips, lines, script }: Survey,
+  { clips, lines, script }: DramaProgress,
   signal: AbortSignal,
 ): Promise<StoredOutput> {
   const open = async (output: StoredOutput | undefined) => {
@@ -187,7 +187,7 @@ async function join(
     name: task.id,
   });
   const output = outputOf(0, file);
-  await noteOutput(deps.database.sql, task, output);
+  await recordOutput(deps.database.sql, task, output);
   return output;
 }
 
@@ -196,13 +196,13 @@ async function end(
   deps: TaskDeps,
   task: ClaimedTask,
   job: DramaJob,
-  survey: Survey,
+  survey: DramaProgress,
   ending: {
     status: EndStatus;
     outputs?: readonly TaskOutput[];
     error?: { code: string; message: string };
   },
-): Promise<Next> {
+): Promise<NextStep> {
   const { paid, made } = survey;
   const { service: { currencyScale: scale } } = await deps.plan(task.declaration);
   await finishTask(deps, task, {

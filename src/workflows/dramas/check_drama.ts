@@ -1,6 +1,6 @@
 import { notOffered } from "../../lib/not_offered.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import type { Chain, Model } from "../../platform/config/config.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { DramaPipeline, Model } from "../../platform/config/config.ts";
 import type { Files } from "../../domain/files/files.ts";
 import { checkLength } from "../tasks/check_generation.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -10,12 +10,12 @@ import {
   CAPABILITY_OF,
   type Character,
   type DramaJob,
-  type Given,
+  type DramaStage,
+  type GivenStages,
   type Roles,
   type Script,
-  type Stage,
-  type StageState,
-  type StoredChain,
+  type StageStatus,
+  type StoredPipeline,
 } from "./drama.ts";
 import { nameKey } from "./texts.ts";
 
@@ -27,7 +27,7 @@ export interface DramaBody {
   readonly characters?: readonly { readonly name: string; readonly reference_file_id?: string }[];
   readonly episode?: number;
   readonly aspect_ratio?: string;
-  readonly stage?: Stage;
+  readonly stage?: DramaStage;
   readonly from_task?: string;
   readonly business_id?: string;
   readonly callback_url?: string;
@@ -45,7 +45,7 @@ export async function checkDrama(
 ): Promise<CheckedDrama> {
   const until = body.stage ?? "video";
   if (!model.capabilities.has(CAPABILITY_OF[until])) {
-    throw new Refusal("capability_not_supported", `${model.id} does not go as far as ${until}.`, {
+    throw new ApiError("capability_not_supported", `${model.id} does not go as far as ${until}.`, {
       param: "stage",
     });
   }
@@ -55,7 +55,7 @@ export async function checkDrama(
   const title = body.title ?? earlier?.job.title ?? missing("title");
   const script = body.script ?? earlier?.job.script ?? missing("script");
   if (script.trim() === "") {
-    throw new Refusal("invalid_value", "script must tell a story: it is empty.", {
+    throw new ApiError("invalid_value", "script must tell a story: it is empty.", {
       param: "script",
     });
   }
@@ -64,7 +64,7 @@ export async function checkDrama(
   const isSameStory = earlier !== null && script === earlier.job.script;
   const isSameShape = isSameStory && aspect_ratio === earlier.job.aspect_ratio;
   if (earlier !== null && !isSameStory) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       "script differs from that of from_task: leave one of the two out.",
       { param: "script" },
@@ -86,7 +86,7 @@ export async function checkDrama(
 }
 
 function missing(param: string): never {
-  throw new Refusal("missing_field", `The field ${param} is missing.`, { param });
+  throw new ApiError("missing_field", `The field ${param} is missing.`, { param });
 }
 
 function ratioOf(model: Model, asked: string | undefined): string | null {
@@ -105,7 +105,7 @@ async function charactersOf(
 ): Promise<Character[]> {
   const { max_characters: most } = model.limits;
   if (typeof most === "number" && named.length > most) {
-    throw new Refusal("invalid_value", `characters may not have more than ${most} entries.`, {
+    throw new ApiError("invalid_value", `characters may not have more than ${most} entries.`, {
       param: "characters",
     });
   }
@@ -114,7 +114,7 @@ async function charactersOf(
   for (const [at, { name, reference_file_id }] of named.entries()) {
     const key = nameKey(name);
     if (key === "" || seen.has(key)) {
-      throw new Refusal("invalid_value", "Each character needs a name of its own.", {
+      throw new ApiError("invalid_value", "Each character needs a name of its own.", {
         param: `characters.${at}.name`,
       });
     }
@@ -126,20 +126,24 @@ async function charactersOf(
     const param = `characters.${at}.reference_file_id`;
     const file = await files.find(account, reference_file_id);
     if (file === null) {
-      throw new Refusal("file_not_found", "There is no such file: upload it with POST /v1/files.", {
-        status: 400,
-        param,
-      });
+      throw new ApiError(
+        "file_not_found",
+        "There is no such file: upload it with POST /v1/files.",
+        {
+          status: 400,
+          param,
+        },
+      );
     }
     if (file.kind !== "image") {
-      throw new Refusal("invalid_value", "A reference must be a picture.", { param });
+      throw new ApiError("invalid_value", "A reference must be a picture.", { param });
     }
     characters.push({ name, file_id: file.id });
   }
   return characters;
 }
 
-function storedChain(chain: Chain, ratio: string | null): StoredChain {
+function storedChain(chain: DramaPipeline, ratio: string | null): StoredPipeline {
   const { storyboard } = chain;
   return {
     ...chain,
@@ -156,24 +160,26 @@ async function continuedFrom(
   { files, database: { sql } }: Deps,
   account: string,
   id: string,
-): Promise<{ job: DramaJob; given: Given }> {
+): Promise<{ job: DramaJob; given: GivenStages }> {
   const param = "from_task";
   const row = await findTask(sql, account, id);
   if (row === null) {
-    throw new Refusal("task_not_found", taskNotFound().message, { status: 400, param });
+    throw new ApiError("task_not_found", taskNotFound().message, { status: 400, param });
   }
   if (row.type !== "drama") {
-    throw new Refusal("invalid_value", "from_task must be a drama.", { param });
+    throw new ApiError("invalid_value", "from_task must be a drama.", { param });
   }
   if (!isOver(row.status)) {
-    throw new Refusal("invalid_value", "from_task is not over yet: wait for it, or cancel it.", {
+    throw new ApiError("invalid_value", "from_task is not over yet: wait for it, or cancel it.", {
       param,
     });
   }
   const [stored] = await sql<{ job: DramaJob }[]>`select job from task where id = ${id}`;
-  const given = await givenBy(files, account, row.stages as readonly StageState[]);
+  const given = await givenBy(files, account, row.stages as readonly StageStatus[]);
   if (given.script === undefined) {
-    throw new Refusal("invalid_value", "from_task has finished no stage to go on from.", { param });
+    throw new ApiError("invalid_value", "from_task has finished no stage to go on from.", {
+      param,
+    });
   }
   return { job: stored!.job, given };
 }
@@ -181,8 +187,8 @@ async function continuedFrom(
 async function givenBy(
   files: Files,
   account: string,
-  stages: readonly StageState[],
-): Promise<Given> {
+  stages: readonly StageStatus[],
+): Promise<GivenStages> {
   const texts: { script?: Script; roles?: Roles } = {};
   const shots = { image: "pictures", video: "clips", audio: "lines" } as const;
   const found: Record<"pictures" | "clips" | "lines", Record<number, StoredOutput>> = {
@@ -203,6 +209,6 @@ async function givenBy(
 }
 
 /** Pictures of another shape are of no use; what was written is. */
-function textsOf({ script, roles }: Given): Given {
+function textsOf({ script, roles }: GivenStages): GivenStages {
   return { ...(script && { script }), ...(roles && { roles }) };
 }

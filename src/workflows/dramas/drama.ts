@@ -1,12 +1,12 @@
-import type { Chain } from "../../platform/config/config.ts";
+import type { DramaPipeline } from "../../platform/config/config.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
 import type { StoredOutput, TaskOutput } from "../tasks/task.ts";
 
-export const STAGES = ["script", "roles", "storyboard", "video"] as const;
-export type Stage = (typeof STAGES)[number];
+export const DRAMA_STAGES = ["script", "roles", "storyboard", "video"] as const;
+export type DramaStage = (typeof DRAMA_STAGES)[number];
 
 /** The capability of a drama model that offers a stage. */
-export const CAPABILITY_OF: Readonly<Record<Stage, string>> = {
+export const CAPABILITY_OF: Readonly<Record<DramaStage, string>> = {
   script: "script",
   roles: "roles",
   storyboard: "storyboard",
@@ -36,8 +36,8 @@ export interface Character {
 }
 
 /** A chain as it is kept with the task: a reload does not change a drama that has begun. */
-export type StoredChain =
-  & Omit<Chain, "storyboard">
+export type StoredPipeline =
+  & Omit<DramaPipeline, "storyboard">
   & {
     readonly storyboard: {
       readonly model: string;
@@ -54,17 +54,17 @@ export interface DramaJob {
   readonly aspect_ratio: string | null;
   readonly characters: readonly Character[];
   /** The last stage that is wanted. */
-  readonly until: Stage;
+  readonly until: DramaStage;
   readonly shots_max: number;
-  readonly chain: StoredChain;
+  readonly chain: StoredPipeline;
   /** Of the models of the chain, as they were when the request was accepted. */
   readonly prices: Readonly<Record<string, PriceSnapshot>>;
   /** What an earlier task has given already; it is neither made nor paid for again. */
-  readonly given: Given;
+  readonly given: GivenStages;
 }
 
 /** Results, wherever they come from. Shots count from 1. */
-export interface Given {
+export interface GivenStages {
   readonly script?: Script;
   readonly roles?: Roles;
   readonly pictures?: Readonly<Record<number, StoredOutput>>;
@@ -73,8 +73,8 @@ export interface Given {
 }
 
 /** A stage as the task's row keeps it; addresses are signed when it is shown. */
-export interface StageState {
-  readonly stage: Stage;
+export interface StageStatus {
+  readonly stage: DramaStage;
   readonly status: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
   readonly progress: number;
   readonly outputs: readonly StageOutput[];
@@ -83,6 +83,6 @@ export interface StageState {
 export type StageOutput = TaskOutput & { readonly shot?: number };
 
 /** The stages up to the last one wanted. */
-export function stagesUntil(last: Stage): readonly Stage[] {
-  return STAGES.slice(0, STAGES.indexOf(last) + 1);
+export function stagesUntil(last: DramaStage): readonly DramaStage[] {
+  return DRAMA_STAGES.slice(0, DRAMA_STAGES.indexOf(last) + 1);
 }

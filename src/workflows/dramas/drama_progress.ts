@@ -2,28 +2,28 @@ import type { Usage } from "../../domain/pricing/usage.ts";
 import { isOver, type StoredOutput } from "../tasks/task.ts";
 import {
   type DramaJob,
+  type DramaStage,
   type Roles,
   type Script,
-  type Stage,
   type StageOutput,
-  type StageState,
+  type StageStatus,
   stagesUntil,
 } from "./drama.ts";
-import type { PartRow } from "./subtasks.ts";
-import type { Made, Part } from "./price_drama.ts";
+import type { SubtaskRow } from "./subtasks.ts";
+import type { Made, PricedPart } from "./price_drama.ts";
 
 /** A part that is wanted: what it is called, and which stage and shot it serves. */
-export interface Wanted {
+export interface WantedSubtask {
   readonly part: string;
-  readonly stage: Stage;
+  readonly stage: DramaStage;
   readonly shot: number | null;
 }
 
 /** How a drama stands, from what was asked and what its parts have given. */
-export interface Survey {
-  readonly stages: readonly StageState[];
+export interface DramaProgress {
+  readonly stages: readonly StageStatus[];
   /** The stage at work; the last one when all is there. */
-  readonly stage: Stage;
+  readonly stage: DramaStage;
   readonly progress: number;
   readonly script: Script | null;
   readonly roles: Roles | null;
@@ -31,17 +31,22 @@ export interface Survey {
   readonly clips: ReadonlyMap<number, StoredOutput>;
   readonly lines: ReadonlyMap<number, StoredOutput>;
   /** What can be made now and nobody is making, with the number of the attempt. */
-  readonly open: readonly (Wanted & { readonly attempt: number })[];
+  readonly open: readonly (WantedSubtask & { readonly attempt: number })[];
   readonly living: number;
   /** Why it cannot be finished; null while it can. */
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly isComplete: boolean;
   /** Made for this drama, and therefore paid for with it. */
-  readonly paid: readonly Part[];
+  readonly paid: readonly PricedPart[];
   readonly made: Made;
 }
 
-const WEIGHTS: Readonly<Record<Stage, number>> = { script: 5, roles: 5, storyboard: 25, video: 65 };
+const WEIGHTS: Readonly<Record<DramaStage, number>> = {
+  script: 5,
+  roles: 5,
+  storyboard: 25,
+  video: 65,
+};
 
 interface PartState {
   status: "open" | "living" | "done" | "failed";
@@ -53,7 +58,7 @@ interface PartState {
 }
 
 /** Pure: the same rows give the same survey, whoever looks and whenever. */
-export function surveyDrama(job: DramaJob, rows: readonly PartRow[]): Survey {
+export function dramaProgress(job: DramaJob, rows: readonly SubtaskRow[]): DramaProgress {
   const states = new Map<string, PartState>();
   const stateOf = (part: string): PartState => {
     const known = states.get(part) ?? stateOfPart(job, part, rows);
@@ -109,10 +114,10 @@ export function surveyDrama(job: DramaJob, rows: readonly PartRow[]): Survey {
 /** The parts of a stage; null while nobody knows how many shots there are. */
 function wantedOf(
   job: DramaJob,
-  stage: Stage,
+  stage: DramaStage,
   script: Script | null,
   stateOf: (part: string) => PartState,
-): Wanted[] | null {
+): WantedSubtask[] | null {
   if (stage === "script" || stage === "roles") return [{ part: stage, stage, shot: null }];
   if (script === null) return null;
   const shots = script.scenes.map((_, at) => at + 1);
@@ -132,7 +137,7 @@ function wantedOf(
 /** What no second attempt would mend: the request itself is at fault. */
 const FINAL = new Set(["invalid_value", "prompt_too_long", "capability_not_supported"]);
 
-function stateOfPart(job: DramaJob, part: string, rows: readonly PartRow[]): PartState {
+function stateOfPart(job: DramaJob, part: string, rows: readonly SubtaskRow[]): PartState {
   const given = givenOf(job, part);
   const nothing = { progress: 0, attempt: 1, output: null, error: null, paid: null };
   if (given !== undefined) return { ...nothing, status: "done", progress: 100, output: given };
@@ -186,11 +191,11 @@ function outputOf<T>({ status, output }: PartState): T | null {
   return status === "done" ? (output as { content: T }).content : null;
 }
 
-const isDone = (stateOf: (part: string) => PartState) => ({ part }: Wanted) =>
+const isDone = (stateOf: (part: string) => PartState) => ({ part }: WantedSubtask) =>
   stateOf(part).status === "done";
 
 function collect<T>(
-  wanted: readonly Wanted[],
+  wanted: readonly WantedSubtask[],
   kind: string,
   stateOf: (part: string) => PartState,
 ): Map<number, T> {
@@ -203,11 +208,11 @@ function collect<T>(
 }
 
 function stageState(
-  stage: Stage,
-  parts: readonly Wanted[] | null,
+  stage: DramaStage,
+  parts: readonly WantedSubtask[] | null,
   isCurrent: boolean,
   stateOf: (part: string) => PartState,
-): StageState {
+): StageStatus {
   const states = (parts ?? []).map((each) => ({ ...each, ...stateOf(each.part) }));
   const isAll = parts !== null && states.every(({ status }) => status === "done");
   const hasFailed = states.some(({ status }) => status === "failed");
@@ -227,14 +232,17 @@ function stageState(
 }
 
 /** How much of a stage is there, from 0 to 1. */
-function share(parts: readonly Wanted[] | null, stateOf: (part: string) => PartState): number {
+function share(
+  parts: readonly WantedSubtask[] | null,
+  stateOf: (part: string) => PartState,
+): number {
   if (parts === null || parts.length === 0) return 0;
   return parts.reduce((sum, { part }) => sum + stateOf(part).progress, 0) / parts.length / 100;
 }
 
 function overall(
-  until: Stage,
-  wanted: readonly (readonly Wanted[] | null)[],
+  until: DramaStage,
+  wanted: readonly (readonly WantedSubtask[] | null)[],
   stateOf: (part: string) => PartState,
 ): number {
   const stages = stagesUntil(until);

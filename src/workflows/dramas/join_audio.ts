@@ -3,7 +3,7 @@ import { type Mp3Frames, silentFrame } from "../../lib/mp3_frames.ts";
 import { CannotJoin, decoderBytes, type Mediabunny, type OpenShot } from "./open_shot.ts";
 
 /** The sound of an episode, laid down shot by shot. */
-export interface Sound {
+export interface JoinedAudio {
   readonly codec: AudioCodec;
   add(
     track: EncodedAudioPacketSource,
@@ -14,13 +14,13 @@ export interface Sound {
 }
 
 /** Which sound there is to lay down; null for none. */
-export async function soundOf(shots: readonly OpenShot[]): Promise<Sound | null> {
+export async function joinAudio(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
   const [first] = shots.flatMap(({ line }) => line === null ? [] : [line]);
   return first === undefined ? await ownSound(shots) : lines(shots, first);
 }
 
 /** Lines and silence. Frames follow one another without a gap: players do not agree on what one means. */
-function lines(shots: readonly OpenShot[], first: Mp3Frames): Sound {
+function lines(shots: readonly OpenShot[], first: Mp3Frames): JoinedAudio {
   shots.forEach(({ line }, at) => {
     const isSame = line === null ||
       line.sampleRate === first.sampleRate && line.channels === first.channels;
@@ -50,7 +50,7 @@ function lines(shots: readonly OpenShot[], first: Mp3Frames): Sound {
 }
 
 /** The shots' own sound, where all of them have one and the same kind. */
-async function ownSound(shots: readonly OpenShot[]): Promise<Sound | null> {
+async function ownSound(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
   const configs = await Promise.all(shots.map(({ sound }) => sound?.getDecoderConfig() ?? null));
   const codec = await shots[0]!.sound?.getCodec() ?? null;
   if (codec === null || new Set(configs.map(kindOf)).size > 1) return null;

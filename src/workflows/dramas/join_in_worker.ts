@@ -1,4 +1,4 @@
-import { WorkerPool, WorkerPoolError } from "../../lib/process_pool.ts";
+import { ProcessPool, ProcessPoolError } from "../../lib/process_pool.ts";
 import type { JoinedVideo } from "./join_videos.ts";
 import { CannotJoin } from "./open_shot.ts";
 
@@ -23,7 +23,7 @@ export async function joinInWorker(
   signal: AbortSignal,
   { deadlineMs = DEADLINE_MS } = {},
 ): Promise<JoinedVideo> {
-  await using pool = new WorkerPool({
+  await using pool = new ProcessPool({
     module: new URL("./join_worker.ts", import.meta.url),
     size: 1,
     deadlineMs,
@@ -43,7 +43,7 @@ export async function joinInWorker(
     throw new CannotJoin(shot, reason, { cause });
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof WorkerPoolError)) throw error;
+    if (!(error instanceof ProcessPoolError)) throw error;
     throw new CannotJoin(0, "joining does not come to an end.", { cause: error });
   } finally {
     signal.removeEventListener("abort", stop);

@@ -1,6 +1,6 @@
 import type { EncodedPacket, VideoCodec } from "mediabunny";
 import { readParameterSets, withParameterSets } from "./avc_packets.ts";
-import { soundOf } from "./join_audio.ts";
+import { joinAudio } from "./join_audio.ts";
 import { CannotJoin, decoderBytes, type Mediabunny, type OpenShot, openShot } from "./open_shot.ts";
 
 export { CannotJoin } from "./open_shot.ts";
@@ -66,7 +66,7 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
   const codec = await first!.video.getCodec() as VideoCodec;
   const pictures = new EncodedVideoPacketSource(codec);
   output.addVideoTrack(pictures, { rotation: await first!.video.getRotation() });
-  const sound = await soundOf(shots);
+  const sound = await joinAudio(shots);
   const sounds = sound === null ? null : new EncodedAudioPacketSource(sound.codec);
   if (sounds !== null) output.addAudioTrack(sounds);
   await output.start();

@@ -1,21 +1,21 @@
 import { maxTextUsage } from "../chat/token_bound.ts";
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
-import type { Model, Plan, Price } from "../../platform/config/config.ts";
-import { type Payer, priceFor } from "../../domain/pricing/find_price.ts";
+import type { Config, Model, Price } from "../../platform/config/config.ts";
+import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { priceOf } from "../../domain/pricing/price.ts";
-import { type Charge, type Quote, quote } from "../../domain/pricing/quote.ts";
+import { type Charge, type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot, snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Usage, UsageItem } from "../../domain/pricing/usage.ts";
-import { worstCase } from "../../domain/pricing/max_usage.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import { type DramaJob, type Stage, stagesUntil } from "./drama.ts";
+import { maxUsage } from "../../domain/pricing/max_usage.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { type DramaJob, type DramaStage, stagesUntil } from "./drama.ts";
 import { textPrompt } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
 /** A part of a drama that is there: what made it, and how much of it. */
-export interface Part {
-  readonly stage: Stage;
+export interface PricedPart {
+  readonly stage: DramaStage;
   readonly shot: number | null;
   readonly model: string;
   readonly usage: Usage;
@@ -30,16 +30,16 @@ export interface Made {
 
 /** Prices of every model that a chain uses up to a stage, and of the drama itself. */
 export function pricesOf(
-  plan: Plan,
-  account: Payer,
+  plan: Config,
+  account: PricedAccount,
   model: Model,
-  until: Stage,
+  until: DramaStage,
 ): { own: Price; parts: Record<string, PriceSnapshot> } {
   const now = Date.now();
   const find = (id: string) => {
     const price = priceFor(plan, account, id, now);
     if (price !== null) return price;
-    throw new Refusal("model_unavailable", `The model "${model.id}" has no price.`, {
+    throw new ApiError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",
     });
   };
@@ -57,7 +57,7 @@ export function pricesOf(
 const RETOKENIZED = 2;
 
 /** The most a drama can cost: every shot made, every text as long as it may be. */
-export function quoteDrama(plan: Plan, model: Model, own: Price, job: DramaJob): Quote {
+export function quoteDrama(plan: Config, model: Model, own: Price, job: DramaJob): Quote {
   const { chain, given, shots_max, until } = job;
   const wanted = new Set(stagesUntil(until));
   const shots = given.script?.scenes.length ?? shots_max;
@@ -94,11 +94,11 @@ export function quoteDrama(plan: Plan, model: Model, own: Price, job: DramaJob):
     }
     if (video!.speech !== null && given.lines?.[shot] === undefined) {
       const { model: id, charactersMax } = video!.speech;
-      most.push([id, worstCase(plan.models.get(id)!, { input: "x".repeat(charactersMax) })]);
+      most.push([id, maxUsage(plan.models.get(id)!, { input: "x".repeat(charactersMax) })]);
     }
   }
   const hasShots = wanted.has("storyboard");
-  const fee = quote(model, own, {
+  const fee = quoteUsage(model, own, {
     shots: hasShots ? shots : 0,
     episodes: wanted.has("video") ? 1 : 0,
     calls: 1,
@@ -106,7 +106,7 @@ export function quoteDrama(plan: Plan, model: Model, own: Price, job: DramaJob):
   });
   const amounts = most.map(([id, usage]) => {
     const price = priceFrom(job.prices[id]!);
-    return quote(plan.models.get(id)!, price, usage).amount;
+    return quoteUsage(plan.models.get(id)!, price, usage).amount;
   });
   return { ...fee, kind: null, units: 0n, amount: [fee.amount, ...amounts].reduce(add) };
 }
@@ -115,7 +115,7 @@ export function quoteDrama(plan: Plan, model: Model, own: Price, job: DramaJob):
 export function chargeDrama(
   job: DramaJob,
   own: Price,
-  parts: readonly Part[],
+  parts: readonly PricedPart[],
   made: Made,
   scale: number,
 ): Charge {

@@ -32,7 +32,7 @@ export function textPrompt(job: DramaJob, template: string, script: Script | nul
 }
 
 /** One picture of a shot, with the pictures of those who are in it. */
-export function pictureJob(context: ShotContext, ability: StageAbility): TaskJob {
+export function imageJob(context: ShotContext, ability: StageAbility): TaskJob {
   const { prompt, size } = context.job.chain.storyboard!;
   const references = castOf(context).flatMap(({ file_id }) =>
     file_id === undefined ? [] : [file_id]
@@ -45,7 +45,7 @@ export function pictureJob(context: ShotContext, ability: StageAbility): TaskJob
 }
 
 /** One clip of a shot, from its picture where the model can. */
-export function clipJob(
+export function videoJob(
   context: ShotContext,
   picture: string | null,
   ability: StageAbility,

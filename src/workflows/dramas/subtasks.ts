@@ -1,15 +1,15 @@
 import { newId } from "../../lib/ids.ts";
 import type { ModelType } from "../../lib/model_types.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
-import type { Message } from "../../platform/queue/queue.ts";
+import type { JobMessage } from "../../platform/queue/queue.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { LostLease } from "../tasks/lease.ts";
 import { type ClaimedTask, type Status, TASK } from "../tasks/task.ts";
-import type { StageState } from "./drama.ts";
+import type { StageStatus } from "./drama.ts";
 
 /** A part of a drama: a task of its own, without money, that its drama waits for. */
-export interface PartRow {
+export interface SubtaskRow {
   readonly id: string;
   /** Such as `script` or `video/3`. */
   readonly part: string;
@@ -23,7 +23,7 @@ export interface PartRow {
   readonly error_message: string | null;
 }
 
-export interface NewPart {
+export interface NewSubtask {
   readonly part: string;
   readonly attempt: number;
   readonly type: ModelType;
@@ -32,17 +32,17 @@ export interface NewPart {
 }
 
 /** How far a drama is, as its row says it. */
-export interface Standing {
+export interface SubtaskStatus {
   readonly stage: string;
-  readonly stages: readonly StageState[];
+  readonly stages: readonly StageStatus[];
   readonly progress: number;
 }
 
 /** While it waits for its parts, a drama also looks by itself this often: a bell may be lost. */
 const FLOOR_MS = 5_000;
 
-export async function readParts(sql: Queries, drama: string): Promise<PartRow[]> {
-  return await sql<PartRow[]>`
+export async function readSubtasks(sql: Queries, drama: string): Promise<SubtaskRow[]> {
+  return await sql<SubtaskRow[]>`
     select id, part, attempt, model, status, progress, outputs, usage, error_code, error_message
       from task where parent_id = ${drama} order by id`;
 }
@@ -51,11 +51,11 @@ export async function readParts(sql: Queries, drama: string): Promise<PartRow[]>
  * Writes new parts and how the drama stands, in one transaction, and gives it back to wait. A part that is
  * there already stays as it is: making it twice makes it once.
  */
-export async function makeParts(
+export async function createSubtasks(
   { database, queue }: TaskDeps,
   drama: ClaimedTask,
-  parts: readonly NewPart[],
-  standing: Standing,
+  parts: readonly NewSubtask[],
+  standing: SubtaskStatus,
   deadlineOf: (model: string) => number,
 ): Promise<{ againInMs: number }> {
   const orders = parts.map((part) => ({
@@ -75,7 +75,7 @@ export async function makeParts(
        where t.id = ${drama.id} and t.fence = ${drama.fence} and t.completed_at is null
       on conflict (parent_id, part, attempt) where parent_id is not null do nothing
       returning id`;
-    const messages = made.map(({ id }): Message => ({ kind: TASK, id }));
+    const messages = made.map(({ id }): JobMessage => ({ kind: TASK, id }));
     for (const message of messages) await queue.enlist(sql, message);
     return [messages, await noteStanding(sql, drama, standing)];
   });
@@ -87,7 +87,7 @@ export async function makeParts(
 async function noteStanding(
   sql: Queries,
   { id, fence, nudges }: ClaimedTask,
-  { stage, stages, progress }: Standing,
+  { stage, stages, progress }: SubtaskStatus,
 ): Promise<number> {
   const [row] = await sql<{ is_nudged: boolean }[]>`
     update task

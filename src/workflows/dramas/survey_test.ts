@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fraction } from "../../lib/money.ts";
 import type { DramaJob, Script } from "./drama.ts";
-import type { PartRow } from "./subtasks.ts";
+import type { SubtaskRow } from "./subtasks.ts";
 import { apportion } from "./price_drama.ts";
-import { surveyDrama } from "./drama_progress.ts";
+import { dramaProgress } from "./drama_progress.ts";
 import { completeRoles, readAnswer, ROLES_SCHEMA, scriptSchema, withOwn } from "./texts.ts";
 
 const SCRIPT: Script = {
@@ -43,7 +43,11 @@ const JOB: DramaJob = {
 };
 
 let ids = 0;
-const row = (part: string, status: PartRow["status"], more: Partial<PartRow> = {}): PartRow => ({
+const row = (
+  part: string,
+  status: SubtaskRow["status"],
+  more: Partial<SubtaskRow> = {},
+): SubtaskRow => ({
   id: `task_${ids++}`,
   part,
   attempt: 1,
@@ -64,8 +68,8 @@ function outputOf(part: string): unknown {
 }
 
 const TEXTS = [row("script", "succeeded"), row("roles", "succeeded")];
-const openParts = (rows: readonly PartRow[], job = JOB) =>
-  surveyDrama(job, rows).open.map(({ part, attempt }) => `${part}#${attempt}`);
+const openParts = (rows: readonly SubtaskRow[], job = JOB) =>
+  dramaProgress(job, rows).open.map(({ part, attempt }) => `${part}#${attempt}`);
 
 Deno.test("a stage begins when everything before it is there", () => {
   assert.deepEqual(openParts([]), ["script#1"]);
@@ -80,7 +84,7 @@ Deno.test("a stage begins when everything before it is there", () => {
 Deno.test("clips follow pictures, and lines are spoken where there are any", () => {
   const rows = [...TEXTS, ...[1, 2, 3].map((n) => row(`storyboard/${n}`, "succeeded"))];
   assert.deepEqual(openParts(rows), ["video/1#1", "video/2#1", "speech/2#1", "video/3#1"]);
-  const { stage, stages, isComplete } = surveyDrama(JOB, rows);
+  const { stage, stages, isComplete } = dramaProgress(JOB, rows);
   assert.equal(stage, "video");
   assert.equal(isComplete, false);
   assert.deepEqual(stages.map(({ status }) => status), [
@@ -92,7 +96,7 @@ Deno.test("a failed shot is tried again, then the drama fails with what is there
   const once = [...TEXTS, row("storyboard/1", "succeeded"), row("storyboard/2", "failed")];
   assert.deepEqual(openParts(once), ["storyboard/2#2", "storyboard/3#1"]);
   const twice = [...once, row("storyboard/2", "failed", { attempt: 2, error_message: "No." })];
-  const survey = surveyDrama(JOB, twice);
+  const survey = dramaProgress(JOB, twice);
   assert.deepEqual(survey.open, []);
   assert.equal(survey.failure?.message, "Shot 2 failed (storyboard): No.");
   assert.equal(survey.stages[2]!.status, "failed");
@@ -107,18 +111,18 @@ Deno.test("a failed shot is tried again, then the drama fails with what is there
 Deno.test("what an earlier task gave is neither made nor paid for", () => {
   const job = { ...JOB, until: "roles" as const, given: { script: SCRIPT } };
   assert.deepEqual(openParts([], job), ["roles#1"]);
-  const survey = surveyDrama(job, [row("roles", "succeeded")]);
+  const survey = dramaProgress(job, [row("roles", "succeeded")]);
   assert.equal(survey.isComplete, true);
   assert.deepEqual(survey.paid.map(({ stage }) => stage), ["roles"]);
 });
 
 Deno.test("progress only grows as parts end, whatever their order", () => {
   const parts = ["script", "roles", ...[1, 2, 3].map((n) => `storyboard/${n}`)];
-  const rows: PartRow[] = [];
+  const rows: SubtaskRow[] = [];
   let before = -1;
   for (const part of parts) {
     rows.push(row(part, "succeeded"));
-    const { progress } = surveyDrama(JOB, rows);
+    const { progress } = dramaProgress(JOB, rows);
     assert.ok(progress > before, part);
     before = progress;
   }

@@ -1,14 +1,14 @@
-import { Refusal } from "../../lib/api_error.ts";
-import { Meter, usageOf } from "../chat/meter.ts";
-import type { Next } from "../../platform/queue/queue.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { ChatMeter, usageOf } from "../chat/meter.ts";
+import type { NextStep } from "../../platform/queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { failTask, finishTask } from "../tasks/finish_task.ts";
 import { handBack } from "../tasks/lease.ts";
-import { modelGone, planFor } from "../tasks/upstream_assignment.ts";
+import { configForTask, modelGone } from "../tasks/upstream_assignment.ts";
 import type { ClaimedTask } from "../tasks/task.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { askWhole } from "../../upstream/call_chat.ts";
-import { jobRefusal } from "../../upstream/job_error.ts";
+import { jobError } from "../../upstream/job_error.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Character, Roles, Script } from "./drama.ts";
 import { completeRoles, readAnswer } from "./texts.ts";
@@ -31,13 +31,13 @@ export async function writeText(
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   if (task.cancel_asked_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
   const job = task.job as TextJob;
-  const plan = await planFor(deps, task.declaration, task.model);
+  const plan = await configForTask(deps, task.declaration, task.model);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
@@ -50,20 +50,20 @@ export async function writeText(
     given.release();
     reply = given.value;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     if (error.status < 500) return await failTask(deps, task, inClientTerms(error));
     return await again(deps, task, job, error);
   }
   const text = reply.choices[0]?.message.content ?? "";
   const answer = readAnswer<Script | Roles>(text, job.schema);
   if (answer === null) {
-    const refusal = new Refusal(
+    const refusal = new ApiError(
       "upstream_failed",
       "The model did not answer in the form that was asked for: try again.",
     );
     return await again(deps, task, job, refusal);
   }
-  const meter = new Meter(request);
+  const meter = new ChatMeter(request);
   meter.addReply(reply);
   const content = job.stage === "roles" ? completeRoles(answer as Roles, job.characters) : answer;
   await finishTask(deps, task, {
@@ -78,8 +78,8 @@ async function again(
   deps: TaskDeps,
   task: ClaimedTask,
   { tries }: TextJob,
-  reason: Refusal,
-): Promise<Next> {
+  reason: ApiError,
+): Promise<NextStep> {
   if (task.looks + 1 >= tries) return await failTask(deps, task, reason);
   const delayMs = RETRY_MS * 2 ** task.looks;
   return { againInMs: await handBack(deps.database.sql, task, { delayMs, hasLooked: true }) };
@@ -109,10 +109,10 @@ export function textRequest(
 }
 
 /** The request that was refused is ours: its fields are not in the client's, and are not named. */
-function inClientTerms(error: Refusal): Refusal {
+function inClientTerms(error: ApiError): ApiError {
   switch (error.code) {
     case "prompt_too_long":
-      return new Refusal(
+      return new ApiError(
         "prompt_too_long",
         "The script is longer than its model can take: shorten it.",
         {
@@ -120,9 +120,9 @@ function inClientTerms(error: Refusal): Refusal {
         },
       );
     case "invalid_value":
-      return jobRefusal("rejected");
+      return jobError("rejected");
     case "capability_not_supported":
-      return jobRefusal("unable");
+      return jobError("unable");
     default:
       return error;
   }

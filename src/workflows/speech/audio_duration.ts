@@ -4,7 +4,7 @@ import type { SpeechFormat } from "./check_speech.ts";
 const PCM_BYTES_PER_SECOND = 48_000;
 
 /** How long a sound lasts, in milliseconds; null where its header does not tell. */
-export function soundMs(bytes: Uint8Array, format: SpeechFormat): number | null {
+export function audioMs(bytes: Uint8Array, format: SpeechFormat): number | null {
   switch (format) {
     case "pcm":
       return Math.round(bytes.length / PCM_BYTES_PER_SECOND * 1000);

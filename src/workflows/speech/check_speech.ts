@@ -1,8 +1,8 @@
 import { notOffered } from "../../lib/not_offered.ts";
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
-import { worstCase } from "../../domain/pricing/max_usage.ts";
+import { maxUsage } from "../../domain/pricing/max_usage.ts";
 
 /** A request body that its schema let pass. */
 export interface SpeechBody {
@@ -42,7 +42,7 @@ export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
   const { voices, formats, max_prompt_length: longest } = model.limits;
   const most = typeof longest === "number" ? longest : CHARACTERS_UNDECLARED;
   if (body.input.length > most && [...body.input].length > most) {
-    throw new Refusal("prompt_too_long", `input may not be longer than ${most} characters.`, {
+    throw new ApiError("prompt_too_long", `input may not be longer than ${most} characters.`, {
       param: "input",
     });
   }
@@ -56,7 +56,7 @@ export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
   if (offered !== null && !offered.includes(format)) {
     throw notOffered(model, "response_format", offered);
   }
-  const usage = worstCase(model, { ...body });
+  const usage = maxUsage(model, { ...body });
   return {
     job: {
       prompt: body.input,

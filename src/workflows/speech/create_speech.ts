@@ -1,16 +1,16 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Model, Plan, Upstream } from "../../platform/config/config.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config, Model, Upstream } from "../../platform/config/config.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
-import { servedBy } from "../../domain/pricing/cost_attribution.ts";
-import { charge, type Quote } from "../../domain/pricing/quote.ts";
+import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
+import { chargeUsage, type Quote } from "../../domain/pricing/quote.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
-import { nameOf } from "../../upstream/admission.ts";
+import { upstreamName } from "../../upstream/admission.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
-import { jobRefusal } from "../../upstream/job_error.ts";
-import type { MediaUsage, Seen, Submitted } from "../../upstream/media_adapter.ts";
-import type { MediaCalls, Spot } from "../../upstream/media_calls.ts";
+import { jobError } from "../../upstream/job_error.ts";
+import type { JobStatus, MediaUsage, Submitted } from "../../upstream/media_adapter.ts";
+import type { MediaCalls, UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { CheckedSpeech } from "./check_speech.ts";
-import { soundMs } from "./audio_duration.ts";
+import { audioMs } from "./audio_duration.ts";
 
 export interface SpeechDeps {
   ledger: Ledger;
@@ -20,7 +20,7 @@ export interface SpeechDeps {
 export interface SpeechCall {
   requestId: string;
   clientRequestId: string | null;
-  plan: Plan;
+  plan: Config;
   account: string;
   model: Model;
   quote: Quote;
@@ -43,7 +43,7 @@ interface Spoken {
 }
 
 /** Speech at once, from the price to the receipt. A failure releases everything. */
-export async function speak(
+export async function synthesizeSpeech(
   deps: SpeechDeps,
   call: SpeechCall,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -58,7 +58,7 @@ export async function speak(
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TOTAL_MS)]);
   const { bytes, usage, upstream } = await firstThatSpeaks(deps.media, call, signal);
   const used = usageOf(call, bytes, usage);
-  await hold.settle(charge(call.quote, used, servedBy(upstream, used)), SETTLE_MS);
+  await hold.settle(chargeUsage(call.quote, used, costAttribution(upstream, used)), SETTLE_MS);
   return bytes;
 }
 
@@ -73,29 +73,29 @@ async function firstThatSpeaks(
   while (true) {
     const choice = media.choose(plan, model, tried, { account: call.account });
     if (choice.upstream === null) {
-      if (last !== null) throw jobRefusal(last.kind, last.options.param);
-      throw nobodySpeaks(model, choice.retryAfterMs);
+      if (last !== null) throw jobError(last.kind, last.options.param);
+      throw noSpeechUpstream(model, choice.retryAfterMs);
     }
-    const spot: Spot = { plan, model, upstream: choice.upstream };
+    const spot: UpstreamAssignment = { plan, model, upstream: choice.upstream };
     try {
       return { ...await speakAt(media, spot, call, signal), upstream: choice.upstream };
     } catch (error) {
       // Out of time, or nobody listens any more: neither is a fault of ours.
-      if (signal.aborted) throw jobRefusal("timeout");
+      if (signal.aborted) throw jobError("timeout");
       if (!(error instanceof UpstreamFailure)) throw error;
       // It may have been made, and paid for: another upstream would be paid a second time.
       if (error.isRejection || error.sent === "maybe") {
-        throw jobRefusal(error.kind, error.options.param);
+        throw jobError(error.kind, error.options.param);
       }
       last = error;
-      tried.push(nameOf(choice.upstream));
+      tried.push(upstreamName(choice.upstream));
     }
   }
 }
 
 async function speakAt(
   media: MediaCalls,
-  spot: Spot,
+  spot: UpstreamAssignment,
   { requestId, speech, account }: SpeechCall,
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
@@ -127,7 +127,7 @@ class JobFailed extends UpstreamFailure {}
 
 async function soundOf(
   media: MediaCalls,
-  spot: Spot,
+  spot: UpstreamAssignment,
   submitted: Submitted,
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
@@ -151,11 +151,11 @@ async function soundOf(
 /** Some make speech in the background: they are looked at until it is there. */
 async function outcomeOf(
   media: MediaCalls,
-  spot: Spot,
+  spot: UpstreamAssignment,
   id: string,
-  first: Seen | undefined,
+  first: JobStatus | undefined,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<JobStatus> {
   const { firstMs, maxMs } = media.polling(spot);
   let seen = first;
   for (let pace = firstMs;; pace = Math.min(maxMs, pace * 1.5)) {
@@ -202,7 +202,7 @@ async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<Arr
 function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | null): Usage {
   const { response_format, seconds_max } = speech.parameters;
   const told = said?.durationMs;
-  const ms = Number.isFinite(told) ? told! : soundMs(bytes, response_format);
+  const ms = Number.isFinite(told) ? told! : audioMs(bytes, response_format);
   const most = seconds_max * 1000;
   const billed = ms === null ? most : Math.min(most, Math.max(0, Math.round(ms)));
   return {
@@ -214,8 +214,8 @@ function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | n
 }
 
 /** No upstream can be asked now. */
-export function nobodySpeaks(model: Model, retryAfterMs: number | null): Refusal {
-  return new Refusal(
+export function noSpeechUpstream(model: Model, retryAfterMs: number | null): ApiError {
+  return new ApiError(
     "model_unavailable",
     `The model "${model.id}" cannot answer just now: try again soon.`,
     { status: 503, param: "model", retryAfterSeconds: Math.ceil((retryAfterMs ?? 1000) / 1000) },

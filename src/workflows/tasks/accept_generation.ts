@@ -1,8 +1,8 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Model, Plan } from "../../platform/config/config.ts";
-import { type Identity, keyReused } from "../../domain/idempotency/key.ts";
-import { type Payer, priceFor } from "../../domain/pricing/find_price.ts";
-import { type Quote, quote as quoteUsage } from "../../domain/pricing/quote.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config, Model } from "../../platform/config/config.ts";
+import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
+import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
+import { type Quote, quoteUsage as quoteUsage } from "../../domain/pricing/quote.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
 import {
   type CheckedGeneration,
@@ -17,9 +17,9 @@ import { findTask } from "./find_task.ts";
 export interface GenerationCall {
   requestId: string;
   clientRequestId: string | null;
-  identity: Identity | null;
-  plan: Plan;
-  account: Payer;
+  identity: IdempotencyIdentity | null;
+  plan: Config;
+  account: PricedAccount;
   /** Living tasks that the account may have. */
   livingMax: number;
   callbackUrl: string | null;
@@ -71,10 +71,10 @@ export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" 
   };
 }
 
-export function quoteFor(plan: Plan, account: Payer, model: Model, most: Usage): Quote {
+export function quoteFor(plan: Config, account: PricedAccount, model: Model, most: Usage): Quote {
   const price = priceFor(plan, account, model.id, Date.now());
   if (price === null) {
-    throw new Refusal("model_unavailable", `The model "${model.id}" has no price.`, {
+    throw new ApiError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",
     });
   }
@@ -88,7 +88,7 @@ export function quoteFor(plan: Plan, account: Payer, model: Model, most: Usage):
 export async function findReplay(
   { database: { sql } }: TaskDeps,
   account: string,
-  { key, path, bodyHash, param }: Identity,
+  { key, path, bodyHash, param }: IdempotencyIdentity,
 ): Promise<CreatedTask | null> {
   const [seen] = await sql<{ path: string; body_hash: string; task_id: string }[]>`
     select path, body_hash, task_id from idempotency
@@ -103,7 +103,7 @@ export async function findReplay(
 export async function forgetKey(
   { database: { sql } }: TaskDeps,
   account: string,
-  { key }: Identity,
+  { key }: IdempotencyIdentity,
   taskId: string,
 ): Promise<void> {
   await sql`

@@ -1,10 +1,10 @@
 import { notOffered } from "../../lib/not_offered.ts";
-import { Refusal, type RefusalCode } from "../../lib/api_error.ts";
-import type { Model, Plan } from "../../platform/config/config.ts";
+import { ApiError, type ApiErrorCode } from "../../lib/api_error.ts";
+import type { Config, Model } from "../../platform/config/config.ts";
 import type { Files, StoredFile } from "../../domain/files/files.ts";
 import { checkUrl } from "../../platform/outbound/check_url.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
-import { worstCase } from "../../domain/pricing/max_usage.ts";
+import { maxUsage } from "../../domain/pricing/max_usage.ts";
 import type { InputRef, TaskJob } from "./task.ts";
 
 /** A request body that its schema let pass. */
@@ -24,7 +24,7 @@ const FILE_KINDS = { image: "a picture", audio: "a sound", video: "a video" } as
 /** Checks a request against its model's limits and capabilities, and its files against their owner. */
 export async function checkGeneration(
   files: Files,
-  plan: Plan,
+  plan: Config,
   account: string,
   model: Model,
   body: GenerationBody,
@@ -45,7 +45,7 @@ export async function checkGeneration(
 
 async function checkImage(
   files: Files,
-  plan: Plan,
+  plan: Config,
   account: string,
   model: Model,
   body: GenerationBody,
@@ -54,14 +54,14 @@ async function checkImage(
   const inputs = await checkPictures(files, plan, account, model, body, "image");
   const size = oneOf(model, body, "size", "sizes", "invalid_value");
   const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
-  const most = worstCase(model, body);
+  const most = maxUsage(model, body);
   const parameters = { n: most.images!, ...size, ...ratio };
   return { job: { prompt, parameters, inputs }, most };
 }
 
 async function checkVideo(
   files: Files,
-  plan: Plan,
+  plan: Config,
   account: string,
   model: Model,
   body: GenerationBody,
@@ -70,7 +70,7 @@ async function checkVideo(
   const inputs = await checkPictures(files, plan, account, model, body, "video");
   const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
   const length = oneOf(model, body, "duration", "durations", "duration_not_allowed");
-  const most = worstCase(model, { ...body, ...length });
+  const most = maxUsage(model, { ...body, ...length });
   return { job: { prompt, parameters: { ...length, ...ratio }, inputs }, most };
 }
 
@@ -85,11 +85,11 @@ async function checkAvatar(
     ownFile(files, account, body, "avatar_file_id", ["image", "video"]),
     ownFile(files, account, body, "audio_file_id", ["audio"]),
   ]);
-  const most = worstCase(model, body);
+  const most = maxUsage(model, body);
   const longest = Number(most.seconds);
   const seconds = audio.durationMs === null ? longest : Math.ceil(audio.durationMs / 1000);
   if (seconds > longest) {
-    throw new Refusal("duration_not_allowed", `The sound may last ${longest} seconds.`, {
+    throw new ApiError("duration_not_allowed", `The sound may last ${longest} seconds.`, {
       param: "audio_file_id",
     });
   }
@@ -106,7 +106,7 @@ async function checkAvatar(
 /** Pictures to work from: allowed, not too many, each an address that may be fetched or the account's own. */
 async function checkPictures(
   files: Files,
-  plan: Plan,
+  plan: Config,
   account: string,
   model: Model,
   body: GenerationBody,
@@ -116,7 +116,7 @@ async function checkPictures(
   const param = "input_images";
   if (named.length === 0) {
     if (model.capabilities.has(`text_to_${what}`)) return [];
-    throw new Refusal(
+    throw new ApiError(
       "missing_field",
       `The field ${param} is missing: the model needs a picture.`,
       {
@@ -125,13 +125,13 @@ async function checkPictures(
     );
   }
   if (!model.capabilities.has(`image_to_${what}`)) {
-    throw new Refusal("capability_not_supported", `${model.id} does not work from pictures.`, {
+    throw new ApiError("capability_not_supported", `${model.id} does not work from pictures.`, {
       param,
     });
   }
   const { max_input_images: most = 1 } = model.limits;
   if (named.length > Number(most)) {
-    throw new Refusal("invalid_value", `${param} may not have more than ${most} entries.`, {
+    throw new ApiError("invalid_value", `${param} may not have more than ${most} entries.`, {
       param,
     });
   }
@@ -158,13 +158,13 @@ async function ownFile(
 ): Promise<StoredFile> {
   const file = await files.find(account, String(body[param]));
   if (file === null) {
-    throw new Refusal("file_not_found", "There is no such file: upload it with POST /v1/files.", {
+    throw new ApiError("file_not_found", "There is no such file: upload it with POST /v1/files.", {
       status: 400,
       param,
     });
   }
   if (!kinds.includes(file.kind)) {
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       `${param} must be the id of ${
         kinds.map((kind) => FILE_KINDS[kind]).join(" or ")
@@ -181,7 +181,7 @@ function oneOf(
   body: GenerationBody,
   name: string,
   limit: string,
-  code: RefusalCode,
+  code: ApiErrorCode,
 ): Record<string, string | number> {
   const offered = model.limits[limit];
   const asked = body[name] as string | number | undefined;
@@ -197,7 +197,7 @@ export function checkLength(model: Model, text: string, param: string): void {
   const most = typeof max_prompt_length === "number" ? max_prompt_length : PROMPT_UNDECLARED;
   // No text has more characters than units.
   if (text.length <= most || [...text].length <= most) return;
-  throw new Refusal("prompt_too_long", `${param} may not be longer than ${most} characters.`, {
+  throw new ApiError("prompt_too_long", `${param} may not be longer than ${most} characters.`, {
     param,
   });
 }

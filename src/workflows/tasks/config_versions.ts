@@ -1,12 +1,12 @@
-import type { ConfigText, PlanKeeper } from "../../platform/config/config_store.ts";
-import type { Plan } from "../../platform/config/config.ts";
+import type { ConfigStore, ConfigText } from "../../platform/config/config_store.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import type { TaskDeps } from "./deps.ts";
 
 export interface ConfigVersionOptions {
   sql: Queries;
-  keeper: Pick<PlanKeeper, "current" | "text" | "onChange" | "compileStored">;
+  keeper: Pick<ConfigStore, "current" | "text" | "onChange" | "compileStored">;
   log: TaskDeps["log"];
   timing?: Partial<ConfigVersionTiming>;
 }
@@ -43,8 +43,8 @@ export class ConfigVersions implements AsyncDisposable {
   /** Taken over, and not known to be stored. */
   readonly #unstored = new Map<string, ConfigText>();
   /** Least recently used first. Null: this build cannot compile it. */
-  readonly #compiled = new Map<string, Plan | null>();
-  readonly #compiling = new Map<string, Promise<Plan>>();
+  readonly #compiled = new Map<string, Config | null>();
+  readonly #compiling = new Map<string, Promise<Config>>();
   readonly #reported = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -84,7 +84,7 @@ export class ConfigVersions implements AsyncDisposable {
   }
 
   /** The configuration of that version; the one in force where it is not stored or cannot be compiled. */
-  of(version: string): Plan | Promise<Plan> {
+  of(version: string): Config | Promise<Config> {
     const { current } = this.#options.keeper;
     // The same file with a new key in the environment is the same version: the new key counts.
     if (version === current.version) return current;
@@ -94,7 +94,7 @@ export class ConfigVersions implements AsyncDisposable {
     return known ?? current;
   }
 
-  #load(version: string): Promise<Plan> {
+  #load(version: string): Promise<Config> {
     const running = this.#compiling.get(version);
     if (running !== undefined) return running;
     const loading = this.#read(version).finally(() => this.#compiling.delete(version));
@@ -102,7 +102,7 @@ export class ConfigVersions implements AsyncDisposable {
     return loading;
   }
 
-  async #read(version: string): Promise<Plan> {
+  async #read(version: string): Promise<Config> {
     const { sql, keeper } = this.#options;
     const [row] = await sql<Row[]>`
       select source, files from config_version where version = ${version}`;
@@ -110,7 +110,7 @@ export class ConfigVersions implements AsyncDisposable {
       this.#report(version, "it is not stored");
       return keeper.current;
     }
-    let plan: Plan | null = null;
+    let plan: Config | null = null;
     try {
       plan = keeper.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
       if (plan === null) this.#report(version, "this build cannot compile it");
@@ -133,12 +133,12 @@ export class ConfigVersions implements AsyncDisposable {
     });
   }
 
-  #take(plan: Plan, text: ConfigText): void {
+  #take(plan: Config, text: ConfigText): void {
     this.#unstored.set(plan.version, text);
     this.#remember(plan.version, plan);
   }
 
-  #remember(version: string, plan: Plan | null): void {
+  #remember(version: string, plan: Config | null): void {
     this.#compiled.delete(version);
     this.#compiled.set(version, plan);
     for (const oldest of this.#compiled.keys()) {

@@ -1,9 +1,9 @@
 import { BadOutput, type MediaKind, type StoredFile } from "../../domain/files/files.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
-import type { Spot } from "../../upstream/media_calls.ts";
+import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
-import { noteOutput } from "./lease.ts";
+import { recordOutput } from "./lease.ts";
 import type { ClaimedTask, StoredOutput, TaskJob } from "./task.ts";
 
 /** Results copied at once. */
@@ -22,7 +22,7 @@ export interface Copied {
 export async function copyOutputs(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
+  spot: UpstreamAssignment,
   outputs: readonly UpstreamOutput[],
   signal: AbortSignal,
 ): Promise<Copied> {
@@ -38,7 +38,7 @@ export async function copyOutputs(
     for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
       try {
         const output = await copyOutput(deps, task, spot, ...next, signal);
-        if (output !== null && !isLast) await noteOutput(deps.database.sql, task, output);
+        if (output !== null && !isLast) await recordOutput(deps.database.sql, task, output);
         if (output !== null) stored.push(output);
       } catch (error) {
         failures.push(error);
@@ -65,7 +65,7 @@ export async function copyOutputs(
 async function copyOutput(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
+  spot: UpstreamAssignment,
   index: number,
   output: UpstreamOutput,
   signal: AbortSignal,

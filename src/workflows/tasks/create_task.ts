@@ -1,10 +1,10 @@
-import { GroupCommit, oneByOne } from "../../lib/group_commit.ts";
+import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import { newId } from "../../lib/ids.ts";
 import type { ModelType } from "../../lib/model_types.ts";
-import { Refusal } from "../../lib/api_error.ts";
-import { type Identity, keyReused } from "../../domain/idempotency/key.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
-import { type Currency, insufficient } from "../../domain/ledger/insufficient.ts";
+import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Queue } from "../../platform/queue/queue.ts";
@@ -19,7 +19,7 @@ export interface NewTask {
   requestId: string;
   clientRequestId: string | null;
   /** What finds it again when the request comes twice. */
-  identity: Identity | null;
+  identity: IdempotencyIdentity | null;
   type: ModelType;
   model: string;
   /** What is to be done; a `TaskJob`, unless the type has a story of its own. */
@@ -82,7 +82,7 @@ export class TaskCreation {
     this.#orders = new GroupCommit({
       run: (orders) => this.#write(orders),
       nameOf: ({ account, identity }) => identity === null ? null : `${account} ${identity.key}`,
-      split: (orders, error) => isStorageDown(error) ? [] : oneByOne(orders),
+      split: (orders, error) => isStorageDown(error) ? [] : splitSingles(orders),
       itemsMax: ORDERS_MAX,
     });
   }
@@ -104,13 +104,13 @@ export class TaskCreation {
       case "reused":
         throw keyReused(task.identity!);
       case "crowded":
-        throw new Refusal(
+        throw new ApiError(
           "concurrency_limit_exceeded",
           `Too many tasks at once: this account may have ${task.livingMax} that are not over.`,
           { retryAfterSeconds: CROWDED_RETRY_SECONDS },
         );
       case "insufficient":
-        throw insufficient(task.quote, this.money());
+        throw insufficientBalance(task.quote, this.money());
       default:
         throw new Error(`Cannot hold for ${order.id}: ${answer.outcome}`);
     }

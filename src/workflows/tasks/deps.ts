@@ -1,4 +1,4 @@
-import type { Plan } from "../../platform/config/config.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Files } from "../../domain/files/files.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
@@ -27,9 +27,9 @@ export interface TaskDeps {
   creation: TaskCreation;
   watch: TaskWatch;
   /** The configuration that a task began under; the one in force where it is not stored. */
-  plan(declaration: string): Plan | Promise<Plan>;
+  plan(declaration: string): Config | Promise<Config>;
   /** The configuration in force. */
-  currentPlan(): Plan;
+  currentPlan(): Config;
   /** Fetches an input that a client named, for an upstream that wants bytes. */
   fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
   onEnd?(status: EndStatus): void;

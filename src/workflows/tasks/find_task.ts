@@ -1,4 +1,4 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { Status, TaskRow } from "./task.ts";
 import type { TaskVersion } from "./task_watch.ts";
@@ -10,7 +10,7 @@ export async function findTask(
   id: string,
 ): Promise<TaskRow | null> {
   const [row] = await sql<TaskRow[]>`
-    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+    select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
      where t.id = ${id} and t.account_id = ${account}`;
   return row ?? null;
 }
@@ -32,7 +32,7 @@ export async function listTasks(
   const isAscending = order === "asc";
   // Ids sort by creation.
   const rows = await sql<TaskRow[]>`
-    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+    select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
      where t.account_id = ${account}
        ${
     after === undefined ? sql`` : isAscending ? sql`and t.id > ${after}` : sql`and t.id < ${after}`
@@ -55,15 +55,15 @@ export async function taskVersions(
 /** Tasks of any account: whoever asks has found them before. */
 export async function tasksById(sql: Queries, ids: readonly string[]): Promise<TaskRow[]> {
   return await sql<TaskRow[]>`
-    select ${columns(sql)} from task t join hold h on h.id = t.request_id
+    select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
      where t.id = any (${ids as string[]})`;
 }
 
-export function taskNotFound(): Refusal {
-  return new Refusal("task_not_found", "There is no such task.", { param: "task_id" });
+export function taskNotFound(): ApiError {
+  return new ApiError("task_not_found", "There is no such task.", { param: "task_id" });
 }
 
-export function columns(sql: Queries) {
+export function taskColumns(sql: Queries) {
   return sql`
     t.id, t.account_id, t.request_id, t.client_request_id, t.type, t.model, t.status, t.progress,
     t.created_at, t.updated_at, t.started_at, t.completed_at, t.deadline_at, t.outputs, t.units,

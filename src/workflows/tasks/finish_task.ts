@@ -1,15 +1,15 @@
-import type { Refusal } from "../../lib/api_error.ts";
+import type { ApiError } from "../../lib/api_error.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
-import { servedBy } from "../../domain/pricing/cost_attribution.ts";
-import { type Charge, charge } from "../../domain/pricing/quote.ts";
+import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
+import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot } from "../../domain/pricing/snapshot.ts";
-import type { Kind, Usage } from "../../domain/pricing/usage.ts";
-import type { Message } from "../../platform/queue/queue.ts";
-import { enlistEvent } from "../../domain/webhooks/enqueue_event.ts";
+import type { Usage, UsageKind } from "../../domain/pricing/usage.ts";
+import type { JobMessage } from "../../platform/queue/queue.ts";
+import { enqueueEvent } from "../../domain/webhooks/enqueue_event.ts";
 import type { TaskDeps } from "./deps.ts";
 import type { EndStatus, TaskOutput } from "./task.ts";
-import { nudgeParent } from "./subtasks.ts";
+import { wakeParent } from "./subtasks.ts";
 
 /** How a task ends. */
 export interface Ending {
@@ -41,7 +41,7 @@ interface Ended {
   callback_url: string | null;
   parent_id: string | null;
   price: PriceSnapshot;
-  kind: Kind | null;
+  kind: UsageKind | null;
 }
 
 /**
@@ -56,23 +56,24 @@ export async function finishTask(
   const { status, outputs = [], usage = null, units = 0, error, upstream } = ending;
   const { stage = null, stages = null } = ending;
   let parent: string | null = null;
-  const bells = await deps.database.sql.begin(async (sql): Promise<readonly Message[] | null> => {
-    const [ended] = await sql<Ended[]>`
+  const bells = await deps.database.sql.begin(
+    async (sql): Promise<readonly JobMessage[] | null> => {
+      const [ended] = await sql<Ended[]>`
       with ended as (
         update task t
            set status = ${status}, outputs = ${
-      JSON.stringify(outputs)
-    }::text::jsonb, units = ${units},
+        JSON.stringify(outputs)
+      }::text::jsonb, units = ${units},
                progress = case when ${status} = 'succeeded' then 100 else t.progress end,
                error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null},
                started_at = coalesce(t.started_at, t.submitted_at), completed_at = now(),
                stage = coalesce(${stage}, t.stage),
                stages = coalesce(${
-      stages === null ? null : JSON.stringify(stages)
-    }::text::jsonb, t.stages),
+        stages === null ? null : JSON.stringify(stages)
+      }::text::jsonb, t.stages),
                usage = case when t.parent_id is not null then ${
-      usage === null ? null : JSON.stringify(usage)
-    }::text::jsonb end,
+        usage === null ? null : JSON.stringify(usage)
+      }::text::jsonb end,
                updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
                fence = t.fence + 1
          where t.id = ${id} and t.completed_at is null
@@ -89,42 +90,43 @@ export async function finishTask(
          where l.account_id = e.account_id and e.parent_id is null)
       select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
         from ended e left join hold h on h.id = e.request_id`;
-    if (ended === undefined) return null;
-    // A part has no money and no event of its own.
-    parent = ended.parent_id;
-    if (parent !== null) return [];
-    const bells = await enlistEvent(sql, {
-      account: ended.account_id,
-      taskId: id,
-      type: `task.${status}`,
-      callbackUrl: ended.callback_url,
-      data: {
-        task_id: id,
-        status,
-        output: renderOutputs(outputs, { files: deps.files, now: Date.now() }),
-      },
-    });
-    for (const bell of bells) await deps.queue.enlist(sql, bell);
-    // Last: from here on others of the account wait for this transaction.
-    const { price, kind } = ended;
-    const due = ending.charge ?? (usage === null ? null : charge(
-      { price: priceFrom(price), kind },
-      usage,
-      upstream === undefined ? undefined : servedBy(upstream, usage),
-    ));
-    const resolution = due === null
-      ? await deps.ledger.releaseIn(sql, ended.request_id)
-      : await deps.ledger.settleIn(sql, ended.request_id, due);
-    if (!resolution.isFirst) {
-      deps.log("error", "the hold of a task was resolved before its end", { task_id: id });
-    }
-    return bells;
-  });
+      if (ended === undefined) return null;
+      // A part has no money and no event of its own.
+      parent = ended.parent_id;
+      if (parent !== null) return [];
+      const bells = await enqueueEvent(sql, {
+        account: ended.account_id,
+        taskId: id,
+        type: `task.${status}`,
+        callbackUrl: ended.callback_url,
+        data: {
+          task_id: id,
+          status,
+          output: renderOutputs(outputs, { files: deps.files, now: Date.now() }),
+        },
+      });
+      for (const bell of bells) await deps.queue.enlist(sql, bell);
+      // Last: from here on others of the account wait for this transaction.
+      const { price, kind } = ended;
+      const due = ending.charge ?? (usage === null ? null : chargeUsage(
+        { price: priceFrom(price), kind },
+        usage,
+        upstream === undefined ? undefined : costAttribution(upstream, usage),
+      ));
+      const resolution = due === null
+        ? await deps.ledger.releaseIn(sql, ended.request_id)
+        : await deps.ledger.settleIn(sql, ended.request_id, due);
+      if (!resolution.isFirst) {
+        deps.log("error", "the hold of a task was resolved before its end", { task_id: id });
+      }
+      return bells;
+    },
+  );
   if (bells === null) return false;
   for (const bell of bells) deps.queue.ring(bell);
   deps.watch.changed(id);
   if (parent === null) deps.onEnd?.(status);
-  else await nudgeParent(deps, parent);
+  else await wakeParent(deps, parent);
   return true;
 }
 
@@ -132,7 +134,7 @@ export async function finishTask(
 export async function failTask(
   deps: TaskDeps,
   task: Finishing,
-  { code, message }: Refusal,
+  { code, message }: ApiError,
 ): Promise<"done"> {
   await finishTask(deps, task, { status: "failed", error: { code, message } });
   return "done";

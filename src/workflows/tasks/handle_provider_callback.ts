@@ -1,17 +1,21 @@
 import type { TaskDeps } from "./deps.ts";
-import { locate, type Placed } from "./upstream_assignment.ts";
+import { type AssignedUpstream, findAssignedUpstream } from "./upstream_assignment.ts";
 import { TASK } from "./task.ts";
 
 /**
  * A provider says that something became of a job. That is only ever a bell: the job is looked at now
  * instead of later, and what the provider's own answer says then is what counts.
  */
-export async function hearCallback(deps: TaskDeps, id: string, body: unknown): Promise<void> {
+export async function handleProviderCallback(
+  deps: TaskDeps,
+  id: string,
+  body: unknown,
+): Promise<void> {
   const { sql } = deps.database;
-  const [task] = await sql<(Placed & { upstream_id: string; declaration: string })[]>`
+  const [task] = await sql<(AssignedUpstream & { upstream_id: string; declaration: string })[]>`
     select declaration, type, model, provider, upstream_model, upstream_id from task
      where id = ${id} and phase = 'accepted' and completed_at is null`;
-  const spot = task === undefined ? null : await locate(deps, task);
+  const spot = task === undefined ? null : await findAssignedUpstream(deps, task);
   if (spot === null) return;
   const named = await deps.media.readCallback(spot, body).catch(() => null);
   if (named !== null && named !== task!.upstream_id) return;

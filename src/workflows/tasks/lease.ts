@@ -16,7 +16,7 @@ const EARLY_MS = 50;
  * Takes a due task, for this process alone: the fence moves on, and only who holds the newest may change
  * the row. Null: it is not due, somebody has it, or it is over. Nobody wants a closed account's tasks.
  */
-export async function claim(sql: Queries, id: string): Promise<ClaimedTask | null> {
+export async function claimTask(sql: Queries, id: string): Promise<ClaimedTask | null> {
   const [task] = await sql<ClaimedTask[]>`
     update task t
        set fence = t.fence + 1, lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
@@ -67,7 +67,7 @@ export function keepLease(
 }
 
 /** Told durably before it happens: whoever finds this knows that an upstream may have the job. */
-export async function noteSubmitting(
+export async function recordSubmitting(
   sql: Queries,
   { id, fence }: ClaimedTask,
   upstream: { provider: string; model: string },
@@ -80,7 +80,7 @@ export async function noteSubmitting(
 }
 
 /** The upstream has it: from here on the model's deadline counts. The lease stays. */
-export async function noteAccepted(
+export async function recordAccepted(
   sql: Queries,
   { id, fence }: ClaimedTask,
   upstreamId: string,
@@ -94,7 +94,7 @@ export async function noteAccepted(
 }
 
 /** Results that the upstream tells once: kept until they are copied. */
-export async function noteResult(
+export async function recordResult(
   sql: Queries,
   { id, fence }: ClaimedTask,
   result: unknown,
@@ -108,7 +108,7 @@ export async function noteResult(
 }
 
 /** One result is ours now. A place that was filled stays as it is. */
-export async function noteOutput(
+export async function recordOutput(
   sql: Queries,
   { id, fence }: ClaimedTask,
   output: StoredOutput,
@@ -120,7 +120,7 @@ export async function noteOutput(
   if (count === 0) throw new LostLease();
 }
 
-export interface Waiting {
+export interface TaskWait {
   delayMs: number;
   /** Never goes back. */
   progress?: number | null;
@@ -132,7 +132,7 @@ export interface Waiting {
 export async function handBack(
   sql: Queries,
   { id, fence }: ClaimedTask,
-  { delayMs, progress = null, hasLooked = false }: Waiting,
+  { delayMs, progress = null, hasLooked = false }: TaskWait,
 ): Promise<number> {
   const moved = progress === null ? null : Math.max(0, Math.min(99, Math.trunc(progress)));
   const [row] = await sql<{ is_asked: boolean }[]>`
@@ -185,7 +185,7 @@ export async function handBackUnsent(
   if (count === 0) throw new LostLease();
 }
 
-export async function noteCancelSent(sql: Queries, { id, fence }: ClaimedTask): Promise<void> {
+export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedTask): Promise<void> {
   const { count } = await sql`
     update task set cancel_sent_at = now()
      where id = ${id} and fence = ${fence} and completed_at is null`;
@@ -193,7 +193,7 @@ export async function noteCancelSent(sql: Queries, { id, fence }: ClaimedTask): 
 }
 
 /** A result could not be downloaded: counted, and tried again after a while. */
-export async function noteDownloadFailed(
+export async function recordDownloadFailed(
   sql: Queries,
   { id, fence }: ClaimedTask,
   reason: string,
@@ -214,7 +214,7 @@ const FAILURE_MS_MAX = 60_000;
  * A step broke. It is tried again, later each time; after too many times only an operator's word or the
  * deadline wakes the task. Says in how many milliseconds to come again; null: not by itself.
  */
-export async function noteFailure(
+export async function recordFailure(
   sql: Queries,
   { id, fence, failures }: ClaimedTask,
   reason: string,

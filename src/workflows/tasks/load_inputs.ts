@@ -1,5 +1,5 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Plan } from "../../platform/config/config.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { OutboundError } from "../../platform/outbound/outbound_error.ts";
 import type { MediaInput } from "../../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
@@ -14,7 +14,7 @@ const FETCH_TRIES = 3;
  */
 export async function loadInputs(
   deps: TaskDeps,
-  plan: Plan,
+  plan: Config,
   task: ClaimedTask,
   wanted: "url" | "bytes",
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function loadInputs(
 
 async function fromFile(
   { files }: TaskDeps,
-  plan: Plan,
+  plan: Config,
   account: string,
   { role, file_id }: InputRef & { file_id: string },
   wanted: "url" | "bytes",
@@ -64,7 +64,7 @@ async function fromAddress(
   const { mimeType, bytes } = await fetchInput(url, signal).catch((error) => {
     // A network has moods; after a few tries it is the address.
     if (!(error instanceof OutboundError) || failures < FETCH_TRIES) throw error;
-    throw new Refusal(
+    throw new ApiError(
       "invalid_value",
       "An input picture cannot be fetched: upload it and send its file id.",
       { param: "input_images", cause: error },
@@ -74,6 +74,6 @@ async function fromAddress(
 }
 
 /** Nobody outside can reach a gateway that does not say where it is. */
-export function isPublic(plan: Plan): boolean {
+export function isPublic(plan: Config): boolean {
   return plan.service.baseUrl?.startsWith("https://") === true;
 }

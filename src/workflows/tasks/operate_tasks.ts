@@ -1,11 +1,11 @@
-import { Refusal } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { TaskDeps } from "./deps.ts";
 import { TASK } from "./task.ts";
 
 /** `dead`: waits for an operator. `failing`: its last step broke. `late`: due for a while, and nobody came. */
-export const AILMENTS = ["dead", "failing", "late"] as const;
-export type Ailment = (typeof AILMENTS)[number];
+export const TASK_PROBLEMS = ["dead", "failing", "late"] as const;
+export type TaskProblem = (typeof TASK_PROBLEMS)[number];
 
 export interface OperatorQuery {
   limit: number;
@@ -15,7 +15,7 @@ export interface OperatorQuery {
   type?: string | undefined;
   status?: string | undefined;
   /** Stuck ones; those that are parts of a chain too. */
-  ailment?: Ailment | undefined;
+  ailment?: TaskProblem | undefined;
   /** The parts of this chain. Without it, and without an ailment, parts are left out. */
   parent?: string | undefined;
 }
@@ -86,7 +86,7 @@ export async function listForOperator(
 export async function findForOperator(sql: Queries, id: string): Promise<OperatorTask> {
   const [row] = await sql<OperatorTask[]>`select ${shown(sql)} from task t where t.id = ${id}`;
   if (row === undefined) {
-    throw new Refusal("task_not_found", `There is no task ${JSON.stringify(id)}.`);
+    throw new ApiError("task_not_found", `There is no task ${JSON.stringify(id)}.`);
   }
   return row;
 }
@@ -110,7 +110,7 @@ export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTa
      where id = ${id} and completed_at is null`;
   const task = await findForOperator(sql, id);
   if (count === 0) {
-    throw new Refusal("invalid_value", `The task is over (${task.status}): that is final.`);
+    throw new ApiError("invalid_value", `The task is over (${task.status}): that is final.`);
   }
   deps.queue.ring({ kind: TASK, id });
   return task;

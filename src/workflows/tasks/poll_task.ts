@@ -1,24 +1,24 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Next } from "../../platform/queue/queue.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { NextStep } from "../../platform/queue/queue.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
-import { jobRefusal } from "../../upstream/job_error.ts";
-import type { MediaUsage, Seen, UpstreamOutput } from "../../upstream/media_adapter.ts";
-import type { Spot } from "../../upstream/media_calls.ts";
+import { jobError } from "../../upstream/job_error.ts";
+import type { JobStatus, MediaUsage, UpstreamOutput } from "../../upstream/media_adapter.ts";
+import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import { copyOutputs } from "./copy_outputs.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
-import { handBack, noteCancelSent, noteDownloadFailed } from "./lease.ts";
-import { failLost, locate } from "./upstream_assignment.ts";
+import { handBack, recordCancelSent, recordDownloadFailed } from "./lease.ts";
+import { failLost, findAssignedUpstream } from "./upstream_assignment.ts";
 import type { ClaimedTask, TaskJob } from "./task.ts";
-import { meter } from "./usage.ts";
+import { meterTask } from "./usage.ts";
 
 /** Looks once how an accepted job stands; before that, passes on a wish to cancel it. */
 export async function pollTask(
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
-): Promise<Next> {
-  const spot = await locate(deps, task);
+): Promise<NextStep> {
+  const spot = await findAssignedUpstream(deps, task);
   if (spot === null) return await failLost(deps, task);
   let seen;
   try {
@@ -36,16 +36,16 @@ export async function pollTask(
 async function cancelled(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
+  spot: UpstreamAssignment,
   signal: AbortSignal,
-): Promise<Seen | null> {
+): Promise<JobStatus | null> {
   if (task.cancel_asked_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(spot, task.upstream_id!, signal).catch((error) => {
     // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
     if (error instanceof UpstreamFailure && error.sent === "refused") return null;
     throw error;
   });
-  await noteCancelSent(deps.database.sql, task);
+  await recordCancelSent(deps.database.sql, task);
   return seen;
 }
 
@@ -53,10 +53,10 @@ async function cancelled(
 export async function conclude(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
-  seen: Seen,
+  spot: UpstreamAssignment,
+  seen: JobStatus,
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   switch (seen.state) {
     case "queued":
     case "running":
@@ -64,7 +64,7 @@ export async function conclude(
     case "succeeded":
       return await succeed(deps, task, spot, seen, signal);
     case "failed":
-      return await failTask(deps, task, jobRefusal(seen.fault.kind, seen.fault.param));
+      return await failTask(deps, task, jobError(seen.fault.kind, seen.fault.param));
     case "cancelled":
       return await endCancelled(deps, task, spot, seen.usage);
   }
@@ -74,10 +74,10 @@ export async function conclude(
 export async function succeed(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
+  spot: UpstreamAssignment,
   seen: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   const job = task.job as TaskJob;
   const isRemote = seen.outputs.some((output) => "url" in output);
   const { slots } = deps.downloads;
@@ -94,14 +94,14 @@ export async function succeed(
       deps,
       task,
       failure === null
-        ? new Refusal("upstream_failed", "The model gave no usable result: try again.")
-        : new Refusal("upstream_failed", "The model's result could not be downloaded: try again."),
+        ? new ApiError("upstream_failed", "The model gave no usable result: try again.")
+        : new ApiError("upstream_failed", "The model's result could not be downloaded: try again."),
     );
   }
   await finishTask(deps, task, {
     status: "succeeded",
     outputs,
-    ...meter(task.type, job, outputs, seen.usage),
+    ...meterTask(task.type, job, outputs, seen.usage),
     upstream: spot.upstream,
   });
   return "done";
@@ -114,10 +114,10 @@ async function downloadLater(
   deps: TaskDeps,
   task: ClaimedTask,
   failure: UpstreamFailure,
-): Promise<Next> {
+): Promise<NextStep> {
   const { retryMs } = deps.downloads.limits;
   const againInMs = retryMs * 4 ** Math.min(task.download_tries, 8) * (0.8 + 0.4 * Math.random());
-  await noteDownloadFailed(deps.database.sql, task, failure.message, againInMs);
+  await recordDownloadFailed(deps.database.sql, task, failure.message, againInMs);
   return { againInMs };
 }
 
@@ -125,14 +125,14 @@ async function downloadLater(
 async function endCancelled(
   deps: TaskDeps,
   task: ClaimedTask,
-  { upstream }: Spot,
+  { upstream }: UpstreamAssignment,
   said: MediaUsage | null,
-): Promise<Next> {
+): Promise<NextStep> {
   if (task.cancel_asked_at === null) {
     return await failTask(
       deps,
       task,
-      new Refusal("upstream_failed", "The model gave up: try again."),
+      new ApiError("upstream_failed", "The model gave up: try again."),
     );
   }
   const isBilled = (said?.durationMs ?? 0) > 0 || (said?.outputs ?? 0) > 0;
@@ -143,7 +143,7 @@ async function endCancelled(
 }
 
 function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
-  if (task.type !== "image") return meter(task.type, job, [], said);
+  if (task.type !== "image") return meterTask(task.type, job, [], said);
   const asked = typeof job.parameters.n === "number" ? job.parameters.n : 1;
   const images = Math.min(asked, said.outputs ?? 0);
   return { usage: { images, calls: images }, units: images };
@@ -152,9 +152,9 @@ function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
 async function lookLater(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
+  spot: UpstreamAssignment,
   progress: number | null,
-): Promise<Next> {
+): Promise<NextStep> {
   const { firstMs, maxMs } = deps.media.polling(spot);
   const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.looks + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());

@@ -1,5 +1,5 @@
 import type { Files } from "../../domain/files/files.ts";
-import { showReceipt } from "../../domain/ledger/receipt.ts";
+import { toReceipt } from "../../domain/ledger/receipt.ts";
 import { receiptOf, type TaskOutput, type TaskRow } from "./task.ts";
 
 export interface RenderOptions {
@@ -26,7 +26,7 @@ export function renderTask(row: TaskRow, options: RenderOptions) {
     error: row.error_code === null
       ? null
       : { code: row.error_code, message: row.error_message ?? "" },
-    charge: showReceipt(receiptOf(row), options.currency),
+    charge: toReceipt(receiptOf(row), options.currency),
     request_id: row.request_id,
     client_request_id: row.client_request_id,
     created: Math.floor(row.created_at.getTime() / 1000),

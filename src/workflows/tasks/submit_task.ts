@@ -1,23 +1,23 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Next } from "../../platform/queue/queue.ts";
-import { nameOf } from "../../upstream/admission.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { NextStep } from "../../platform/queue/queue.ts";
+import { upstreamName } from "../../upstream/admission.ts";
 import { type FailureKind, UpstreamFailure } from "../../upstream/failure.ts";
-import { jobRefusal } from "../../upstream/job_error.ts";
-import type { MediaType, Seen } from "../../upstream/media_adapter.ts";
-import type { Spot } from "../../upstream/media_calls.ts";
+import { jobError } from "../../upstream/job_error.ts";
+import type { JobStatus, MediaJobType } from "../../upstream/media_adapter.ts";
+import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import {
   handBack,
   handBackUnclear,
   handBackUnsent,
-  noteAccepted,
-  noteResult,
-  noteSubmitting,
+  recordAccepted,
+  recordResult,
+  recordSubmitting,
 } from "./lease.ts";
 import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
-import { failLost, locate, modelGone, planFor } from "./upstream_assignment.ts";
+import { configForTask, failLost, findAssignedUpstream, modelGone } from "./upstream_assignment.ts";
 import type { ClaimedTask, TaskJob } from "./task.ts";
 
 /** Rounds through all upstreams of a model before a task fails. */
@@ -63,13 +63,13 @@ export async function submitTask(
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   const { sql } = deps.database;
   if (task.cancel_asked_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const plan = await planFor(deps, task.declaration, task.model);
+  const plan = await configForTask(deps, task.declaration, task.model);
   const model = plan.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
@@ -80,24 +80,24 @@ export async function submitTask(
       ? await nextRound(deps, task)
       : { againInMs: await handBack(sql, task, { delayMs: restOf(task, choice.retryAfterMs) }) };
   }
-  const spot: Spot = { plan, model, upstream: choice.upstream };
+  const spot: UpstreamAssignment = { plan, model, upstream: choice.upstream };
   let inputs;
   try {
     inputs = await loadInputs(deps, plan, task, deps.media.inputsFor(spot), signal);
   } catch (error) {
     // The client's file is gone, or its address leads nowhere good: no upstream would help.
-    if (error instanceof Refusal && error.status < 500) return await failTask(deps, task, error);
+    if (error instanceof ApiError && error.status < 500) return await failTask(deps, task, error);
     throw error;
   }
   const { prompt, parameters } = task.job as TaskJob;
   const { seconds_max: _, ...asked } = parameters;
-  await noteSubmitting(sql, task, choice.upstream);
+  await recordSubmitting(sql, task, choice.upstream);
   let submitted;
   try {
     submitted = await deps.media.submit(
       spot,
       {
-        type: task.type as MediaType,
+        type: task.type as MediaJobType,
         reference: task.id,
         prompt,
         parameters: asked,
@@ -126,7 +126,7 @@ export async function submitTask(
   }
   // Bytes are copied now or never; addresses are worth remembering.
   if (seen.state === "succeeded" && seen.outputs.every((output) => "url" in output)) {
-    await noteResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
+    await recordResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
   }
   return await conclude(deps, task, spot, seen, signal);
 }
@@ -142,12 +142,12 @@ function restOf({ looks }: ClaimedTask, restMs: number): number {
 async function accepted(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: Spot,
+  spot: UpstreamAssignment,
   id: string,
-  seen: Seen | undefined,
+  seen: JobStatus | undefined,
   signal: AbortSignal,
-): Promise<Next> {
-  await noteAccepted(deps.database.sql, task, id);
+): Promise<NextStep> {
+  await recordAccepted(deps.database.sql, task, id);
   deps.watch.changed(task.id);
   if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") {
     return await conclude(deps, { ...task, upstream_id: id }, spot, seen, signal);
@@ -160,9 +160,9 @@ async function accepted(
 async function afterFailure(
   deps: TaskDeps,
   task: ClaimedTask,
-  { upstream }: Spot,
+  { upstream }: UpstreamAssignment,
   failure: UpstreamFailure,
-): Promise<Next> {
+): Promise<NextStep> {
   const { sql } = deps.database;
   // What became of it is unknown: the next step asks.
   if (failure.sent === "maybe") {
@@ -174,7 +174,7 @@ async function afterFailure(
     return { againInMs: delayMs };
   }
   if (failure.isRejection) {
-    return await failTask(deps, task, jobRefusal(failure.kind, failure.options.param));
+    return await failTask(deps, task, jobError(failure.kind, failure.options.param));
   }
   if (failure.foundNoPlace) {
     const { tried, last_failure: lastFailure } = task;
@@ -183,7 +183,7 @@ async function afterFailure(
     return { againInMs: delayMs };
   }
   await handBackUnsent(sql, task, {
-    tried: [...task.tried, nameOf(upstream)],
+    tried: [...task.tried, upstreamName(upstream)],
     lastFailure: failure.kind,
     delayMs: 0,
     isNewRound: false,
@@ -192,10 +192,10 @@ async function afterFailure(
 }
 
 /** Nobody took it: all are asked again after a while, so many times. */
-async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<Next> {
+async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<NextStep> {
   const kind = (task.last_failure ?? "failed") as FailureKind;
   if (kind === "unable" || task.looks + 1 >= ROUNDS_MAX) {
-    return await failTask(deps, task, jobRefusal(kind));
+    return await failTask(deps, task, jobError(kind));
   }
   const delayMs = ROUND_MS * 2 ** task.looks * (0.8 + 0.4 * Math.random());
   await handBackUnsent(deps.database.sql, task, {
@@ -217,9 +217,9 @@ export async function recoverSubmission(
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
-): Promise<Next> {
+): Promise<NextStep> {
   const { sql } = deps.database;
-  const spot = await locate(deps, task);
+  const spot = await findAssignedUpstream(deps, task);
   if (spot === null) return await failLost(deps, task);
   let found;
   try {
@@ -234,8 +234,8 @@ export async function recoverSubmission(
       deps,
       task,
       isAnswered
-        ? jobRefusal("failed")
-        : new Refusal("upstream_failed", "The model's answer was lost: try again."),
+        ? jobError("failed")
+        : new ApiError("upstream_failed", "The model's answer was lost: try again."),
     );
   }
   if (found !== null) return await accepted(deps, task, spot, found, undefined, signal);
@@ -248,7 +248,7 @@ export async function recoverSubmission(
     return { againInMs: await handBack(sql, task, { delayMs }) };
   }
   await handBackUnsent(sql, task, {
-    tried: [...task.tried, nameOf(spot.upstream)],
+    tried: [...task.tried, upstreamName(spot.upstream)],
     lastFailure: task.last_failure ?? UNANSWERED,
     delayMs: 0,
     isNewRound: false,

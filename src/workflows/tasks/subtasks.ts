@@ -5,7 +5,7 @@ import { TASK } from "./task.ts";
  * Tells a chain that one of its parts has ended. Not in the transaction that ends the part: the two rows
  * are locked the other way round when the chain ends, and a chain also looks by itself now and then.
  */
-export async function nudgeParent({ database, queue, log }: TaskDeps, id: string): Promise<void> {
+export async function wakeParent({ database, queue, log }: TaskDeps, id: string): Promise<void> {
   try {
     await database.sql`
       update task set nudges = nudges + 1,
@@ -18,7 +18,7 @@ export async function nudgeParent({ database, queue, log }: TaskDeps, id: string
 }
 
 /** Asks every part of a chain that still lives to end. */
-export async function cancelParts({ database, queue }: TaskDeps, parent: string): Promise<void> {
+export async function cancelSubtasks({ database, queue }: TaskDeps, parent: string): Promise<void> {
   const asked = await database.sql<{ id: string }[]>`
     update task set cancel_asked_at = now(),
                     wake_at = case when lease_until > now() then wake_at else now() end

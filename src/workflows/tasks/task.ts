@@ -2,7 +2,7 @@ import type { ModelType } from "../../lib/model_types.ts";
 import type { ReceiptRow } from "../../domain/ledger/receipt.ts";
 import type { HoldState } from "../../domain/ledger/item.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
-import type { Kind, Usage } from "../../domain/pricing/usage.ts";
+import type { Usage, UsageKind } from "../../domain/pricing/usage.ts";
 import type { MediaInput } from "../../upstream/media_adapter.ts";
 
 /** The queue's kind of message for tasks. */
@@ -155,5 +155,5 @@ export interface ClaimedTask {
   readonly sent_seconds: number | null;
   /** Null for a part: it is paid for with what it belongs to. */
   readonly price: PriceSnapshot | null;
-  readonly kind: Kind | null;
+  readonly kind: UsageKind | null;
 }

@@ -1,27 +1,31 @@
-import { Refusal } from "../../lib/api_error.ts";
-import { forgetKeys } from "../../domain/idempotency/clean.ts";
-import type { Next, Worker } from "../../platform/queue/queue.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import { pruneIdempotencyKeys } from "../../domain/idempotency/clean.ts";
+import type { JobHandler, NextStep } from "../../platform/queue/queue.ts";
 import { isStorageUnavailable } from "../../platform/database/storage_error.ts";
 import { describeError } from "../../platform/telemetry/log.ts";
 import type { MediaUsage, UpstreamOutput } from "../../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
 import { finishTask } from "./finish_task.ts";
-import { claim, dueTasks, handBack, keepLease, LostLease, noteFailure } from "./lease.ts";
+import { claimTask, dueTasks, handBack, keepLease, LostLease, recordFailure } from "./lease.ts";
 import { pollTask, succeed } from "./poll_task.ts";
-import { failLost, locate } from "./upstream_assignment.ts";
+import { failLost, findAssignedUpstream } from "./upstream_assignment.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedTask } from "./task.ts";
-import { cancelParts } from "./subtasks.ts";
+import { cancelSubtasks } from "./subtasks.ts";
 
 /** One step of a task of a type that is not one job at one upstream. */
-export type Story = (deps: TaskDeps, task: ClaimedTask, signal: AbortSignal) => Promise<Next>;
+export type TaskHandler = (
+  deps: TaskDeps,
+  task: ClaimedTask,
+  signal: AbortSignal,
+) => Promise<NextStep>;
 
 const SLOTS = 64;
 /** How often keys past their time are removed. */
 const FORGET_MS = 60_000;
 
 /** Does the steps of tasks. `stories` are types that go their own way; the others are media jobs. */
-export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>): Worker {
+export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, TaskHandler>): JobHandler {
   const { sql } = deps.database;
   let forgetAt = performance.now();
   return {
@@ -29,12 +33,12 @@ export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>):
     async due(limit) {
       if (performance.now() >= forgetAt) {
         forgetAt = performance.now() + FORGET_MS;
-        await forgetKeys(sql);
+        await pruneIdempotencyKeys(sql);
       }
       return await dueTasks(sql, limit);
     },
     async step(id, stop, leaveSlot) {
-      const task = await claim(sql, id);
+      const task = await claimTask(sql, id);
       if (task === null) return "done";
       using lease = keepLease(sql, task, stop);
       try {
@@ -49,7 +53,11 @@ export function taskWorker(deps: TaskDeps, stories: ReadonlyMap<string, Story>):
   };
 }
 
-async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<Next> {
+async function advanceMedia(
+  deps: TaskDeps,
+  task: ClaimedTask,
+  signal: AbortSignal,
+): Promise<NextStep> {
   switch (task.phase) {
     case "submit":
       return await submitTask(deps, task, signal);
@@ -60,7 +68,7 @@ async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSign
     case "chained":
       throw new Error(`A ${task.type} is no chain`);
     case "copying": {
-      const spot = await locate(deps, task);
+      const spot = await findAssignedUpstream(deps, task);
       if (spot === null) return await failLost(deps, task);
       const result = task.result as { outputs: UpstreamOutput[]; usage: MediaUsage | null };
       return await succeed(deps, task, spot, result, signal);
@@ -69,14 +77,14 @@ async function advanceMedia(deps: TaskDeps, task: ClaimedTask, signal: AbortSign
 }
 
 /** Its time is over, whatever the upstream still does with it: nothing is charged. */
-async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<Next> {
+async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<NextStep> {
   // Before the end: the configuration of a task is stored for as long as it is not over.
-  const spot = await locate(deps, task);
+  const spot = await findAssignedUpstream(deps, task);
   const isEnded = await finishTask(deps, task, {
     status: "expired",
     error: { code: "upstream_timeout", message: "The task was not finished in time." },
   });
-  if (isEnded && task.phase === "chained") await cancelParts(deps, task.id);
+  if (isEnded && task.phase === "chained") await cancelSubtasks(deps, task.id);
   if (isEnded && spot !== null && task.upstream_id !== null) {
     await deps.media.cancel(spot, task.upstream_id, signal).catch(() => null);
   }
@@ -88,10 +96,10 @@ async function afterError(
   task: ClaimedTask,
   stop: AbortSignal,
   error: unknown,
-): Promise<Next> {
+): Promise<NextStep> {
   if (error instanceof LostLease) return "done";
   // A full disk or a bucket that is away is nobody's bug: it is tried until there is room, or the deadline comes.
-  const isBytes = error instanceof Refusal && error.code === "storage_unavailable";
+  const isBytes = error instanceof ApiError && error.code === "storage_unavailable";
   // Nothing can be written down: the lease runs out, and the sweeper comes by.
   if (!isBytes && isStorageUnavailable(error)) throw error;
   const { sql } = deps.database;
@@ -100,7 +108,7 @@ async function afterError(
     return "done";
   }
   const reason = describeError(error);
-  const againInMs = await noteFailure(sql, task, reason, !isBytes);
+  const againInMs = await recordFailure(sql, task, reason, !isBytes);
   deps.log(againInMs === null ? "error" : "warn", "a step of a task broke", {
     task_id: task.id,
     phase: task.phase,

@@ -1,21 +1,21 @@
-import { Refusal } from "../../lib/api_error.ts";
-import type { Model, Plan } from "../../platform/config/config.ts";
-import type { Spot } from "../../upstream/media_calls.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config, Model } from "../../platform/config/config.ts";
+import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask } from "./finish_task.ts";
 import type { ClaimedTask } from "./task.ts";
 
 /** What says where a task is. */
-export type Placed = Pick<ClaimedTask, "type" | "model" | "provider" | "upstream_model">;
+export type AssignedUpstream = Pick<ClaimedTask, "type" | "model" | "provider" | "upstream_model">;
 
 /**
  * Where a task is, in the configuration it began under: there its provider still is, though it was removed
  * since. Null where it cannot be called any more.
  */
-export async function locate(
+export async function findAssignedUpstream(
   deps: Pick<TaskDeps, "plan" | "currentPlan">,
-  task: Placed & { declaration: string },
-): Promise<Spot | null> {
+  task: AssignedUpstream & { declaration: string },
+): Promise<UpstreamAssignment | null> {
   const plan = await deps.plan(task.declaration);
   if (task.provider === null || plan.providers.get(task.provider)?.on !== false) {
     return spotOf(plan, task);
@@ -26,11 +26,11 @@ export async function locate(
 }
 
 /** The configuration that runs a model for a task: its own, unless the keys of the model's providers are gone. */
-export async function planFor(
+export async function configForTask(
   deps: Pick<TaskDeps, "plan" | "currentPlan">,
   declaration: string,
   model: string,
-): Promise<Plan> {
+): Promise<Config> {
   const plan = await deps.plan(declaration);
   return plan.withheld.some((each) => each.model === model) ? deps.currentPlan() : plan;
 }
@@ -46,7 +46,7 @@ export async function failLost(deps: TaskDeps, task: ClaimedTask): Promise<"done
   return await failTask(
     deps,
     task,
-    new Refusal(
+    new ApiError(
       "model_unavailable",
       "The gateway can no longer reach the service that runs this task: send the request again, or choose another model.",
     ),
@@ -54,7 +54,7 @@ export async function failLost(deps: TaskDeps, task: ClaimedTask): Promise<"done
 }
 
 /** Where a task is, in one configuration. The model may be gone from it; the provider must be there. */
-function spotOf(plan: Plan, task: Placed): Spot | null {
+function spotOf(plan: Config, task: AssignedUpstream): UpstreamAssignment | null {
   const { provider: name, upstream_model } = task;
   const provider = name === null ? undefined : plan.providers.get(name);
   if (provider === undefined || name === null || upstream_model === null) return null;
@@ -75,6 +75,6 @@ function spotOf(plan: Plan, task: Placed): Spot | null {
   return { plan, model: model ?? bare, upstream };
 }
 
-export function modelGone(): Refusal {
-  return new Refusal("model_unavailable", "The model is not offered any more.");
+export function modelGone(): ApiError {
+  return new ApiError("model_unavailable", "The model is not offered any more.");
 }

@@ -4,7 +4,7 @@ import type { MediaUsage } from "../../upstream/media_adapter.ts";
 import type { StoredOutput, TaskJob } from "./task.ts";
 
 /** What is paid for, and what clients read as `usage.total_units`. */
-export interface Metered {
+export interface MeteredTask {
   usage: Usage;
   units: number;
 }
@@ -13,12 +13,12 @@ export interface Metered {
  * What came out, counted: pictures that are there, seconds of film, characters of speech. A provider's own
  * count of time wins over ours, and neither goes beyond what was asked and held.
  */
-export function meter(
+export function meterTask(
   type: ModelType,
   job: TaskJob,
   outputs: readonly StoredOutput[],
   said: MediaUsage | null,
-): Metered {
+): MeteredTask {
   switch (type) {
     case "image":
       return { usage: { images: outputs.length, calls: outputs.length }, units: outputs.length };

@@ -1,7 +1,7 @@
-import type { Rule } from "../../domain/ledger/verify.ts";
+import type { LedgerRule } from "../../domain/ledger/verify.ts";
 
 /** What must be true of tasks and their money at any moment. */
-export const TASK_RULES: readonly Rule[] = [
+export const TASK_RULES: readonly LedgerRule[] = [
   {
     name: "a task is over exactly when its hold is resolved",
     run: (sql) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Refusal } from "../../../src/lib/api_error.ts";
-import { readForm } from "../../../src/http/multipart.ts";
+import { ApiError } from "../../../src/lib/api_error.ts";
+import { readMultipartForm } from "../../../src/http/multipart.ts";
 import { BOUNDARY, FORM_TYPE } from "../../helpers/form.ts";
 import { mutate } from "../mutate.ts";
 import { Random } from "../random.ts";
@@ -43,14 +43,14 @@ const target: FuzzTarget = {
 async function read(body: ReadableStream<Uint8Array>): Promise<unknown[]> {
   const parts: unknown[] = [];
   try {
-    for await (const { name, filename, content } of readForm(body, FORM_TYPE)) {
+    for await (const { name, filename, content } of readMultipartForm(body, FORM_TYPE)) {
       let text = "";
       const decoder = new TextDecoder("latin1");
       for await (const piece of content) text += decoder.decode(piece, { stream: true });
       parts.push({ name, filename, text });
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     parts.push(error.code);
   }
   return parts;

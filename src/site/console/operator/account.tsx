@@ -1,30 +1,30 @@
 import { findAccount } from "../../../domain/accounts/accounts.ts";
 import { listKeys, revokeKey } from "../../../domain/accounts/api_keys.ts";
-import { Refusal } from "../../../lib/api_error.ts";
-import type { Plan } from "../../../platform/config/config.ts";
-import { balance } from "../../../domain/ledger/balance.ts";
-import { credit } from "../../../domain/ledger/credit.ts";
+import { ApiError } from "../../../lib/api_error.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import { readBalance } from "../../../domain/ledger/balance.ts";
+import { addCredit } from "../../../domain/ledger/credit.ts";
 import { listMovements } from "../../../domain/ledger/movements.ts";
 import { setPlan } from "../../../domain/ledger/plans.ts";
 import { usageChart } from "../../../domain/ledger/usage_days.ts";
 import type { SiteContext } from "../../context.ts";
-import { readForm } from "../../form.ts";
+import { readSiteForm } from "../../form.ts";
 import { Badge, Field, Form, Notice, Select } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
 import { MovementTable } from "../billing.tsx";
 import { BarChart } from "../chart.tsx";
 import type { ConsoleDeps } from "../deps.ts";
-import { ago, count, date, money } from "../format.ts";
+import { ago, date, formatCount, money } from "../format.ts";
 import { axisMoney, BalanceFigures } from "../overview.tsx";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf } from "../usage_figures.ts";
 import { ACCOUNTS } from "./accounts.tsx";
-import { refusalText } from "./error_text.ts";
+import { apiErrorText } from "./error_text.ts";
 
 const SPAN = 30;
 
 /** GET /console/operator/accounts/{id} */
-export function accountPage(deps: ConsoleDeps) {
+export function operatorAccountPage(deps: ConsoleDeps) {
   return (c: SiteContext) => sendAccount(deps, c);
 }
 
@@ -32,7 +32,7 @@ export function accountPage(deps: ConsoleDeps) {
 export function creditAccount(deps: ConsoleDeps) {
   return async function creditAccount(c: SiteContext): Promise<Response> {
     const account = c.req.param("id") ?? "";
-    const form = await readForm(c);
+    const form = await readSiteForm(c);
     const reference = (form.reference ?? "").trim();
     if (reference === "" || reference.length > 200) {
       return await sendAccount(deps, c, {
@@ -44,7 +44,7 @@ export function creditAccount(deps: ConsoleDeps) {
       const kind = form.kind === "gift" ? "gift" : "cash";
       const amount = (form.amount ?? "").trim();
       const expiresAt = readDay(form.expires_at);
-      const { isFirst } = await credit(deps.database.sql, {
+      const { isFirst } = await addCredit(deps.database.sql, {
         account,
         kind,
         amount,
@@ -61,7 +61,7 @@ export function creditAccount(deps: ConsoleDeps) {
           : `${reference} was booked before: nothing is booked twice.`,
       );
     } catch (error) {
-      return await sendAccount(deps, c, { credit: refusalText(error), form });
+      return await sendAccount(deps, c, { credit: apiErrorText(error), form });
     }
   };
 }
@@ -70,7 +70,7 @@ export function creditAccount(deps: ConsoleDeps) {
 export function planAccount(deps: ConsoleDeps) {
   return async function planAccount(c: SiteContext): Promise<Response> {
     const account = c.req.param("id") ?? "";
-    const { plan = "", ends_at } = await readForm(c);
+    const { plan = "", ends_at } = await readSiteForm(c);
     if (!c.env.plan.plans.has(plan)) {
       return await sendAccount(deps, c, { plan: "There is no such plan." });
     }
@@ -79,7 +79,7 @@ export function planAccount(deps: ConsoleDeps) {
       await setPlan(deps.database, deps.changes, { account, plan, expiresAt });
       return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `The account is on ${plan}.`);
     } catch (error) {
-      return await sendAccount(deps, c, { plan: refusalText(error) });
+      return await sendAccount(deps, c, { plan: apiErrorText(error) });
     }
   };
 }
@@ -89,7 +89,7 @@ export function revokeAccountKey({ database, changes }: ConsoleDeps) {
   return async function revokeAccountKey(c: SiteContext): Promise<Response> {
     const [account, id] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
     const key = (await listKeys(database.sql, account)).find((each) => each.id === id);
-    if (key === undefined) throw new Refusal("not_found", "There is no such key.");
+    if (key === undefined) throw new ApiError("not_found", "There is no such key.");
     await revokeKey(database, changes, id);
     return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `The key ${key.name} is revoked.`);
   };
@@ -99,7 +99,7 @@ function readDay(day: string | undefined): Date | undefined {
   if (day === undefined || day === "") return undefined;
   const read = new Date(`${day}T00:00:00Z`);
   if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(read.getTime())) {
-    throw new Refusal("invalid_value", "A day looks like 2027-01-31.", { param: "expires_at" });
+    throw new ApiError("invalid_value", "A day looks like 2027-01-31.", { param: "expires_at" });
   }
   return read;
 }
@@ -119,7 +119,7 @@ async function sendAccount(
   const { service } = c.env.plan;
   const account = await findAccount(sql, c.req.param("id") ?? "");
   const [now, rows, keys, movements] = await Promise.all([
-    balance(sql, account.id, service.currency),
+    readBalance(sql, account.id, service.currency),
     usageChart(sql, account.id, dayAgo(SPAN - 1)),
     listKeys(sql, account.id),
     listMovements(sql, { account: account.id, limit: 10 }),
@@ -153,7 +153,7 @@ async function sendAccount(
             <h2 class="figure-name">Spend, last {SPAN} days</h2>
             <div class="figure-value">
               {money(totals.charged, service.currency)}{" "}
-              <span class="figure-note">in {count(totals.calls)} calls</span>
+              <span class="figure-note">in {formatCount(totals.calls)} calls</span>
             </div>
           </div>
           <BarChart
@@ -229,7 +229,7 @@ function PlanForm(
   { c, account, plan, now, fault }: {
     c: SiteContext;
     account: string;
-    plan: Plan;
+    plan: Config;
     now: { name: string; expires_at: string | null };
     fault: string | undefined;
   },

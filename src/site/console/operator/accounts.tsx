@@ -1,13 +1,13 @@
 import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
 import { availableBalances } from "../../../domain/ledger/balance.ts";
 import type { SiteContext } from "../../context.ts";
-import { readForm } from "../../form.ts";
+import { readSiteForm } from "../../form.ts";
 import { Badge, Empty, Field, Form, Select } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { date, money } from "../format.ts";
 import { Head, Pager, sendConsole, TableCard } from "../shell.tsx";
-import { refusalText } from "./error_text.ts";
+import { apiErrorText } from "./error_text.ts";
 
 export const ACCOUNTS = "/console/operator/accounts";
 const PAGE = 25;
@@ -20,7 +20,7 @@ export function accountsPage(deps: ConsoleDeps) {
 /** POST /console/operator/accounts */
 export function createAccountPage(deps: ConsoleDeps) {
   return async function createAccountPage(c: SiteContext): Promise<Response> {
-    const form = await readForm(c);
+    const form = await readSiteForm(c);
     const name = (form.name ?? "").trim();
     const plan = form.plan ?? "free";
     if (name === "" || name.length > 200) {
@@ -32,7 +32,7 @@ export function createAccountPage(deps: ConsoleDeps) {
       const { id } = await createAccount(deps.database.sql, { name, email, plan });
       return seeOtherWith(c, `${ACCOUNTS}/${id}`, "good", `The account ${name} is there.`);
     } catch (error) {
-      return await sendAccounts(deps, c, refusalText(error));
+      return await sendAccounts(deps, c, apiErrorText(error));
     }
   };
 }

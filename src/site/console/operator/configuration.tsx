@@ -1,11 +1,11 @@
 import { renderChanges } from "../../../platform/config/diff.ts";
-import type { Fault } from "../../../platform/config/faults.ts";
+import type { ConfigFault } from "../../../platform/config/faults.ts";
 import type { Reload } from "../../../platform/config/config_store.ts";
 import type { SiteContext } from "../../context.ts";
 import { Badge, Form, Notice } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
 import type { ConsoleDeps } from "../deps.ts";
-import { ago, count, moment, plural } from "../format.ts";
+import { ago, formatCount, moment, plural } from "../format.ts";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 
 const PATH = "/console/operator/declaration";
@@ -17,7 +17,7 @@ const CAUSES: Readonly<Record<Reload["cause"], string>> = {
 };
 
 /** GET /console/operator/declaration: what is in force, and how the last reload went. */
-export function declarationPage({ keeper, changes }: ConsoleDeps) {
+export function configurationPage({ keeper, changes }: ConsoleDeps) {
   return function declarationPage(c: SiteContext): Response {
     const { current, lastReload: last, lastChange: change } = keeper;
     const nodes = [
@@ -106,7 +106,7 @@ export function declarationPage({ keeper, changes }: ConsoleDeps) {
           </TableCard>
         )}
         <TableCard
-          title={nodes.length === 1 ? "1 node" : `${count(nodes.length)} nodes`}
+          title={nodes.length === 1 ? "1 node" : `${formatCount(nodes.length)} nodes`}
           columns={["Node", "Declaration"]}
         >
           {nodes.map(({ id, declaration, note }) => (
@@ -129,7 +129,7 @@ export function declarationPage({ keeper, changes }: ConsoleDeps) {
 }
 
 /** POST /console/operator/declaration/reload */
-export function reloadDeclaration({ keeper }: ConsoleDeps) {
+export function reloadConfiguration({ keeper }: ConsoleDeps) {
   return async function reloadDeclaration(c: SiteContext): Promise<Response> {
     const { ok, changes, faults } = await keeper.reload("api");
     const errors = faults.filter(({ severity }) => severity === "error").length;
@@ -146,7 +146,7 @@ export function reloadDeclaration({ keeper }: ConsoleDeps) {
   };
 }
 
-function Faults({ faults, title }: { faults: readonly Fault[]; title: string }) {
+function Faults({ faults, title }: { faults: readonly ConfigFault[]; title: string }) {
   return (
     <div class="stack-s">
       <h3>{title}</h3>

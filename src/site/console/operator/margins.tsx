@@ -4,9 +4,9 @@ import type { SiteContext } from "../../context.ts";
 import { Empty, Notice } from "../../parts.tsx";
 import { BarChart } from "../chart.tsx";
 import type { ConsoleDeps } from "../deps.ts";
-import { count, money, plural } from "../format.ts";
+import { formatCount, money, plural } from "../format.ts";
 import { axisMoney } from "../overview.tsx";
-import { Choice, Head, sendConsole, TableCard } from "../shell.tsx";
+import { ChoiceLinks, Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf } from "../usage_figures.ts";
 
 const SPANS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"]] as const;
@@ -46,7 +46,7 @@ export function marginsPage({ database }: ConsoleDeps) {
           title="Revenue and cost"
           note="Revenue is money taken from balances, at settlement. Cost is what the declaration says the upstream that answered charges."
         >
-          <Choice
+          <ChoiceLinks
             label="Period"
             name="days"
             options={SPANS}
@@ -84,8 +84,8 @@ export function marginsPage({ database }: ConsoleDeps) {
                   </div>
                   <div class="figure">
                     <dt>Calls</dt>
-                    <dd>{count(total.calls)}</dd>
-                    <dd class="figure-note">{count(total.failed)} failed</dd>
+                    <dd>{formatCount(total.calls)}</dd>
+                    <dd class="figure-note">{formatCount(total.failed)} failed</dd>
                   </div>
                 </dl>
                 <BarChart
@@ -123,12 +123,12 @@ export function marginsPage({ database }: ConsoleDeps) {
                         <span class="strong">{line.model}</span>
                         {line.quota > 0 && (
                           <span class="small faint account-id">
-                            {count(line.quota)} units paid by quotas
+                            {formatCount(line.quota)} units paid by quotas
                           </span>
                         )}
                       </span>
                     </td>
-                    <td data-label="Calls" class="right">{count(line.calls)}</td>
+                    <td data-label="Calls" class="right">{formatCount(line.calls)}</td>
                     <td data-label="Revenue" class="right">{show(line.revenue)}</td>
                     <td data-label="Cost" class="right">
                       {line.uncosted === line.calls

@@ -1,9 +1,9 @@
 import {
-  AILMENTS,
   countTasks,
   listForOperator,
   type OperatorTask,
   replayTask,
+  TASK_PROBLEMS,
 } from "../../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../../workflows/tasks/task.ts";
 import { listDeliveries, type WebhookDelivery } from "../../../domain/webhooks/deliveries.ts";
@@ -13,8 +13,8 @@ import type { SiteContext } from "../../context.ts";
 import { Badge, Empty, Form } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
 import type { ConsoleDeps } from "../deps.ts";
-import { ago, count, duration, moment } from "../format.ts";
-import { Choice, Head, Pager, sendConsole, TableCard } from "../shell.tsx";
+import { ago, duration, formatCount, moment } from "../format.ts";
+import { ChoiceLinks, Head, Pager, sendConsole, TableCard } from "../shell.tsx";
 import { TaskState } from "../tasks.tsx";
 import { ACCOUNTS } from "./accounts.tsx";
 
@@ -33,7 +33,7 @@ export function workPage({ database }: ConsoleDeps) {
     const { sql } = database;
     const { after, view: asked } = c.req.query();
     const view = VIEWS.find(([value]) => value === asked)?.[0] ?? "dead";
-    const ailment = AILMENTS.find((each) => each === view);
+    const ailment = TASK_PROBLEMS.find((each) => each === view);
     const [tasks, webhooks, { data, hasMore }, failed] = await Promise.all([
       countTasks(sql),
       countWebhooks(sql),
@@ -41,12 +41,12 @@ export function workPage({ database }: ConsoleDeps) {
       listDeliveries(sql, { status: "failed", limit: 10, order: "desc" }),
     ]);
     const figures: [name: string, value: string, note: string, isBad: boolean][] = [
-      ["Queued", count(tasks.queued), "tasks", false],
-      ["Running", count(tasks.running), "tasks", false],
-      ["Waiting for you", count(tasks.dead), "tasks", tasks.dead > 0],
+      ["Queued", formatCount(tasks.queued), "tasks", false],
+      ["Running", formatCount(tasks.running), "tasks", false],
+      ["Waiting for you", formatCount(tasks.dead), "tasks", tasks.dead > 0],
       ["Longest overdue", duration(tasks.late_seconds), "", tasks.late_seconds > 60],
-      ["Deliveries", count(webhooks.pending), "on their way", false],
-      ["Endpoints", count(webhooks.disabled), "disabled by us", webhooks.disabled > 0],
+      ["Deliveries", formatCount(webhooks.pending), "on their way", false],
+      ["Endpoints", formatCount(webhooks.disabled), "disabled by us", webhooks.disabled > 0],
     ];
     return sendConsole(
       c,
@@ -65,7 +65,7 @@ export function workPage({ database }: ConsoleDeps) {
           </dl>
         </section>
         <div>
-          <Choice
+          <ChoiceLinks
             label="Tasks"
             name="view"
             options={VIEWS}
@@ -160,7 +160,7 @@ function TaskLine({ c, task }: { c: SiteContext; task: OperatorTask }) {
       </td>
       <td data-label="What went wrong" class="small break">
         {task.error?.message ?? task.last_failure ?? ""}
-        {task.failures > 0 && <span class="faint">, {count(task.failures)} times</span>}
+        {task.failures > 0 && <span class="faint">, {formatCount(task.failures)} times</span>}
       </td>
       <td class="right">
         {isLiving && (
