@@ -60,7 +60,7 @@ async function end(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>
 async function runCrew(settings: Settings): Promise<void> {
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
   const asked = waitForSignal();
-  const crew = await WorkerPool.start({
+  const pool = await WorkerPool.start({
     size: settings.workers,
     hire: (name) =>
       new Worker(new URL("./app/worker.ts", import.meta.url), { type: "module", name }),
@@ -68,11 +68,11 @@ async function runCrew(settings: Settings): Promise<void> {
     keepCounts: (counts) => keepCountersOfExited(counts as CollectedMetrics[]),
     blockedMs: settings.watchdogSeconds * 1000,
   });
-  console.log(crew.banner);
-  const blocked = crew.blocked.then(() => "blocked" as const);
+  console.log(pool.banner);
+  const blocked = pool.blocked.then(() => "blocked" as const);
   const signal = await Promise.race([asked, blocked]);
   log.info("stopping", { signal });
-  await crew[Symbol.asyncDispose]();
+  await pool[Symbol.asyncDispose]();
   log.info("stopped");
   log.flush();
   if (signal === "blocked") endBlocked();

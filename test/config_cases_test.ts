@@ -54,7 +54,7 @@ function split(text: string): { source: string; expected: Expected } {
 }
 
 function compileCase(source: string, { env, now }: Expected): Expected {
-  const { plan, faults } = compileConfig({
+  const { config, faults } = compileConfig({
     file: "gateway.yaml",
     source,
     environment: env ?? {},
@@ -67,7 +67,7 @@ function compileCase(source: string, { env, now }: Expected): Expected {
     ...(now === undefined ? {} : { now }),
     ...(told.length === 0 ? {} : { faults: told }),
     // Through JSON, as an operator would see it: nothing that cannot be shown is compared.
-    ...(plan === null ? {} : { plan: JSON.parse(JSON.stringify(describeConfig(plan))) }),
+    ...(config === null ? {} : { plan: JSON.parse(JSON.stringify(describeConfig(config))) }),
   };
 }
 

@@ -65,20 +65,20 @@ async function walk(
 }
 
 async function take(
-  { calls, spot }: MediaUnderTest,
+  { calls, assignment }: MediaUnderTest,
   job: MediaJob,
   step: RecordedStep,
   told: { id: string; outputs: readonly UpstreamOutput[] },
 ): Promise<void> {
   const { signal } = new AbortController();
   const verbs: Record<RecordedStep["do"], () => Promise<unknown>> = {
-    submit: () => calls.submit(spot, job, signal),
-    look: () => calls.look(spot, told.id, signal),
-    cancel: () => calls.cancel(spot, told.id, signal),
-    find: () => calls.find(spot, job.reference, signal),
-    callback: () => calls.readCallback(spot, step.body),
+    submit: () => calls.submit(assignment, job, signal),
+    look: () => calls.look(assignment, told.id, signal),
+    cancel: () => calls.cancel(assignment, told.id, signal),
+    find: () => calls.find(assignment, job.reference, signal),
+    callback: () => calls.readCallback(assignment, step.body),
     fetch: async () => {
-      const { body, mimeType } = await calls.fetchOutput(spot, told.outputs[0]!, signal);
+      const { body, mimeType } = await calls.fetchOutput(assignment, told.outputs[0]!, signal);
       return { text: await new Response(body).text(), mimeType };
     },
   };

@@ -6,19 +6,19 @@ import { addCredit } from "../domain/ledger/credit.ts";
 
 /** What an operator sees when the gateway has started. */
 export async function startupBanner(gateway: Gateway, settings: Settings): Promise<string> {
-  const { service, models, withheld } = gateway.keeper.current;
+  const { service, models, withheld } = gateway.configStore.current;
   const key = await demoKey(gateway);
   const lines = [
     "",
     `  ${service.name} listens on ${gateway.address}`,
     "",
-    `  declaration  ${settings.configFile} (${gateway.keeper.current.version}), ${models.size} models` +
+    `  declaration  ${settings.configFile} (${gateway.configStore.current.version}), ${models.size} models` +
     (withheld.length === 0 ? "" : `, ${withheld.length} more when their provider has a key`),
     `  database     ${gateway.database.describe}`,
     `  admin token  ${
       settings.adminToken === undefined ? `${settings.dataDir}/admin-token` : "from ADMIN_TOKEN"
     }`,
-    `  console      ${gateway.keeper.current.site.url ?? gateway.address}/console`,
+    `  console      ${gateway.configStore.current.site.url ?? gateway.address}/console`,
     `  API document ${gateway.address}/openapi.json`,
   ];
   if (key !== null) {

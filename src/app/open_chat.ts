@@ -52,7 +52,7 @@ export function openChat(
     ledger,
     upstreams,
     imageHosts,
-    renderFailure: (refusal, requestId) => JSON.stringify(errorBody(refusal, requestId)),
+    renderFailure: (apiError, requestId) => JSON.stringify(errorBody(apiError, requestId)),
     onError: (message, fields) => log.error(message, fields),
     timing: timing?.chat,
   };

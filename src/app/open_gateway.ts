@@ -70,8 +70,8 @@ export interface GatewayOptions extends Settings {
 export interface Gateway extends AsyncDisposable {
   readonly address: string;
   readonly database: Database;
-  readonly changes: Cluster;
-  readonly keeper: ConfigStore;
+  readonly cluster: Cluster;
+  readonly configStore: ConfigStore;
   readonly adminToken: string;
   readonly files: OpenFiles;
   /** Stops taking requests; `asyncDispose` follows. */
@@ -89,27 +89,27 @@ export interface Gateway extends AsyncDisposable {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log } = options;
   await using opened = new AsyncDisposableStack();
-  const keeper = await ConfigStore.open({
+  const configStore = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
     known: BUILD_CAPABILITIES,
     log: (level, message, fields) => log[level](message, fields),
   });
-  validateEnvironment(options, keeper.current);
+  validateEnvironment(options, configStore.current);
   const metrics = openMetrics({
-    version: () => keeper.current.version,
-    inFlight: () => front.inFlight,
+    version: () => configStore.current.version,
+    inFlight: () => requestHandler.inFlight,
     countAll: options.countAll,
   });
   const bodies = opened.use(
     new RequestBodies({ threads: options.workers, pace: options.timing?.body }),
   );
   let database: Database | null = null;
-  let changes: Cluster | null = null;
+  let cluster: Cluster | null = null;
   let queue: Queue | null = null;
   let probe: StorageProbe | null = null;
-  const front: RequestHandler = new RequestHandler({
-    keeper,
+  const requestHandler: RequestHandler = new RequestHandler({
+    configStore,
     log,
     metrics,
     bodies,
@@ -118,16 +118,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     readiness: async () => ({
       database: await checkDatabase(database, probe),
       queue: await checkQueue(queue),
-      config: checkConfig(keeper, changes),
+      config: checkConfig(configStore, cluster),
     }),
   });
-  const server = startServer(front, options);
+  const server = startServer(requestHandler, options);
   const address = listenAddress(server.addr);
-  if (listensEverywhere(server.addr) && keeper.current.service.baseUrl === null) {
+  if (listensEverywhere(server.addr) && configStore.current.service.baseUrl === null) {
     log.warn("service.base_url is not set: results get addresses for this machine", { address });
   }
   let stopping: Promise<void> | undefined;
-  const stop = () => stopping ??= stopServing(front, server, log);
+  const stop = () => stopping ??= stopServing(requestHandler, server, log);
   opened.defer(stop);
 
   const logAt = logAtLevel(log);
@@ -138,32 +138,32 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
   const home = findHostId(dataDir);
-  const nodes = changes = opened.use(
+  cluster = opened.use(
     await joinCluster(database, {
-      declaration: () => keeper.current.version,
-      currency: () => keeper.current.service.currency,
+      declaration: () => configStore.current.version,
+      currency: () => configStore.current.service.currency,
       home,
-      queue: keeper.current.storage.queue,
+      queue: configStore.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
       patiently,
     }),
   );
   probe = new StorageProbe(database.sql, {
-    row: database.kind === "embedded" ? "readiness" : changes.nodeId,
+    row: database.kind === "embedded" ? "readiness" : cluster.nodeId,
     log: (level, message, fields) => log[level](message, fields),
   });
-  await patiently(() => keeper.guard(currencyGuard(sql, nodes.nodeId)));
-  const keys = opened.use(new ApiKeyCache(database.sql, changes));
+  await patiently(() => configStore.guard(currencyGuard(sql, cluster.nodeId)));
+  const apiKeys = opened.use(new ApiKeyCache(database.sql, cluster));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
-      nodes: () => nodes.peers.length + 1,
+      nodes: () => cluster.peers.length + 1,
       log: logAt,
     }),
   );
-  const onExceeded = watchExceeded({ database, changes, metrics, log });
+  const onExceeded = watchExceeded({ database, cluster, metrics, log });
   const ledger = openLedger({
     database,
-    money: () => keeper.current.service,
+    money: () => configStore.current.service,
     onExceeded,
     onOrphanedHold: (id, error) =>
       log.warn("a hold is left to the sweeper", { request_id: id, error }),
@@ -184,8 +184,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     openFiles({
       sql,
       dataDir,
-      storage: () => keeper.current.storage,
-      address: () => keeper.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
+      storage: () => configStore.current.storage,
+      address: () => configStore.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
       log: logAt,
     });
   const files = opened.use(await patiently(openOwnFiles));
@@ -193,8 +193,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { admission, upstreams, chat, http1 } = opened.use(
     openChat({ ledger, files, imageHosts, metrics, log }, options),
   );
-  const tellPlans = (plan: Config) => storePlans(sql, plan.plans.values());
-  await patiently(() => tellPlans(keeper.current));
+  const tellPlans = (config: Config) => storePlans(sql, config.plans.values());
+  await patiently(() => tellPlans(configStore.current));
   const outbound = opened.use(new Outbound());
   const taskMetrics = openTaskMetrics(metrics.registry, {
     count: () => countTasks(sql).catch(() => null),
@@ -202,9 +202,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const queueParts = {
     ...options,
-    kind: keeper.current.storage.queue,
+    kind: configStore.current.storage.queue,
     database,
-    changes,
+    cluster,
     home,
     onStep: (kind: string, ms: number, outcome: string) =>
       taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
@@ -212,16 +212,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   queue = await patiently(() => openQueue(queueParts));
   const { worker: deliveries, webhooks, settled } = opened.use(
     openWebhooks(
-      { database, keeper, queue, outbound, files, metrics, log },
+      { database, configStore, queue, outbound, files, metrics, log },
       options.secretsKey,
     ),
   );
   const configs = opened.use(
-    await ConfigVersions.open({ sql, keeper, log: logAt, timing: options.timing?.configs }),
+    await ConfigVersions.open({ sql, configStore, log: logAt, timing: options.timing?.configs }),
   );
   const { tasks, worker: steps } = openTasks({
     database,
-    keeper,
+    configStore,
     configs,
     ledger,
     queue,
@@ -236,53 +236,55 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   }, dramaTaskHandlers(upstreams));
   opened.use(queue);
-  const siteParts = { database, changes, keeper, log, upstreams, tasks, webhooks };
+  const siteParts = { database, cluster, configStore, log, upstreams, tasks, webhooks };
   const site = opened.use(
-    await patiently(() => openSite({ ...siteParts, callApi: front.callAsAccount }, dataDir)),
+    await patiently(() =>
+      openSite({ ...siteParts, callApi: requestHandler.callAsAccount }, dataDir)
+    ),
   );
   const deps: Omit<AppDeps, "site"> = {
-    keys,
+    apiKeys,
     limiter,
     database,
-    changes,
+    cluster,
     chat,
     upstreams,
     files,
-    keeper,
+    configStore,
     metrics,
     adminToken,
     webhooks,
     tasks,
     waits: new TaskWaits(options.taskWaits),
-    leaving: (c) => AbortSignal.any([c.req.raw.signal, front.leaving]),
+    leaving: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.leaving]),
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,
   };
-  const serve = (plan: Config) =>
-    front.serve(plan, buildApp(plan, { ...deps, site: buildSite(plan, site.deps) }));
-  keeper.onChange((plan) => {
-    tellPlans(plan).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
+  const serve = (config: Config) =>
+    requestHandler.serve(config, buildApp(config, { ...deps, site: buildSite(config, site.deps) }));
+  configStore.onChange((config) => {
+    tellPlans(config).catch((error) => log.error("cannot tell the ledger of the plans", { error }));
   });
-  const started = keeper.current.storage;
-  keeper.onChange(({ storage }) => {
+  const started = configStore.current.storage;
+  configStore.onChange(({ storage }) => {
     const keys = settingsNeedingRestart(started, storage);
     if (keys.length > 0) log.warn("a change takes effect at the next start", { keys });
   });
-  keeper.onChange(serve);
-  serve(keeper.current);
+  configStore.onChange(serve);
+  serve(configStore.current);
   queue.start(new Map([[DELIVERY, deliveries], [TASK, steps]]));
   // What is deployed does not change under a running instance.
-  if (!options.onDeploy) opened.use(watchConfigFile(options.configFile, keeper));
+  if (!options.onDeploy) opened.use(watchConfigFile(options.configFile, configStore));
 
   const parts = opened.move();
   return {
     address,
     database,
-    changes,
-    keeper,
+    cluster,
+    configStore,
     adminToken,
     files,
-    drain: () => front.drain(),
+    drain: () => requestHandler.drain(),
     count: metrics.collect,
     async catchUp(patienceMs) {
       const until = performance.now() + patienceMs;

@@ -11,7 +11,7 @@ interface Given {
   database: Database;
   databaseUrl: string | undefined;
   dataDir: string;
-  changes: Cluster;
+  cluster: Cluster;
   home: string;
   onStep: NonNullable<KvQueueOptions["onStep"]>;
   log: Log;
@@ -43,8 +43,8 @@ export async function openQueue(given: Given): Promise<Queue> {
 }
 
 /** A queue in a file wakes only who has the file: nodes elsewhere would live on the sweeper alone. */
-async function beAlone({ changes, home, log }: Given): Promise<void> {
-  const others = () => changes.peers.filter((peer) => peer.home !== home);
+async function beAlone({ cluster, home, log }: Given): Promise<void> {
+  const others = () => cluster.peers.filter((peer) => peer.home !== home);
   for (let waitedMs = 0; others().length > 0; waitedMs += LOOK_MS) {
     if (waitedMs === 0) log.info("waiting for another node to end: storage.queue is kv");
     if (waitedMs >= PATIENCE_MS) {

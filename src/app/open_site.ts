@@ -24,7 +24,7 @@ export async function openSite(
 ): Promise<{ deps: SiteDeps } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const { sql, kind } = given.database;
-  const where = given.keeper.current.storage.sessions;
+  const where = given.configStore.current.storage.sessions;
   if (where === "kv" && kind === "server") {
     given.log.info("sessions are kept on this node: set storage.sessions to postgres for several");
   }
@@ -39,7 +39,7 @@ export async function openSite(
     throttle: opened.use(new Throttle(sql)),
     oauth: new OAuth(),
     toApiError,
-    document: (plan: Config) => openapi(plan),
+    document: (config: Config) => openapi(config),
   };
   const parts = opened.move();
   return { deps, [Symbol.asyncDispose]: () => parts.disposeAsync() };

@@ -25,7 +25,7 @@ import type { Http1Client } from "../upstream/http1/client.ts";
 
 interface Given {
   database: Database;
-  keeper: ConfigStore;
+  configStore: ConfigStore;
   configs: ConfigVersions;
   ledger: Ledger;
   queue: Queue;
@@ -47,7 +47,7 @@ export function openTasks(
   given: Given,
   stories: ReadonlyMap<string, TaskHandler> = new Map(),
 ): { tasks: TaskDeps; worker: JobHandler } {
-  const { database, keeper, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
+  const { database, configStore, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
     given;
   const limits = { ...DOWNLOAD_LIMITS, ...given.download };
   const tasks: TaskDeps = {
@@ -66,7 +66,7 @@ export function openTasks(
     creation: new TaskCreation(
       database,
       queue,
-      () => keeper.current.service,
+      () => configStore.current.service,
       (version) => configs.stored(version),
     ),
     watch: new TaskWatch({
@@ -75,8 +75,8 @@ export function openTasks(
     }),
     timing: { ...SUBMISSION_TIMING, ...given.timing },
     plan: (declaration) => configs.of(declaration),
-    currentPlan: () => keeper.current,
-    fetchInput: (url, signal) => fetchInput(outbound, keeper, url, signal),
+    currentPlan: () => configStore.current,
+    fetchInput: (url, signal) => fetchInput(outbound, configStore, url, signal),
     onEnd,
     log: (level, message, fields) => log[level](message, fields),
   };
@@ -86,11 +86,11 @@ export function openTasks(
 /** A picture that a client named. What is refused here ends the task: nobody could use it. */
 async function fetchInput(
   outbound: Outbound,
-  keeper: ConfigStore,
+  configStore: ConfigStore,
   url: string,
   signal: AbortSignal,
 ): Promise<FetchedInput> {
-  const { outbound: policy, storage } = keeper.current;
+  const { outbound: policy, storage } = configStore.current;
   const bytesMax = storage.uploads.image;
   using answer = await outbound.fetch({ url, timeoutMs: INPUT_MS_MAX, bytesMax, signal }, policy);
   const mimeType = (answer.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();

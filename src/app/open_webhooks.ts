@@ -16,7 +16,7 @@ const TIDY_MS = 3_600_000;
 
 interface Given {
   database: Database;
-  keeper: ConfigStore;
+  configStore: ConfigStore;
   queue: Pick<Queue, "ring">;
   outbound: Outbound;
   /** Signs addresses of outputs anew; null where there are no files. */
@@ -34,17 +34,17 @@ export interface OpenWebhooks extends AsyncDisposable {
 }
 
 export function openWebhooks(given: Given, secretsKey: string | undefined): OpenWebhooks {
-  const { database: { sql }, keeper, queue, outbound, files, log } = given;
-  const seal = openSecretBox(secretsKey);
+  const { database: { sql }, configStore, queue, outbound, files, log } = given;
+  const secretBox = openSecretBox(secretsKey);
   const metrics = openDeliveryMetrics(given.metrics.registry, {
     sending: () => sender.sending,
     count: () => countWebhooks(sql),
   });
   const sender = deliveryWorker({
     sql,
-    seal,
-    plan: () => keeper.current,
-    post: (request) => outbound.fetch(request, keeper.current.outbound),
+    secretBox,
+    plan: () => configStore.current,
+    post: (request) => outbound.fetch(request, configStore.current.outbound),
     renewOutput: (output) => files === null ? output : output.map((item) => renew(files, item)),
     ring: (message, delayMs) => queue.ring(message, delayMs),
     onAttempt(outcome, latencyMs) {
@@ -64,7 +64,7 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
   Deno.unrefTimer(timer);
   return {
     worker: sender,
-    webhooks: { sql, seal, ring: (message) => queue.ring(message) },
+    webhooks: { sql, secretBox, ring: (message) => queue.ring(message) },
     settled: (patienceMs) => sender.settled(patienceMs),
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

@@ -21,14 +21,14 @@ export async function checkQueue(queue: Queue | null): Promise<HealthCheck> {
 }
 
 /** A bad file leaves the old declaration in force, so the node stays ready and says so. */
-export function checkConfig(keeper: ConfigStore, changes: Cluster | null): HealthCheck {
-  const { at, ok, faults } = keeper.lastReload;
+export function checkConfig(configStore: ConfigStore, cluster: Cluster | null): HealthCheck {
+  const { at, ok, faults } = configStore.lastReload;
   const errors = faults.filter(({ severity }) => severity === "error").length;
   return {
     ok: true,
-    version: keeper.current.version,
+    version: configStore.current.version,
     last_reload: { at, ok, faults: errors },
-    ...(changes !== null && isBehind(changes.peers)
+    ...(cluster !== null && isBehind(cluster.peers)
       ? { notice: "other nodes run a newer declaration" }
       : {}),
   };

@@ -5,7 +5,7 @@ import type { Log } from "../platform/telemetry/log.ts";
 const DRAIN_MS = 20_000;
 
 export function startServer(
-  front: RequestHandler,
+  requestHandler: RequestHandler,
   { host, port, workers }: Pick<Settings, "host" | "port" | "workers">,
 ): Deno.HttpServer<Deno.NetAddr> {
   return Deno.serve({
@@ -13,17 +13,17 @@ export function startServer(
     port,
     reusePort: workers > 1,
     onListen() {},
-    handler: front.handle,
+    handler: requestHandler.handle,
   });
 }
 
 /** Stops accepting and waits for what runs, for so long and no longer. */
 export async function stopServing(
-  front: RequestHandler,
+  requestHandler: RequestHandler,
   server: Deno.HttpServer,
   log: Log,
 ): Promise<void> {
-  front.drain();
+  requestHandler.drain();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<"late">((resolve) =>
     timer = setTimeout(() => resolve("late"), DRAIN_MS)
@@ -31,6 +31,6 @@ export async function stopServing(
   const ended = await Promise.race([server.shutdown().then(() => "done" as const), patience]);
   clearTimeout(timer);
   if (ended === "late") {
-    log.warn("requests were still running at shutdown", { in_flight: front.inFlight });
+    log.warn("requests were still running at shutdown", { in_flight: requestHandler.inFlight });
   }
 }

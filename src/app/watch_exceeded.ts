@@ -8,18 +8,18 @@ import type { Metrics } from "../platform/telemetry/metrics.ts";
 
 export interface WatchDeps {
   database: Database;
-  changes: Cluster;
+  cluster: Cluster;
   metrics: Metrics;
   log: Log;
 }
 
 /** Tells operators of settlements beyond their holds, and slows accounts that repeatedly could not pay. */
 export function watchExceeded(
-  { database, changes, metrics, log }: WatchDeps,
+  { database, cluster, metrics, log }: WatchDeps,
 ): (resolution: Resolution) => void {
   async function slowDown(account: string): Promise<void> {
     try {
-      if (await slowDownIfRepeated(database, changes, account)) {
+      if (await slowDownIfRepeated(database, cluster, account)) {
         log.warn("account slowed after repeated shortfalls", { account });
       }
     } catch (error) {

@@ -66,18 +66,18 @@ export class WorkerPool implements AsyncDisposable {
 
   /** Resolves when everybody serves; rejects with `CrewError` when one cannot start. */
   static async start(options: WorkerPoolOptions): Promise<WorkerPool> {
-    const crew = new WorkerPool(options);
+    const pool = new WorkerPool(options);
     try {
       // The first one alone: it migrates, and finds the port where any will do.
-      await crew.#hire(1);
+      await pool.#hire(1);
       await Promise.all(
-        Array.from({ length: options.size - 1 }, (_, i) => crew.#hire(i + 2)),
+        Array.from({ length: options.size - 1 }, (_, i) => pool.#hire(i + 2)),
       );
     } catch (error) {
-      await crew[Symbol.asyncDispose]();
+      await pool[Symbol.asyncDispose]();
       throw error;
     }
-    return crew;
+    return pool;
   }
 
   get banner(): string {

@@ -20,24 +20,24 @@ const startCrew = (size: number, prefix = "") => {
   };
 };
 
-async function call(crew: WorkerPool, path = "/"): Promise<string | null> {
+async function call(pool: WorkerPool, path = "/"): Promise<string | null> {
   // A connection of its own: the system shares out connections, not requests.
   using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
-  return await fetch(`http://127.0.0.1:${crew.banner}${path}`, { client })
+  return await fetch(`http://127.0.0.1:${pool.banner}${path}`, { client })
     .then((res) => res.text(), () => null);
 }
 
 Deno.test("threads share one port, and one that fails is replaced while others serve", async () => {
   const { crew: starting, logged, hired } = startCrew(2);
-  await using crew = await starting;
+  await using pool = await starting;
   const seen = new Set<string | null>();
-  await until("both serve", async () => (seen.add(await call(crew)), seen.size === 2), 20);
-  await call(crew, "/fail");
-  await until("it is replaced", () => hired() === 3 && crew.size === 2, 20);
+  await until("both serve", async () => (seen.add(await call(pool)), seen.size === 2), 20);
+  await call(pool, "/fail");
+  await until("it is replaced", () => hired() === 3 && pool.size === 2, 20);
   assert.deepEqual(logged, ["a thread failed and is replaced"]);
   seen.clear();
   await until("both serve", async () => {
-    const name = await call(crew);
+    const name = await call(pool);
     if (name !== null) seen.add(name);
     return seen.size === 2;
   }, 20);
@@ -54,28 +54,28 @@ Deno.test("a crew whose first thread cannot start does not start, and says why",
 
 Deno.test("a crew that is stopped serves no more and hires nobody", async () => {
   const { crew: starting, hired } = startCrew(2);
-  const crew = await starting;
-  await crew[Symbol.asyncDispose]();
-  assert.equal(await call(crew), null);
-  assert.equal(crew.size, 0);
+  const pool = await starting;
+  await pool[Symbol.asyncDispose]();
+  assert.equal(await call(pool), null);
+  assert.equal(pool.size, 0);
   assert.equal(hired(), 2);
 });
 
 Deno.test("whichever thread is asked, it hears what all have counted, and a deaf one holds nobody up", async () => {
   const { crew: starting, hired } = startCrew(2);
-  await using crew = await starting;
+  await using pool = await starting;
   const both = ["gateway 1", "gateway 2"];
   for (let n = 0; n < 6; n++) {
-    assert.deepEqual(JSON.parse((await call(crew, "/count"))!), both);
+    assert.deepEqual(JSON.parse((await call(pool, "/count"))!), both);
   }
-  await until("one is deaf", async () => await call(crew, "/hush") === "gateway 1", 20);
+  await until("one is deaf", async () => await call(pool, "/hush") === "gateway 1", 20);
   for (let n = 0; n < 3; n++) {
-    assert.deepEqual(JSON.parse((await call(crew, "/count"))!), both, "what it said last counts");
+    assert.deepEqual(JSON.parse((await call(pool, "/count"))!), both, "what it said last counts");
   }
-  await call(crew, "/fail");
-  await until("it is replaced", () => hired() === 3 && crew.size === 2, 20);
+  await call(pool, "/fail");
+  await until("it is replaced", () => hired() === 3 && pool.size === 2, 20);
   await until("all count", async () => {
-    const counted = JSON.parse(await call(crew, "/count") ?? "[]");
+    const counted = JSON.parse(await call(pool, "/count") ?? "[]");
     return counted.length === 3 && /^gone: gateway [12]$/.test(counted[2]);
   }, 20);
 });

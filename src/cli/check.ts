@@ -9,12 +9,12 @@ import type { Command, Terminal } from "./command.ts";
 /** Reads and compiles a declaration as the gateway would. */
 export async function compileFile(terminal: Terminal, file: string) {
   let source = "";
-  let plan: Config | null = null;
+  let config: Config | null = null;
   let faults: ConfigFault[];
   try {
     source = await readConfigText(file);
     const { environment } = terminal;
-    ({ plan, faults } = compileConfig({
+    ({ config, faults } = compileConfig({
       file,
       source,
       environment,
@@ -25,28 +25,28 @@ export async function compileFile(terminal: Terminal, file: string) {
     if (!(error instanceof ConfigError)) throw error;
     faults = error.faults;
   }
-  return { plan, faults, report: renderFaults(file, source, faults, terminal) };
+  return { config, faults, report: renderFaults(file, source, faults, terminal) };
 }
 
 export const runCheck: Command = {
   usage: "check [file]",
   summary: "Report every fault of a declaration, with its line",
   async run(terminal, [file = terminal.settings.configFile]) {
-    const { plan, faults, report } = await compileFile(terminal, file);
+    const { config, faults, report } = await compileFile(terminal, file);
     const errors = faults.filter(({ severity }) => severity === "error").length;
     const warnings = faults.length - errors;
     const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
-    const verdict = plan === null
+    const verdict = config === null
       ? `${count(errors, "error")}, ${count(warnings, "warning")}`
-      : `${file} is good: ${count(plan.models.size, "model")}, version ${plan.version}` +
+      : `${file} is good: ${count(config.models.size, "model")}, version ${config.version}` +
         (warnings === 0 ? "" : `, ${count(warnings, "warning")}`) +
-        plan.withheld.map(({ model, reason }) => `\n  ${model} is not offered (${reason})`).join(
+        config.withheld.map(({ model, reason }) => `\n  ${model} is not offered (${reason})`).join(
           "",
         );
     terminal.print(
-      { ok: plan !== null, file, version: plan?.version ?? null, faults },
+      { ok: config !== null, file, version: config?.version ?? null, faults },
       [report, verdict].filter((part) => part !== "").join("\n\n"),
     );
-    return plan === null ? 1 : 0;
+    return config === null ? 1 : 0;
   },
 };

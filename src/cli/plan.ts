@@ -35,9 +35,9 @@ export const runPlan: Command = {
 };
 
 async function compiled(terminal: Terminal, file: string): Promise<Description | null> {
-  const { plan, faults, report } = await compileFile(terminal, file);
+  const { config, faults, report } = await compileFile(terminal, file);
   // What the file would give is compared as JSON, as the running gateway gives it.
-  if (plan !== null) return JSON.parse(JSON.stringify(describeConfig(plan)));
+  if (config !== null) return JSON.parse(JSON.stringify(describeConfig(config)));
   terminal.print({ ok: false, file, faults }, report);
   return null;
 }

@@ -11,7 +11,7 @@ const LARGE_BYTES = 256 * 1024;
 /** Refuses large bodies of accounts that have nothing at all, before they are read. */
 export function affordable({ database }: { database: Database }, endpoint: Endpoint): Endpoint {
   return function affordableEndpoint(c) {
-    if (!mayBeLarge(c) || hasFreePrice(c.env.plan)) return endpoint(c);
+    if (!mayBeLarge(c) || hasFreePrice(c.env.config)) return endpoint(c);
     return hasSomething(c, database).then((isFunded) => {
       if (!isFunded) throw nothingLeft();
       return endpoint(c);
@@ -22,7 +22,7 @@ export function affordable({ database }: { database: Database }, endpoint: Endpo
 /** The same for what costs nothing: a small body is read without money too, however it is sent. */
 export function affordableIfLarge(deps: { database: Database }, endpoint: Endpoint): Endpoint {
   return function affordableIfLargeEndpoint(c) {
-    if (!mayBeLarge(c) || hasFreePrice(c.env.plan)) return endpoint(c);
+    if (!mayBeLarge(c) || hasFreePrice(c.env.config)) return endpoint(c);
     return hasSomething(c, deps.database).then((isFunded) => {
       if (!isFunded && isAnnounced(c)) throw nothingLeft();
       if (!isFunded) c.env.bodyBytesMax = LARGE_BYTES;
@@ -54,14 +54,14 @@ function nothingLeft(): ApiError {
 const freePrices = new WeakMap<Config, boolean>();
 
 /** Whether anything may cost nothing: then an account without money may be served. */
-function hasFreePrice(plan: Config): boolean {
-  let hasFree = freePrices.get(plan);
+function hasFreePrice(config: Config): boolean {
+  let hasFree = freePrices.get(config);
   if (hasFree === undefined) {
-    const prices = [...plan.books.values()].flatMap((book) => [...book.prices.values()].flat());
+    const prices = [...config.books.values()].flatMap((book) => [...book.prices.values()].flat());
     hasFree = prices.some(({ amounts }) =>
       Object.values(amounts).every((amount) => decimal(amount!) === 0n)
     );
-    freePrices.set(plan, hasFree);
+    freePrices.set(config, hasFree);
   }
   return hasFree;
 }

@@ -25,14 +25,14 @@ export interface AppDeps extends AuthenticateDeps, AdminDeps, OperationDeps {
  * chain. Whatever it does not know goes to the second, which tells an unknown endpoint, a wrong method
  * and a planned one apart.
  */
-export function buildApp(plan: Config, deps: AppDeps): Hono<Env> {
+export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>();
   const refusals = new Hono<Env>();
-  for (const route of plan.routes) mountRoute(app, refusals, route, deps);
+  for (const route of config.routes) mountRoute(app, refusals, route, deps);
   mountAdmin(app, refusals, deps);
   mountContent(app, refusals, deps.files);
   mountCallbacks(app, refusals, deps.tasks);
-  mountDocument(app, plan);
+  mountDocument(app, config);
   refusals.all("/v1", authenticated(deps, "/v1/*", unknownEndpoint));
   refusals.all("/v1/*", authenticated(deps, "/v1/*", unknownEndpoint));
   refusals.notFound((c) => deps.site(c.req.raw, c.env));
@@ -86,11 +86,11 @@ function unknownEndpoint(): never {
 }
 
 /** Written once per plan, when somebody first asks. */
-function mountDocument(app: Hono<Env>, plan: Config): void {
+function mountDocument(app: Hono<Env>, config: Config): void {
   let text: string | undefined;
   app.get("/openapi.json", (c) => {
     c.env.route = "/openapi.json";
-    text ??= JSON.stringify(openapi(plan));
+    text ??= JSON.stringify(openapi(config));
     return new Response(text, { headers: { "content-type": "application/json; charset=utf-8" } });
   });
 }

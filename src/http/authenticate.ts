@@ -5,7 +5,7 @@ import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
 
 export interface AuthenticateDeps {
-  keys: ApiKeyCache;
+  apiKeys: ApiKeyCache;
   limiter: Limiter;
 }
 
@@ -24,7 +24,7 @@ export function authenticated(deps: AuthenticateDeps, route: string, endpoint: E
     exchange.route = route;
     noteClientRequestId(exchange, c.req.raw.headers);
     if (exchange.caller !== null) return admit(deps, c, exchange.caller, endpoint);
-    const caller = deps.keys.find(bearer(c.req.raw.headers, "API key"), exchange.startedAt);
+    const caller = deps.apiKeys.find(bearer(c.req.raw.headers, "API key"), exchange.startedAt);
     if (caller instanceof Promise) return caller.then((found) => admit(deps, c, found, endpoint));
     return admit(deps, c, caller, endpoint);
   };
@@ -45,7 +45,7 @@ function admit(
   const exchange = c.env;
   exchange.caller = caller;
   const now = Date.now();
-  const { rates } = exchange.accountPlan = planOf(exchange.plan, caller, now);
+  const { rates } = exchange.accountPlan = planOf(exchange.config, caller, now);
   const isSlowed = caller.slowedUntil > now;
   const rate = isSlowed
     // All keys of a slowed account share one rate: another key is no way around it.
@@ -83,9 +83,9 @@ function pass(
 }
 
 /** The plan an account is on now. One that has ended or is no longer declared counts as `free`. */
-function planOf(plan: Config, caller: Caller, now: number): AccountPlan {
+function planOf(config: Config, caller: Caller, now: number): AccountPlan {
   const name = caller.planExpiresAt > now ? caller.plan : "free";
-  return plan.plans.get(name) ?? plan.plans.get("free")!;
+  return config.plans.get(name) ?? config.plans.get("free")!;
 }
 
 /** The token of `Authorization: Bearer <token>`. */

@@ -17,7 +17,7 @@ export interface HttpExchange {
   /** The path as asked for; the query is not part of it. */
   readonly path: string;
   /** The plan it started with; a reload in between does not touch it. */
-  readonly plan: Config;
+  readonly config: Config;
   /** The endpoint's path as declared, for metrics; never the address itself. */
   route: string;
   clientRequestId: string | null;

@@ -31,13 +31,13 @@ const GENERATIONS = [SPEECH_REQUEST, ...GENERATION_REQUESTS.values()].map(({ sch
 const POSTED = new Set(["chat", "generation", "speech", "quotes"]);
 
 /** OpenAPI 3.1, made from the schemas that check requests and the plan that answers them. */
-export function openapi(plan: Config): JsonSchemaObject {
+export function openapi(config: Config): JsonSchemaObject {
   const paths: Record<string, JsonSchemaObject> = {};
   const add = (call: OpenApiCall, more: JsonSchemaObject, security: string) => {
     const path = paths[call.path] ??= {};
     path[call.method] = operation(call, more, security);
   };
-  for (const route of plan.routes) {
+  for (const route of config.routes) {
     for (const call of callsOf(route)) {
       add({ ...call, path: `/v1${route.path}${call.path ?? ""}` }, routeNotes(route), "api_key");
     }
@@ -48,13 +48,15 @@ export function openapi(plan: Config): JsonSchemaObject {
   return {
     openapi: "3.1.0",
     info: {
-      title: plan.service.name,
+      title: config.service.name,
       version: "1",
       description:
         "An OpenAI-compatible gateway for chat and asynchronous generation. Keys belong on servers.",
-      ...(plan.service.supportUrl === null ? {} : { contact: { url: plan.service.supportUrl } }),
+      ...(config.service.supportUrl === null
+        ? {}
+        : { contact: { url: config.service.supportUrl } }),
     },
-    servers: [{ url: plan.service.baseUrl?.replace(/\/v1$/, "") ?? "/" }],
+    servers: [{ url: config.service.baseUrl?.replace(/\/v1$/, "") ?? "/" }],
     paths,
     webhooks: webhooksSent(),
     components: {

@@ -10,7 +10,7 @@ const large = new Turns();
 
 /** Reads a JSON body within the plan's limits of size and depth. */
 export async function readJson(c: HttpContext): Promise<unknown> {
-  const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.plan.requests;
+  const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.config.requests;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     throw new ApiError(
@@ -21,7 +21,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
     owner: c.env.caller?.account ?? "operator",
     bytesMax: c.env.bodyBytesMax ?? bodyBytesMax,
-    limits: c.env.plan.requests,
+    limits: c.env.config.requests,
   });
   // Released by the front when the request is answered.
   c.env.body = reservation;

@@ -39,19 +39,19 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /** What a client sees of a refusal, also as an event in mid-stream. */
-export function errorBody(refusal: ApiError, requestId: string) {
-  const { message, type, param, code, detail } = refusal;
+export function errorBody(apiError: ApiError, requestId: string) {
+  const { message, type, param, code, detail } = apiError;
   const error = { message, type, param, code, ...(detail === undefined ? {} : { detail }) };
   return { error, request_id: requestId };
 }
 
 /** The one place where a refusal becomes a response. */
-export function renderError(refusal: ApiError, requestId: string): Response {
+export function renderError(apiError: ApiError, requestId: string): Response {
   const headers: Record<string, string> = {};
-  if (refusal.retryAfterSeconds !== undefined) {
-    headers["retry-after"] = String(refusal.retryAfterSeconds);
+  if (apiError.retryAfterSeconds !== undefined) {
+    headers["retry-after"] = String(apiError.retryAfterSeconds);
   }
-  if (refusal.status === 401) headers["www-authenticate"] = "Bearer";
-  if (refusal.code === "method_not_allowed") headers.allow = String(refusal.cause ?? "");
-  return sendJson(JSON.stringify(errorBody(refusal, requestId)), refusal.status, headers);
+  if (apiError.status === 401) headers["www-authenticate"] = "Bearer";
+  if (apiError.code === "method_not_allowed") headers.allow = String(apiError.cause ?? "");
+  return sendJson(JSON.stringify(errorBody(apiError, requestId)), apiError.status, headers);
 }

@@ -20,7 +20,7 @@ const AS_GET = { method: "GET" };
 const CLIENT_LEFT = 499;
 
 export interface RequestHandlerDeps {
-  keeper: ConfigStore;
+  configStore: ConfigStore;
   log: Log;
   metrics: Metrics;
   readiness: Readiness;
@@ -36,7 +36,7 @@ export interface RequestHandlerDeps {
  * handlers, and on the way out adds the headers every answer has, counts it and logs one line.
  */
 export class RequestHandler {
-  #app: { plan: Config; fetch: Hono<Env>["fetch"] } | null = null;
+  #app: { config: Config; fetch: Hono<Env>["fetch"] } | null = null;
   readonly #leaving = new AbortController();
   #draining = false;
   #inFlight = 0;
@@ -44,8 +44,8 @@ export class RequestHandler {
   constructor(private readonly deps: RequestHandlerDeps) {}
 
   /** From now on these handlers answer. */
-  serve(plan: Config, app: Hono<Env>): void {
-    this.#app = { plan, fetch: app.fetch };
+  serve(config: Config, app: Hono<Env>): void {
+    this.#app = { config, fetch: app.fetch };
   }
 
   /** From now on new requests are sent elsewhere. */
@@ -88,7 +88,7 @@ export class RequestHandler {
       info,
       method: request.method,
       path: pathOf(request.url),
-      plan: this.#app?.plan ?? this.deps.keeper.current,
+      config: this.#app?.config ?? this.deps.configStore.current,
       route: "unknown",
       clientRequestId: null,
       caller,
@@ -156,18 +156,18 @@ export class RequestHandler {
       exchange.refusal = "client_left";
       return new Response(null, { status: CLIENT_LEFT });
     }
-    const refusal = toApiError(error);
-    exchange.refusal = refusal.code;
-    this.deps.metrics.refusals.inc({ code: refusal.code });
-    if (refusal.code === "storage_unavailable") this.deps.onStorageTrouble?.(refusal.cause);
-    if (refusal.status >= 500 && refusal.status !== 501 && refusal.cause !== undefined) {
+    const apiError = toApiError(error);
+    exchange.refusal = apiError.code;
+    this.deps.metrics.refusals.inc({ code: apiError.code });
+    if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
+    if (apiError.status >= 500 && apiError.status !== 501 && apiError.cause !== undefined) {
       this.deps.log.error("request failed", {
         request_id: exchange.requestId,
-        code: refusal.code,
-        error: describeCause(refusal.cause),
+        code: apiError.code,
+        error: describeCause(apiError.cause),
       });
     }
-    return renderError(refusal, exchange.requestId);
+    return renderError(apiError, exchange.requestId);
   }
 
   #finish(request: Request, exchange: HttpExchange, response: Response): Response {

@@ -20,7 +20,7 @@ import type { Webhooks } from "../domain/webhooks/webhooks.ts";
 /** What the front tells the site about a request, and hears back for metrics and the log. */
 export interface SiteExchange {
   readonly requestId: string;
-  readonly plan: Config;
+  readonly config: Config;
   route: string;
   refusal: string | null;
   readonly info: { readonly remoteAddr: Deno.Addr };
@@ -56,8 +56,8 @@ export type SiteRouter = Hono<SiteEnv>;
 /** What pages are made from. Parts of the site take the slice they need. */
 export interface SiteDeps {
   readonly database: Database;
-  readonly changes: Cluster;
-  readonly keeper: ConfigStore;
+  readonly cluster: Cluster;
+  readonly configStore: ConfigStore;
   readonly log: Log;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
@@ -75,7 +75,7 @@ export interface SiteDeps {
     within: SiteExchange,
   ) => Response | Promise<Response>;
   /** The OpenAPI document of a plan. */
-  readonly document: (plan: Config) => Record<string, unknown>;
+  readonly document: (config: Config) => Record<string, unknown>;
 }
 
 /** Who is signed in, on a page that is only reached so. */

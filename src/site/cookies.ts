@@ -8,7 +8,7 @@ export type CookieName = "session" | "flash" | "oauth" | "device";
  * Plain http is for a machine of one's own, where browsers disagree about `Secure`: there it has neither.
  */
 export function isSecure(c: SiteContext): boolean {
-  return c.env.plan.site.url?.startsWith("https:") ?? false;
+  return c.env.config.site.url?.startsWith("https:") ?? false;
 }
 
 function nameOf(c: SiteContext, name: CookieName): string {

@@ -8,11 +8,11 @@ import type { SiteDeps } from "./context.ts";
 
 /** Deletes a person with all that still works for them: keys, files, tasks, receivers of events, sessions. */
 export async function deleteAccount(
-  { database, changes, sessions, tasks }: SiteDeps,
+  { database, cluster, sessions, tasks }: SiteDeps,
   person: Person,
 ): Promise<void> {
   let asked: readonly string[] = [];
-  await deletePerson(database, changes, person, async (sql) => {
+  await deletePerson(database, cluster, person, async (sql) => {
     await expireRows(sql, person.account);
     await removeReceivers(sql, person.account);
     asked = await askToCancelAll(sql, person.account);

@@ -28,7 +28,7 @@ export async function refuseForgery(c: Context<SiteEnv>, next: Next): Promise<vo
 
 /** The address people reach this site at: as declared, else the one they used. */
 export function siteOrigin(c: SiteContext): string {
-  const { url } = c.env.plan.site;
+  const { url } = c.env.config.site;
   return url === null ? new URL(c.req.url).origin : new URL(url).origin;
 }
 

@@ -23,7 +23,7 @@ async function read(c: SiteContext): Promise<Form> {
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
     owner: `address ${clientAddress(c)}`,
     bytesMax: FORM_BYTES_MAX,
-    limits: c.env.plan.requests,
+    limits: c.env.config.requests,
   });
   c.env.body = reservation;
   // The bytes are here already; what remains is to take them apart.
@@ -48,7 +48,7 @@ async function read(c: SiteContext): Promise<Form> {
  * IPv6 the network counts: one house has 2^64 addresses.
  */
 export function clientAddress(c: SiteContext): string {
-  const hops = c.env.plan.site.trustedProxies;
+  const hops = c.env.config.site.trustedProxies;
   const forwarded = c.req.header("x-forwarded-for")?.split(",").map((hop) => hop.trim()) ?? [];
   const { remoteAddr } = c.env.info;
   const peer = "hostname" in remoteAddr ? remoteAddr.hostname : "local";

@@ -35,7 +35,7 @@ function Document(
     children: Child;
   },
 ) {
-  const { name } = c.env.plan.service;
+  const { name } = c.env.config.service;
   const { flash } = c.var;
   return (
     <html lang="en">
@@ -69,7 +69,7 @@ function Document(
 }
 
 function Top({ c, at }: { c: SiteContext; at: PageOptions["at"] }) {
-  const { service, site } = c.env.plan;
+  const { service, site } = c.env.config;
   const current = (place: PageOptions["at"]) => at === place ? { "aria-current": "page" } : {};
   return (
     <header class="top">
@@ -104,7 +104,7 @@ function Top({ c, at }: { c: SiteContext; at: PageOptions["at"] }) {
 }
 
 function Foot({ c }: { c: SiteContext }) {
-  const { service } = c.env.plan;
+  const { service } = c.env.config;
   return (
     <footer class="foot">
       <div class="foot-inner">

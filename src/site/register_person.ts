@@ -19,7 +19,7 @@ export async function registerWithCredit(
   { database, log }: SiteDeps,
   make: (sql: Queries) => Promise<Person | null>,
 ): Promise<Registered | null> {
-  const { welcomeCredit } = c.env.plan.site;
+  const { welcomeCredit } = c.env.config.site;
   const welcomed = await database.sql.begin(async (sql) => {
     const person = await make(sql);
     if (person === null) return null;

@@ -22,15 +22,15 @@ export type SiteHandler = (
 ) => Response | Promise<Response>;
 
 /** Everything that is not the API: pages for people, and what pages are made of. */
-export function buildSite(plan: Config, deps: SiteDeps): SiteHandler {
+export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
   const site = new Hono<SiteEnv>();
   site.onError((error, c) => {
-    const refusal = deps.toApiError(error);
-    c.env.refusal = refusal.code;
-    if (refusal.status >= 500 && refusal.cause !== undefined) {
-      deps.log.error("page failed", { request_id: c.env.requestId, error: refusal.cause });
+    const apiError = deps.toApiError(error);
+    c.env.refusal = apiError.code;
+    if (apiError.status >= 500 && apiError.cause !== undefined) {
+      deps.log.error("page failed", { request_id: c.env.requestId, error: apiError.cause });
     }
-    return sendFault(c, refusal);
+    return sendFault(c, apiError);
   });
   site.notFound(notFound);
 
@@ -62,7 +62,7 @@ export function buildSite(plan: Config, deps: SiteDeps): SiteHandler {
   mountAccount(site, deps);
   mountDocs(site, deps);
   mountConsole(site, deps);
-  const security = transportSecurity(plan.site.url);
+  const security = transportSecurity(config.site.url);
   if (security === null) return (request, exchange) => site.fetch(request, exchange);
   return async (request, exchange) => {
     const response = await site.fetch(request, exchange);
@@ -74,14 +74,14 @@ export function buildSite(plan: Config, deps: SiteDeps): SiteHandler {
 /** Browsers get a page; everything else the error it expects from an API. */
 function notFound(c: SiteContext): Response {
   const wantsPage = c.req.header("accept")?.includes("text/html") ?? false;
-  const refusal = new ApiError(
+  const apiError = new ApiError(
     "unknown_endpoint",
     wantsPage
       ? "There is no page at this address."
       : "There is no such endpoint: /openapi.json lists those there are.",
   );
-  c.env.refusal = refusal.code;
-  return sendFault(c, refusal);
+  c.env.refusal = apiError.code;
+  return sendFault(c, apiError);
 }
 
 function favicon(c: SiteContext): Response {

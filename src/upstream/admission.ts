@@ -146,8 +146,8 @@ export class Admission {
   }
 
   /** Whether `enter` or `enterJob` would give this one a place now; takes none. */
-  hasRoom(upstream: Upstream, plan: Config, asker?: AdmissionCaller): boolean {
-    const { id, concurrencyMax } = plan.providers.get(upstream.provider)!;
+  hasRoom(upstream: Upstream, config: Config, asker?: AdmissionCaller): boolean {
+    const { id, concurrencyMax } = config.providers.get(upstream.provider)!;
     const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
     const name = upstreamName(upstream);
     return !isFull &&

@@ -4,14 +4,14 @@ import { planOf } from "../../test/helpers/media_calls.ts";
 import { Admission, type AttemptKind } from "./admission.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 
-const plan = planOf({
+const config = planOf({
   adapter: "runway",
   type: "video",
   model: "v",
   baseUrl: "http://127.0.0.1:1",
 });
-const provider = plan.providers.get("p")!;
-const [upstream] = plan.models.get("m")!.upstreams;
+const provider = config.providers.get("p")!;
+const [upstream] = config.models.get("m")!.upstreams;
 
 const OF_JOB = new UpstreamFailure("failed", "500", { sent: "refused" });
 const ILL = [
@@ -30,7 +30,7 @@ function open() {
     enter,
     fail: (trial: AttemptKind, failure = OF_JOB) => enter(trial)?.end(failure),
     health: () => admission.healthOf(upstream!),
-    hasRoom: (trial: AttemptKind) => admission.hasRoom(upstream!, plan, trial),
+    hasRoom: (trial: AttemptKind) => admission.hasRoom(upstream!, config, trial),
   };
 }
 
@@ -51,9 +51,9 @@ Deno.test("five jobs that fail make an upstream rest for who has failed, and for
 Deno.test("failures of jobs that were on their way do not lengthen the rest", () => {
   const { enter, health } = open();
   const places = Array.from({ length: 40 }, () => enter("first")!);
-  for (const place of places.slice(0, 5)) place.end(OF_JOB);
+  for (const permit of places.slice(0, 5)) permit.end(OF_JOB);
   const { restUntil } = health();
-  for (const place of places.slice(5)) place.end(OF_JOB);
+  for (const permit of places.slice(5)) permit.end(OF_JOB);
   assert.equal(health().restUntil, restUntil);
   assert.equal(health().in_flight, 0);
 });
@@ -86,9 +86,9 @@ Deno.test("whatever jobs fail in whatever order, one that is new is let in, and 
         else fail(step as AttemptKind);
         inRow = step === "well" ? 0 : inRow + (step === "first" ? 1 : 0);
         assert.equal(health().state, inRow >= 5 ? "open" : "closed");
-        const place = enter("first");
-        assert.ok(place !== null);
-        place.abandon();
+        const permit = enter("first");
+        assert.ok(permit !== null);
+        permit.abandon();
       }
       assert.equal(health().in_flight, 0);
     },
@@ -138,12 +138,12 @@ Deno.test("what a request can provoke keeps out its account alone; an outage eve
   for (const failure of [...provoked, ...overloads, ...outages]) {
     const admission = new Admission({ adapters: new Map(), onAttempt() {} });
     const enter = (account: string) => admission.enter(upstream!, provider, chat(account));
-    const hasRoom = (account: string) => admission.hasRoom(upstream!, plan, chat(account));
+    const hasRoom = (account: string) => admission.hasRoom(upstream!, config, chat(account));
     const checkRoom = (account: string, isLetIn: boolean) => {
       assert.equal(hasRoom(account), isLetIn, `${account}: ${failure.message}`);
-      const place = enter(account);
-      assert.equal(place !== null, isLetIn, `${account}: ${failure.message}`);
-      place?.abandon();
+      const permit = enter(account);
+      assert.equal(permit !== null, isLetIn, `${account}: ${failure.message}`);
+      permit?.abandon();
     };
     for (let n = 0; n < 5; n++) enter("mallory")?.end(failure);
     assert.equal(admission.healthOf(upstream!).state, "open", failure.message);
@@ -163,11 +163,11 @@ Deno.test("however some accounts fail, one whose requests go well is never kept 
     (story) => {
       const admission = new Admission({ adapters: new Map(), onAttempt() {} });
       for (const account of story) {
-        const place = admission.enter(upstream!, provider, chat(account));
-        if (account !== "bob") place?.end(failed(500));
+        const permit = admission.enter(upstream!, provider, chat(account));
+        if (account !== "bob") permit?.end(failed(500));
         else {
-          assert.ok(place !== null);
-          place.end(null);
+          assert.ok(permit !== null);
+          permit.end(null);
         }
       }
       assert.equal(admission.healthOf(upstream!).in_flight, 0);

@@ -35,18 +35,18 @@ const FULL_RETRY_MS = 1_000;
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs, http1 } = options;
 
-  function adapterOf({ plan, model, upstream }: UpstreamAssignment): MediaAdapter {
-    const { media } = admission.adapterOf(plan.providers.get(upstream.provider)!);
+  function adapterOf({ config, model, upstream }: UpstreamAssignment): MediaAdapter {
+    const { media } = admission.adapterOf(config.providers.get(upstream.provider)!);
     const adapter = media?.[model.type as MediaJobType];
     if (adapter !== undefined) return adapter;
     throw new UpstreamFailure("unable", `the adapter makes no ${model.type}`, { sent: "no" });
   }
 
   function exchangeOf(
-    { plan, model, upstream }: UpstreamAssignment,
+    { config, model, upstream }: UpstreamAssignment,
     signal: AbortSignal,
   ): MediaExchange {
-    const provider = plan.providers.get(upstream.provider)!;
+    const provider = config.providers.get(upstream.provider)!;
     const target = admission.targetOf(model, upstream, provider);
     return {
       transport: transportTo(admission.adapterOf(provider), target.baseUrl),
@@ -59,78 +59,80 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
 
   /** For what is not a submission: shorter, and told to nobody when it goes well. */
   async function glance<T>(
-    spot: UpstreamAssignment,
+    assignment: UpstreamAssignment,
     signal: AbortSignal,
     talk: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
   ): Promise<T> {
-    const usual = exchangeOf(spot, signal);
+    const usual = exchangeOf(assignment, signal);
     const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, LOOK_MS_MAX) };
     try {
-      return await talk(short, adapterOf(spot));
+      return await talk(short, adapterOf(assignment));
     } catch (error) {
       if (signal.aborted) throw error;
       const failure = failureOf(error);
-      admission.tell(spot.upstream, failure);
+      admission.tell(assignment.upstream, failure);
       throw failure;
     }
   }
 
   return {
-    choose: (plan, model, tried, asker) => choose(admission, plan, model, tried, asker),
-    inputsFor: (spot) => adapterOf(spot).inputs,
-    polling: (spot) => adapterOf(spot).polling,
+    choose: (config, model, tried, asker) => choose(admission, config, model, tried, asker),
+    inputsFor: (assignment) => adapterOf(assignment).inputs,
+    polling: (assignment) => adapterOf(assignment).polling,
 
-    async submit(spot, job, signal, asker) {
-      const adapter = adapterOf(spot);
-      const provider = spot.plan.providers.get(spot.upstream.provider)!;
-      const place = typeof asker === "string"
-        ? admission.enterJob(spot.upstream, provider, asker)
-        : admission.enter(spot.upstream, provider, asker);
-      if (place === null) {
+    async submit(assignment, job, signal, asker) {
+      const adapter = adapterOf(assignment);
+      const provider = assignment.config.providers.get(assignment.upstream.provider)!;
+      const permit = typeof asker === "string"
+        ? admission.enterJob(assignment.upstream, provider, asker)
+        : admission.enter(assignment.upstream, provider, asker);
+      if (permit === null) {
         throw new UpstreamFailure("overloaded", "no place is free", { sent: "no" });
       }
       try {
-        const submitted = await submit(adapter, exchangeOf(spot, signal), job);
-        place.end(null);
+        const submitted = await submit(adapter, exchangeOf(assignment, signal), job);
+        permit.end(null);
         return submitted;
       } catch (error) {
         const failure = failureOf(error);
-        if (signal.aborted || failure.kind === "unable") place.abandon();
-        else place.end(failure);
+        if (signal.aborted || failure.kind === "unable") permit.abandon();
+        else permit.end(failure);
         throw failure;
       }
     },
 
-    look: (spot, id, signal) => glance(spot, signal, (talk, adapter) => look(adapter, talk, id)),
+    look: (assignment, id, signal) =>
+      glance(assignment, signal, (talk, adapter) => look(adapter, talk, id)),
 
-    cancel: (spot, id, signal) =>
-      glance(spot, signal, async (talk, adapter) => {
+    cancel: (assignment, id, signal) =>
+      glance(assignment, signal, async (talk, adapter) => {
         const { cancel, readCancelled } = adapter;
         if (cancel === undefined) return null;
         const reply = await exchangeMedia(talk, adapter, await cancel(id, talk.target));
         return await readCancelled?.(reply) ?? null;
       }),
 
-    find: (spot, reference, signal) =>
-      glance(spot, signal, (talk, adapter) => find(adapter, talk, reference)),
+    find: (assignment, reference, signal) =>
+      glance(assignment, signal, (talk, adapter) => find(adapter, talk, reference)),
 
-    fetchOutput: (spot, output, signal) =>
-      glance(spot, signal, (talk, adapter) =>
+    fetchOutput: (assignment, output, signal) =>
+      glance(assignment, signal, (talk, adapter) =>
         fetchOutput(output, {
           ...talk,
           keyHeaders: () => adapter.keyHeaders?.(talk.target) ?? {},
           fetchSafely,
           silenceMs,
-          allowPrivate: spot.plan.outbound.allowPrivate,
+          allowPrivate: assignment.config.outbound.allowPrivate,
         })),
 
-    readCallback: async (spot, body) => await adapterOf(spot).readCallback?.(body) ?? null,
+    readCallback: async (assignment, body) =>
+      await adapterOf(assignment).readCallback?.(body) ?? null,
   };
 }
 
 function choose(
   admission: Admission,
-  plan: Config,
+  config: Config,
   model: Model,
   tried: readonly string[],
   asker?: AdmissionCaller,
@@ -139,10 +141,10 @@ function choose(
   if (left.length === 0) return { upstream: null, retryAfterMs: null };
   const order = attemptOrder(left);
   // One that is well is better than one that may be.
-  const upstream = order.find((one) => admission.hasRoom(one, plan)) ??
-    order.find((one) => admission.hasRoom(one, plan, asker));
+  const upstream = order.find((one) => admission.hasRoom(one, config)) ??
+    order.find((one) => admission.hasRoom(one, config, asker));
   if (upstream !== undefined) {
-    return { upstream, provider: plan.providers.get(upstream.provider)! };
+    return { upstream, provider: config.providers.get(upstream.provider)! };
   }
   const restsMs = admission.secondsUntil(left) * 1000;
   return { upstream: null, retryAfterMs: Math.max(FULL_RETRY_MS, restsMs) };

@@ -53,7 +53,7 @@ Deno.test("nobody there: the job was certainly not sent", strict, async () => {
   const { port } = listener.addr;
   listener.close();
   using media = openMedia({ ...RUNWAY, baseUrl: `http://127.0.0.1:${port}` });
-  const failure = await failureOf(media.calls.submit(media.spot, job, never));
+  const failure = await failureOf(media.calls.submit(media.assignment, job, never));
   assert.deepEqual([failure.kind, failure.sent], ["unreachable", "no"]);
 });
 
@@ -63,12 +63,12 @@ Deno.test(
   async () => {
     await using cut = startRawServer("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{");
     using first = openMedia({ ...RUNWAY, baseUrl: cut.url });
-    const broken = await failureOf(first.calls.submit(first.spot, job, never));
+    const broken = await failureOf(first.calls.submit(first.assignment, job, never));
     assert.deepEqual([broken.kind, broken.sent], ["cut", "maybe"]);
 
     await using silent = startRawServer(null);
     using second = openMedia({ ...RUNWAY, baseUrl: silent.url, timeoutSeconds: 1 });
-    const late = await failureOf(second.calls.submit(second.spot, job, never));
+    const late = await failureOf(second.calls.submit(second.assignment, job, never));
     assert.deepEqual([late.kind, late.sent], ["timeout", "maybe"]);
   },
 );
@@ -77,10 +77,10 @@ Deno.test("a redirect is not followed, and JSON that is none cannot be read", st
   await using upstream = startFakeUpstream();
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   upstream.answer({ status: 307, headers: { location: `${upstream.url}/elsewhere` } });
-  const moved = await failureOf(media.calls.submit(media.spot, job, never));
+  const moved = await failureOf(media.calls.submit(media.assignment, job, never));
   assert.deepEqual([moved.kind, moved.sent, upstream.seen.length], ["failed", "refused", 1]);
   upstream.answer({ status: 200, headers: { "content-type": "application/json" }, text: '{"id":' });
-  const garbled = await failureOf(media.calls.submit(media.spot, job, never));
+  const garbled = await failureOf(media.calls.submit(media.assignment, job, never));
   assert.deepEqual([garbled.kind, garbled.sent], ["unreadable", "maybe"]);
 });
 
@@ -90,19 +90,19 @@ Deno.test(
   async () => {
     await using upstream = startFakeUpstream();
     using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
-    const { calls, spot } = media;
+    const { calls, assignment } = media;
     upstream.answer({
       status: 429,
       headers: { "retry-after": "30" },
       body: { error: "slow down" },
     });
-    await failureOf(calls.submit(spot, job, never));
-    const choice = calls.choose(spot.plan, spot.model, []);
+    await failureOf(calls.submit(assignment, job, never));
+    const choice = calls.choose(assignment.config, assignment.model, []);
     assert.ok(choice.upstream === null && choice.retryAfterMs !== null);
     assert.ok(choice.retryAfterMs > 20_000 && choice.retryAfterMs <= 30_000);
-    const failure = await failureOf(calls.submit(spot, job, never));
+    const failure = await failureOf(calls.submit(assignment, job, never));
     assert.deepEqual([failure.kind, failure.sent, upstream.seen.length], ["overloaded", "no", 1]);
-    assert.equal(media.admission.healthOf(spot.upstream).state, "open");
+    assert.equal(media.admission.healthOf(assignment.upstream).state, "open");
     assert.deepEqual(media.attempts, ["rate_limited"]);
   },
 );
@@ -113,40 +113,49 @@ Deno.test(
   async () => {
     await using upstream = startFakeUpstream();
     using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
-    const { calls, spot } = media;
+    const { calls, assignment } = media;
     upstream.answer({ status: 400, body: { error: "no" } });
-    for (let at = 0; at < 6; at++) await failureOf(calls.submit(spot, job, never));
+    for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, job, never));
     const odd = { ...job, parameters: { aspect_ratio: "7:3" } };
-    for (let at = 0; at < 6; at++) await failureOf(calls.submit(spot, odd, never));
-    assert.equal(media.admission.healthOf(spot.upstream).state, "closed");
-    assert.equal(media.admission.healthOf(spot.upstream).in_flight, 0);
-    assert.equal(calls.choose(spot.plan, spot.model, []).upstream, spot.upstream);
+    for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, odd, never));
+    assert.equal(media.admission.healthOf(assignment.upstream).state, "closed");
+    assert.equal(media.admission.healthOf(assignment.upstream).in_flight, 0);
+    assert.equal(
+      calls.choose(assignment.config, assignment.model, []).upstream,
+      assignment.upstream,
+    );
   },
 );
 
 Deno.test("each upstream is chosen once, and a full one not at all", strict, async () => {
   await using upstream = startFakeUpstream();
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url, provider: "concurrency_max: 1" });
-  const { calls, spot, admission } = media;
-  assert.deepEqual(calls.choose(spot.plan, spot.model, [upstreamName(spot.upstream)]), {
+  const { calls, assignment, admission } = media;
+  assert.deepEqual(
+    calls.choose(assignment.config, assignment.model, [upstreamName(assignment.upstream)]),
+    {
+      upstream: null,
+      retryAfterMs: null,
+    },
+  );
+  const permit = admission.enter(assignment.upstream, assignment.config.providers.get("p")!)!;
+  assert.deepEqual(calls.choose(assignment.config, assignment.model, []), {
     upstream: null,
-    retryAfterMs: null,
+    retryAfterMs: 1000,
   });
-  const place = admission.enter(spot.upstream, spot.plan.providers.get("p")!)!;
-  assert.deepEqual(calls.choose(spot.plan, spot.model, []), { upstream: null, retryAfterMs: 1000 });
-  const failure = await failureOf(calls.submit(spot, job, never));
+  const failure = await failureOf(calls.submit(assignment, job, never));
   assert.deepEqual([failure.kind, failure.sent], ["overloaded", "no"]);
-  place.end(null);
-  assert.equal(calls.choose(spot.plan, spot.model, []).upstream, spot.upstream);
+  permit.end(null);
+  assert.equal(calls.choose(assignment.config, assignment.model, []).upstream, assignment.upstream);
 });
 
 Deno.test("looks that fail do not make an upstream rest", strict, async () => {
   await using upstream = startFakeUpstream();
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
-  const { calls, spot } = media;
+  const { calls, assignment } = media;
   upstream.answer({ status: 503, body: { error: "busy" } });
-  for (let at = 0; at < 6; at++) await failureOf(calls.look(spot, "1", never));
-  assert.equal(media.admission.healthOf(spot.upstream).state, "closed");
+  for (let at = 0; at < 6; at++) await failureOf(calls.look(assignment, "1", never));
+  assert.equal(media.admission.healthOf(assignment.upstream).state, "closed");
   assert.deepEqual(media.attempts, Array(6).fill("overloaded"));
 });
 
@@ -155,11 +164,11 @@ Deno.test("an id that would climb out of its path is no id", strict, async () =>
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   for (const id of ["..", ".", "", { a: 1 }, null]) {
     upstream.answer({ status: 200, body: { id } });
-    const failure = await failureOf(media.calls.submit(media.spot, job, never));
+    const failure = await failureOf(media.calls.submit(media.assignment, job, never));
     assert.equal(failure.kind, "unreadable", String(id));
   }
   upstream.answer({ status: 200, body: { status: "RUNNING" } });
-  await media.calls.look(media.spot, "a/../../b?c=d", never);
+  await media.calls.look(media.assignment, "a/../../b?c=d", never);
   assert.equal(upstream.seen.at(-1)!.path, "/tasks/a%2F..%2F..%2Fb%3Fc%3Dd");
 });
 
@@ -175,7 +184,7 @@ Deno.test(
       model: "v",
       baseUrl: upstream.url,
     });
-    const { calls, spot } = media;
+    const { calls, assignment } = media;
     elsewhere.answer({ status: 200, headers: { "content-type": "video/mp4" }, text: "frames" });
     const output = {
       url: `${elsewhere.url}/v.mp4`,
@@ -183,12 +192,15 @@ Deno.test(
       mimeType: null,
       withKey: true,
     } as const;
-    const { body, mimeType } = await calls.fetchOutput(spot, output, never);
+    const { body, mimeType } = await calls.fetchOutput(assignment, output, never);
     assert.deepEqual([await new Response(body).text(), mimeType], ["frames", "video/mp4"]);
     assert.equal(elsewhere.seen[0]!.headers.get("authorization"), null);
     assert.equal(elsewhere.seen[0]!.headers.get("x-declared"), null);
 
-    const guarded = { ...spot, plan: { ...spot.plan, outbound: { allowPrivate: false } } };
+    const guarded = {
+      ...assignment,
+      plan: { ...assignment.config, outbound: { allowPrivate: false } },
+    };
     await failureOf(calls.fetchOutput(guarded, output, never));
     assert.equal(elsewhere.seen.length, 1);
   },
@@ -199,7 +211,7 @@ Deno.test("an output that is not there is a failure that says so", strict, async
   using media = openMedia({ adapter: "openai", type: "video", model: "v", baseUrl: upstream.url });
   upstream.answer({ status: 404, body: { error: { message: "gone" } } });
   const output = { url: `${upstream.url}/v.mp4`, headers: {}, mimeType: null } as const;
-  const failure = await failureOf(media.calls.fetchOutput(media.spot, output, never));
+  const failure = await failureOf(media.calls.fetchOutput(media.assignment, output, never));
   assert.deepEqual([failure.kind, failure.options.status], ["failed", 404]);
 });
 
@@ -207,10 +219,10 @@ Deno.test("a call that is given up ends at once and counts against nobody", stri
   await using silent = startRawServer(null);
   using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
   const leaving = new AbortController();
-  const call = media.calls.submit(media.spot, job, leaving.signal);
+  const call = media.calls.submit(media.assignment, job, leaving.signal);
   const ended = failureOf(call);
   setTimeout(() => leaving.abort(), 20);
   assert.equal((await ended).sent, "maybe");
   assert.deepEqual(media.attempts, []);
-  assert.equal(media.admission.healthOf(media.spot.upstream).in_flight, 0);
+  assert.equal(media.admission.healthOf(media.assignment.upstream).in_flight, 0);
 });

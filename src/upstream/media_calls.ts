@@ -16,7 +16,7 @@ export interface FetchedOutput {
 
 /** Where a job is. `upstream` is one of the model's, in the same plan. */
 export interface UpstreamAssignment {
-  readonly plan: Config;
+  readonly config: Config;
   readonly model: Model;
   readonly upstream: Upstream;
 }
@@ -31,41 +31,45 @@ export interface MediaCalls {
    * `asker`, here and in `submit`, is whom the circuit breaker may keep out.
    */
   choose(
-    plan: Config,
+    config: Config,
     model: Model,
     tried: readonly string[],
     asker?: AdmissionCaller,
   ): UpstreamChoice;
   /** What a job's inputs should carry for this upstream. */
-  inputsFor(spot: UpstreamAssignment): "url" | "bytes";
+  inputsFor(assignment: UpstreamAssignment): "url" | "bytes";
   /** First look after `firstMs`, then growing by half up to `maxMs`, with jitter. */
-  polling(spot: UpstreamAssignment): { readonly firstMs: number; readonly maxMs: number };
+  polling(assignment: UpstreamAssignment): { readonly firstMs: number; readonly maxMs: number };
   /**
    * Hands the job over. The failure's `sent` says whether it may be tried elsewhere: `no`, always;
    * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it. One that
    * `foundNoPlace` was not even tried.
    */
   submit(
-    spot: UpstreamAssignment,
+    assignment: UpstreamAssignment,
     job: MediaJob,
     signal: AbortSignal,
     asker?: AdmissionCaller,
   ): Promise<Submitted>;
   /** Looks once how it stands. A failure says nothing of the job: look again later. */
-  look(spot: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus>;
+  look(assignment: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus>;
   /** Asks to stop it. Null: asked, and polling will tell; also where the provider cannot stop jobs. */
-  cancel(spot: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus | null>;
+  cancel(
+    assignment: UpstreamAssignment,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<JobStatus | null>;
   /** The upstream's id of a job by our reference; null: it never got it. `unknown`: it cannot say. */
   find(
-    spot: UpstreamAssignment,
+    assignment: UpstreamAssignment,
     reference: string,
     signal: AbortSignal,
   ): Promise<string | null | "unknown">;
   fetchOutput(
-    spot: UpstreamAssignment,
+    assignment: UpstreamAssignment,
     output: UpstreamOutput,
     signal: AbortSignal,
   ): Promise<FetchedOutput>;
   /** The upstream's id in a provider's call to us; null where it names none. */
-  readCallback(spot: UpstreamAssignment, body: unknown): Promise<string | null>;
+  readCallback(assignment: UpstreamAssignment, body: unknown): Promise<string | null>;
 }

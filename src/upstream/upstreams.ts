@@ -20,7 +20,7 @@ export interface GivenUpstream<T> {
 
 /** What is asked of a model, and by whom. */
 export interface UpstreamRequestOptions {
-  plan: Config;
+  config: Config;
   model: Model;
   /** Failures that a request may have caused count for its account alone. */
   account: string;
@@ -38,22 +38,22 @@ export class Upstreams {
 
   /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
   async first<T>(
-    { plan, model, account, signal }: UpstreamRequestOptions,
+    { config, model, account, signal }: UpstreamRequestOptions,
     ask: (attempt: Attempt) => Promise<T>,
   ): Promise<GivenUpstream<T>> {
     let last: UpstreamFailure | ApiError | null = null;
     for (const upstream of attemptOrder(model.upstreams)) {
-      const provider = plan.providers.get(upstream.provider)!;
-      const place = this.admission.enter(upstream, provider, { account });
-      if (place === null) continue;
+      const provider = config.providers.get(upstream.provider)!;
+      const permit = this.admission.enter(upstream, provider, { account });
+      if (permit === null) continue;
       try {
         const value = await ask(this.#attempt(upstream, provider, signal));
-        place.began();
-        return { value, upstream, release: (failed) => place.end(failed ?? null) };
+        permit.began();
+        return { value, upstream, release: (failed) => permit.end(failed ?? null) };
       } catch (error) {
         if (error instanceof ApiError) {
           // This upstream cannot be asked that way; nothing was sent, and another may do it.
-          place.abandon();
+          permit.abandon();
           if (error.code !== "capability_not_supported") throw error;
           last ??= error;
           continue;
@@ -62,10 +62,10 @@ export class Upstreams {
           ? error
           : new UpstreamFailure("failed", "the attempt failed", { cause: error });
         if (signal.aborted) {
-          place.abandon();
+          permit.abandon();
           throw error;
         }
-        place.end(failure);
+        permit.end(failure);
         if (failure.isRejection) throw rejection(failure, model);
         last = failure;
       }
@@ -75,8 +75,8 @@ export class Upstreams {
   }
 
   /** A request as this upstream gets it; throws a `Refusal` where it cannot be asked that way. */
-  write(plan: Config, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
-    const provider = plan.providers.get(upstream.provider)!;
+  write(config: Config, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
+    const provider = config.providers.get(upstream.provider)!;
     const target = this.admission.targetOf(model, upstream, provider);
     const own = this.callIds === null ? asked : restoreCallIds(this.callIds, asked, target.baseUrl);
     const sent = this.admission.adapterOf(provider).chat!.write(own, target);
@@ -84,8 +84,8 @@ export class Upstreams {
   }
 
   /** The most tokens that an image counts at this upstream; null where that is not known. */
-  imageTokens(plan: Config, upstream: Upstream, image: ImageInput): number | null {
-    const provider = plan.providers.get(upstream.provider)!;
+  imageTokens(config: Config, upstream: Upstream, image: ImageInput): number | null {
+    const provider = config.providers.get(upstream.provider)!;
     return this.admission.adapterOf(provider).chat?.imageTokens?.(image, upstream.model) ?? null;
   }
 

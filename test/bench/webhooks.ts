@@ -83,7 +83,7 @@ async function sendOurs(
   let sent = 0;
   await using sender = deliveryWorker({
     sql,
-    seal: openSecretBox(undefined),
+    secretBox: openSecretBox(undefined),
     post: (request) => outbound.fetch(request, { allowPrivate: true }),
     plan: () => ({
       webhooks: { retrySeconds: [0, 5], timeoutSeconds: 15, disableAfterDays: 5 },

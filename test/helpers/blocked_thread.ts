@@ -2,7 +2,7 @@
 import { WorkerPool } from "../../src/app/worker_pool.ts";
 import { endBlocked } from "../../src/app/watchdog.ts";
 
-const crew = await WorkerPool.start({
+const pool = await WorkerPool.start({
   size: 2,
   hire: (name) => new Worker(new URL("./toy_thread.ts", import.meta.url), { type: "module", name }),
   log: (_level, message, fields) => console.log(JSON.stringify({ message, ...fields })),
@@ -10,7 +10,7 @@ const crew = await WorkerPool.start({
   blockedMs: 1_500,
   lookMs: 100,
 });
-fetch(`http://127.0.0.1:${crew.banner}/block`).catch(() => {});
-console.log("ended", await crew.blocked);
-await crew[Symbol.asyncDispose]();
+fetch(`http://127.0.0.1:${pool.banner}/block`).catch(() => {});
+console.log("ended", await pool.blocked);
+await pool[Symbol.asyncDispose]();
 endBlocked();

@@ -45,7 +45,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
   const database = options.database ??
     parts.use(await parts.use(await freshDatabase()).open());
   const { sql } = database;
-  const seal = openSecretBox(options.secretsKey);
+  const secretBox = openSecretBox(options.secretsKey);
   const { id: account } = await createAccount(sql, { name: "receiver" });
   const outbound = parts.use(new Outbound());
   const timers = new Set<ReturnType<typeof setTimeout>>();
@@ -54,7 +54,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
   const policy = { allowPrivate: options.allowPrivate ?? true };
   const sender = parts.use(deliveryWorker({
     sql,
-    seal,
+    secretBox,
     post: (request) => outbound.fetch(request, policy),
     plan: () => ({
       webhooks: {
@@ -86,10 +86,10 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
     outcomes,
     logged,
     async endpoint(fields) {
-      const { id } = await createEndpoint(sql, seal, account, fields);
-      return { id, secret: (await revealSecret(sql, seal, { account, endpoint: id })).secret };
+      const { id } = await createEndpoint(sql, secretBox, account, fields);
+      return { id, secret: (await revealSecret(sql, secretBox, { account, endpoint: id })).secret };
     },
-    secret: async () => (await revealSecret(sql, seal, { account, endpoint: null })).secret,
+    secret: async () => (await revealSecret(sql, secretBox, { account, endpoint: null })).secret,
     async finish(more = {}) {
       const taskId = `task_${++tasks}_${crypto.randomUUID().slice(0, 8)}`;
       const data = { task_id: taskId, status: "succeeded", output: [] };

@@ -62,21 +62,21 @@ outbound: { allow_private: true }
   const file = options.file ?? "gateway.yaml";
   const environment = { KEY: CANARY_KEY };
   return compileOrThrow({ file, source, environment, known: BUILD_CAPABILITIES, now: Date.now() })
-    .plan;
+    .config;
 }
 
 export interface MediaUnderTest extends Disposable {
   readonly calls: MediaCalls;
   readonly admission: Admission;
-  readonly spot: UpstreamAssignment;
+  readonly assignment: UpstreamAssignment;
   /** How attempts went, in order. */
   readonly attempts: (string | null)[];
 }
 
 /** The real calls to one upstream. */
 export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
-  const plan = planOf(options);
-  const model = plan.models.get("m");
+  const config = planOf(options);
+  const model = config.models.get("m");
   assert.ok(model !== undefined);
   const attempts: (string | null)[] = [];
   const admission = new Admission({
@@ -93,7 +93,7 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
     }),
     admission,
-    spot: { plan, model, upstream: model.upstreams[0]! },
+    assignment: { config, model, upstream: model.upstreams[0]! },
     attempts,
     [Symbol.dispose]() {
       outbound[Symbol.dispose]();

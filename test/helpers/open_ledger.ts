@@ -22,7 +22,7 @@ import { freshDatabase } from "./fresh_database.ts";
 export interface TestLedger extends Ledger, AsyncDisposable {
   sql: Sql;
   database: Database;
-  changes: Cluster;
+  cluster: Cluster;
   /** Empty, unless cash was asked for. */
   account: string;
   /** Decimals of the currency; a test may change them. */
@@ -58,7 +58,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const fresh = parts.use(await freshDatabase());
   const database = parts.use(await fresh.open());
   const { sql } = database;
-  const changes = parts.use(
+  const cluster = parts.use(
     await joinCluster(database, {
       log() {},
       declaration: () => "test",
@@ -93,7 +93,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     scale: options.scale ?? 6,
     sql,
     database,
-    changes,
+    cluster,
     account,
     exceeded,
     strays,
@@ -108,7 +108,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
         expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
       }),
     setPlan: (plan, expiresAt, of = account) =>
-      setPlan(database, changes, {
+      setPlan(database, cluster, {
         account: of,
         plan,
         expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),

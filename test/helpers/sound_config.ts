@@ -26,13 +26,13 @@ export function compileText(
   return compileConfig({ file: "gateway.yaml", source, environment, known: KNOWN, now: NOW });
 }
 
-const shippedPlan = describeConfig(compileText(SHIPPED).plan!);
+const shippedPlan = describeConfig(compileText(SHIPPED).config!);
 
 /** Whatever comes in: a plan that can be used, or faults that can be shown, inside the file. */
 export function assertSound(source: string): void {
-  const { plan, faults } = compileText(source);
+  const { config, faults } = compileText(source);
   const errors = faults.filter((fault) => fault.severity === "error");
-  assert.equal(errors.length === 0, plan !== null, "either a plan or an error");
+  assert.equal(errors.length === 0, config !== null, "either a plan or an error");
   const lines = source.split("\n");
   for (const { line, column, length, message } of faults) {
     assert.ok(line >= 1 && line <= lines.length, `line ${line} of ${lines.length}: ${message}`);
@@ -44,5 +44,5 @@ export function assertSound(source: string): void {
     assert.ok(!/undefined|\[object|NaN/.test(message.replaceAll(/"[^"]*"/g, "")), message);
   }
   renderFaults("gateway.yaml", source, faults);
-  if (plan !== null) renderChanges(diffConfigs(shippedPlan, describeConfig(plan)));
+  if (config !== null) renderChanges(diffConfigs(shippedPlan, describeConfig(config)));
 }

@@ -30,7 +30,7 @@ export interface TaskEngine extends AsyncDisposable {
   readonly deps: TaskDeps;
   readonly worker: JobHandler;
   readonly account: string;
-  readonly plan: Config;
+  readonly config: Config;
   readonly logged: () => string;
   /** Bells that rang and nobody has answered. */
   readonly bells: { message: JobMessage; delayMs: number }[];
@@ -48,7 +48,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const { sql } = database;
   const file = join(store.dataDir, "gateway.yaml");
   await Deno.copyFile(new URL("./media_declaration.yaml", import.meta.url), file);
-  const keeper = await ConfigStore.open({
+  const configStore = await ConfigStore.open({
     file,
     environment: {},
     known: BUILD_CAPABILITIES,
@@ -66,7 +66,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     await openFiles({
       sql,
       dataDir: store.dataDir,
-      storage: () => keeper.current.storage,
+      storage: () => configStore.current.storage,
       address: () => "http://gateway.test",
       log() {},
     }),
@@ -84,10 +84,10 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const admission = new Admission({ adapters: ADAPTERS, onAttempt() {} });
-  const configs = parts.use(await ConfigVersions.open({ sql, keeper, log() {} }));
+  const configs = parts.use(await ConfigVersions.open({ sql, configStore, log() {} }));
   const { tasks: deps, worker } = openTasks({
     database,
-    keeper,
+    configStore,
     configs,
     ledger,
     queue,
@@ -110,19 +110,19 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     deps,
     worker,
     account,
-    plan: keeper.current,
+    config: configStore.current,
     logged: () => (log.flush(), logged),
     bells,
     task,
     async submit(body) {
-      const model = keeper.current.models.get(body.model)!;
+      const model = configStore.current.models.get(body.model)!;
       const { row } = await acceptGeneration(
         deps,
         {
           requestId: newId("req"),
           clientRequestId: null,
           identity: null,
-          plan: keeper.current,
+          config: configStore.current,
           account: { id: account, plan: "free", priceBook: null },
           livingMax: 100_000,
           callbackUrl: null,

@@ -304,14 +304,14 @@ Deno.test("an operator reloads the declaration and reads every fault", STRICT, a
   await using gateway = await openConsole();
   const { person } = gateway;
   await person.makeOperator();
-  const before = gateway.gateway.keeper.current.version;
+  const before = gateway.gateway.configStore.current.version;
   const text = await Deno.readTextFile(gateway.declarationFile);
   await Deno.writeTextFile(gateway.declarationFile, text.replace("type: chat\n", "type: chatt\n"));
   const reload = () => person.post("/console/operator/declaration/reload", {});
   await (await reload()).body?.cancel();
   const faulty = await person.read("/console/operator/declaration");
   assert.ok(faulty.includes("stays in force") && faulty.includes("models[0].type"));
-  assert.equal(gateway.gateway.keeper.current.version, before);
+  assert.equal(gateway.gateway.configStore.current.version, before);
 
   await Deno.writeTextFile(
     gateway.declarationFile,
@@ -320,5 +320,5 @@ Deno.test("an operator reloads the declaration and reads every fault", STRICT, a
   await (await reload()).body?.cancel();
   const good = await person.read("/console/operator/declaration");
   assert.ok(good.includes("+25.0 %"), good);
-  assert.notEqual(gateway.gateway.keeper.current.version, before);
+  assert.notEqual(gateway.gateway.configStore.current.version, before);
 });

@@ -193,7 +193,7 @@ Deno.test("health: alive at once, ready with its reasons, metrics for the operat
   assert.equal(ready.status, 200);
   const body = await ready.json();
   assert.equal(body.checks.database.ok, true);
-  assert.equal(body.checks.config.version, gateway.gateway.keeper.current.version);
+  assert.equal(body.checks.config.version, gateway.gateway.configStore.current.version);
   const secret = await gateway.fetch("/metrics");
   assert.equal(secret.status, 401);
   await secret.body?.cancel();

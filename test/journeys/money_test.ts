@@ -19,16 +19,16 @@ async function spend(
   used: number,
   clientRequestId?: string,
 ) {
-  const { keeper, database } = gateway.gateway;
+  const { configStore, database } = gateway.gateway;
   const ledger = openLedger({
     database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
     onExceeded() {},
     onOrphanedHold() {},
   });
-  const planned = keeper.current.models.get(model)!;
+  const planned = configStore.current.models.get(model)!;
   const price = priceFor(
-    keeper.current,
+    configStore.current,
     { id: gateway.account, plan: "free", priceBook: null },
     model,
     Date.now(),

@@ -53,7 +53,7 @@ Deno.test("a route that is added or removed by a reload is there or gone", async
 
 Deno.test("a bad file changes nothing, and the log, /readyz and /admin/v1/config say so", async () => {
   await using gateway = await openGateway();
-  const version = gateway.gateway.keeper.current.version;
+  const version = gateway.gateway.configStore.current.version;
   await edit(gateway, "type: chat", "type: chatt");
   const refused = await gateway.admin("POST", "/config/reload");
   assert.equal(refused.status, 400);
@@ -121,11 +121,11 @@ Deno.test("a request under way keeps the declaration it started with", async () 
 
 Deno.test("a compiled plan cannot be changed", async () => {
   await using gateway = await openGateway();
-  const { keeper } = gateway.gateway;
-  const held = keeper.current;
+  const { configStore } = gateway.gateway;
+  const held = configStore.current;
   await edit(gateway, "name: Tiny Chat", "name: Renamed Chat");
   assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
-  assert.notEqual(keeper.current.version, held.version);
+  assert.notEqual(configStore.current.version, held.version);
   assert.equal(JSON.parse(held.models.get("tiny-chat")!.detailJson).name, "Tiny Chat");
   assert.throws(
     () => (held.models as Map<string, unknown>).delete("tiny-chat"),

@@ -37,7 +37,7 @@ const PLANS: [string, Quotas][] = [
 interface Real {
   sql: TransactionSql;
   database: Database;
-  changes: Cluster;
+  cluster: Cluster;
   ledger: Ledger;
   accounts: string[];
 }
@@ -148,13 +148,13 @@ async function playAdjust(
 
 async function playPlan(
   model: LedgerModel,
-  { database, changes, accounts }: Real,
+  { database, cluster, accounts }: Real,
   a: { account: number; plan: string; until: number },
 ) {
   const [account, endsAt] = [accounts[a.account]!, model.now + a.until];
   model.setPlan(account, a.plan, endsAt);
   const expiresAt = endsAt === Infinity ? undefined : new Date(endsAt);
-  await setPlan(database, changes, { account, plan: a.plan, expiresAt });
+  await setPlan(database, cluster, { account, plan: a.plan, expiresAt });
 }
 
 interface Asking {
@@ -235,8 +235,8 @@ async function playRelease(model: LedgerModel, { ledger }: Real, { id }: { id: s
 
 function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
   const sum = (pick: "held" | "taken", isMoney: boolean) =>
-    hold.legs.reduce(
-      (sum, leg) => (leg.pot.unit === "money") === isMoney ? sum + leg[pick] : sum,
+    hold.allocations.reduce(
+      (sum, leg) => (leg.bucket.unit === "money") === isMoney ? sum + leg[pick] : sum,
       0n,
     );
   assert.deepEqual({ ...resolution, id: "" }, {
@@ -248,7 +248,7 @@ function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
     taken: formatDecimal(sum("taken", true)),
     quota: sum("taken", false),
     shortfall: formatDecimal(hold.shortfall),
-    isBeyondHold: hold.shortfall > 0n || hold.legs.some(({ held }) => held === 0n),
+    isBeyondHold: hold.shortfall > 0n || hold.allocations.some(({ held }) => held === 0n),
   });
 }
 
@@ -294,7 +294,7 @@ async function openReal(tx: TransactionSql, scale: number): Promise<Real> {
   const sql = Object.assign(tx, { begin }) as unknown as Sql;
   const database = { sql } as Database;
   const mark = { number: "0", topic: "account", subject: "" } as const;
-  const changes = {
+  const cluster = {
     record: () => Promise.resolve(mark),
     settle: () => Promise.resolve(),
   } as unknown as Cluster;
@@ -306,7 +306,7 @@ async function openReal(tx: TransactionSql, scale: number): Promise<Real> {
   });
   const accounts = [];
   for (const name of ["one", "two"]) accounts.push((await createAccount(tx, { name })).id);
-  return { sql: tx, database, changes, ledger, accounts };
+  return { sql: tx, database, cluster, ledger, accounts };
 }
 
 async function assertAgreement(

@@ -175,10 +175,12 @@ Deno.test(
       if (from === to) return;
       const reference = newId("req");
       const amount = String(1 + Math.floor(Math.random() * 5));
-      const legs = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
+      const allocations = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
         .sort((a, b) => a.account < b.account ? -1 : 1);
       await nodes.databases[at % 2]!.sql.begin(async (tx) => {
-        for (const leg of legs) await adjustBalance(tx, { ...leg, reference, reason: "bank test" });
+        for (const leg of allocations) {
+          await adjustBalance(tx, { ...leg, reference, reason: "bank test" });
+        }
       });
       moved++;
     }
@@ -286,7 +288,7 @@ Deno.test(
   RACE,
   async () => {
     await using nodes = await openNodes(3);
-    const [keeper, ...workers] = nodes.databases as [Database, Database, Database];
+    const [configStore, ...workers] = nodes.databases as [Database, Database, Database];
     const account = await nodes.newAccount("100000");
     const until = performance.now() + 3_000;
     const answered = new Map<string, string>();
@@ -309,7 +311,7 @@ Deno.test(
     async function kill() {
       while (performance.now() < until) {
         await new Promise((resume) => setTimeout(resume, 50));
-        await keeper.sql`
+        await configStore.sql`
         select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and state = 'active' and query like '%ledger_batch%'
            and pid <> pg_backend_pid()`;
@@ -321,7 +323,7 @@ Deno.test(
     ]);
 
     assert.ok(answered.size > 50 && lost > 0, `${answered.size} answered, ${lost} lost`);
-    const rows = await keeper.sql<{ id: string; state: string }[]>`select id, state from hold`;
+    const rows = await configStore.sql<{ id: string; state: string }[]>`select id, state from hold`;
     const states = new Map(rows.map(({ id, state }) => [id, state]));
     for (const [id, state] of answered) {
       // An answer that did not arrive may have been booked all the same; one that did arrive was.
@@ -330,9 +332,9 @@ Deno.test(
     }
     await nodes.mustBeSound();
     // What the dead left open is the sweeper's.
-    await keeper.sql`update hold set expires_at = now() where state = 'open'`;
-    await sweepLedger(keeper.sql, () => {});
-    assert.equal((await readBalance(keeper.sql, account, "USD")).frozen_balance, "0.00");
+    await configStore.sql`update hold set expires_at = now() where state = 'open'`;
+    await sweepLedger(configStore.sql, () => {});
+    assert.equal((await readBalance(configStore.sql, account, "USD")).frozen_balance, "0.00");
     await nodes.mustBeSound();
   },
 );

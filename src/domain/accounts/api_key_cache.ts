@@ -32,8 +32,8 @@ export class ApiKeyCache implements AsyncDisposable {
   /** Counts changes: an answer read before one must not be remembered after it. */
   #generation = 0;
 
-  constructor(private readonly sql: Queries, private readonly changes: Cluster) {
-    changes.onChange((topic, subject) => {
+  constructor(private readonly sql: Queries, private readonly cluster: Cluster) {
+    cluster.onChange((topic, subject) => {
       this.#generation++;
       this.#recent.clear();
       for (const [hash, caller] of this.#remembered) {
@@ -51,7 +51,7 @@ export class ApiKeyCache implements AsyncDisposable {
 
   /** The caller, at once when remembered; null when there is no such key. `now` as `performance.now()`. */
   find(key: string, now: number): Caller | null | Promise<Caller | null> {
-    if (this.changes.isFresh(now)) {
+    if (this.cluster.isFresh(now)) {
       const recent = this.#recent.get(key);
       if (recent !== undefined) return recent;
       const caller = this.#remembered.get(hashKey(key));

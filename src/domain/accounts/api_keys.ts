@@ -62,16 +62,16 @@ export async function createKey(
 }
 
 /** Ends a key. When this returns, no node accepts it any more. Ending it again changes nothing. */
-export async function revokeKey(database: Database, changes: Cluster, id: string): Promise<ApiKey> {
+export async function revokeKey(database: Database, cluster: Cluster, id: string): Promise<ApiKey> {
   const { row, mark } = await database.sql.begin(async (sql) => {
     const [row] = await sql<[Row?]>`
       update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
     if (row === undefined) {
       throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
     }
-    return { row, mark: await changes.record(sql, "api_key", id) };
+    return { row, mark: await cluster.record(sql, "api_key", id) };
   });
-  await changes.settle(mark);
+  await cluster.settle(mark);
   return shown(row);
 }
 

@@ -35,7 +35,7 @@ export function keyNameOf(client: string): string {
  */
 export async function grantKey(
   database: Database,
-  changes: Cluster,
+  cluster: Cluster,
   person: Person,
   request: GrantRequest,
   session: GrantSession,
@@ -59,10 +59,10 @@ export async function grantKey(
               ${request.state}, ${seal(session.secret, ticket, key)},
               now() + make_interval(secs => ${GRANT_SECONDS}))`;
     const marks: CacheVersion[] = [];
-    for (const { id } of ended) marks.push(await changes.record(sql, "api_key", id));
+    for (const { id } of ended) marks.push(await cluster.record(sql, "api_key", id));
     return marks;
   });
-  for (const mark of marks) await changes.settle(mark);
+  for (const mark of marks) await cluster.settle(mark);
   return ticket;
 }
 

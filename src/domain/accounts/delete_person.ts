@@ -9,7 +9,7 @@ import type { Person } from "./people.ts";
  */
 export async function deletePerson(
   database: Database,
-  changes: Cluster,
+  cluster: Cluster,
   person: Person,
   endWork: (sql: Queries) => Promise<void>,
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function deletePerson(
       update api_key set revoked_at = now()
        where account_id = ${person.account} and revoked_at is null`;
     await endWork(sql);
-    return await changes.record(sql, "account", person.account);
+    return await cluster.record(sql, "account", person.account);
   });
-  await changes.settle(mark);
+  await cluster.settle(mark);
 }

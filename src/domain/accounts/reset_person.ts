@@ -17,7 +17,7 @@ export interface RemovedAccess {
  * One transaction.
  */
 export async function resetPerson(
-  { database, changes }: { database: Database; changes: Cluster },
+  { database, cluster }: { database: Database; cluster: Cluster },
   id: string,
   passwordHash: string,
   removeReceivers: (sql: Queries, account: string) => Promise<number>,
@@ -35,9 +35,9 @@ export async function resetPerson(
        where id = ${id}`;
     if (before.is_verified) return { removed: nothing, mark: null };
     const removed = await removeUnconfirmed(sql, id, before.account_id, removeReceivers);
-    return { removed, mark: await changes.record(sql, "account", before.account_id) };
+    return { removed, mark: await cluster.record(sql, "account", before.account_id) };
   });
-  if (mark !== null) await changes.settle(mark);
+  if (mark !== null) await cluster.settle(mark);
   return removed;
 }
 

@@ -32,7 +32,7 @@ export interface NewPlan {
  */
 export async function setPlan(
   database: Database,
-  changes: Cluster,
+  cluster: Cluster,
   { account, plan, expiresAt }: NewPlan,
 ): Promise<void> {
   const mark = await database.sql.begin(async (sql) => {
@@ -44,7 +44,7 @@ export async function setPlan(
         param: "expires_at",
       });
     }
-    return outcome === "changed" ? await changes.record(sql, "account", account) : null;
+    return outcome === "changed" ? await cluster.record(sql, "account", account) : null;
   });
-  if (mark !== null) await changes.settle(mark);
+  if (mark !== null) await cluster.settle(mark);
 }

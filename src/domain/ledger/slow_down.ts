@@ -18,7 +18,7 @@ const DEFAULTS: SlowDownOptions = { shortfalls: 3, withinSeconds: 3600, forSecon
  */
 export async function slowDownIfRepeated(
   { sql }: Database,
-  changes: Cluster,
+  cluster: Cluster,
   account: string,
   { shortfalls, withinSeconds, forSeconds }: SlowDownOptions = DEFAULTS,
 ): Promise<boolean> {
@@ -35,10 +35,10 @@ export async function slowDownIfRepeated(
                     -- What it was slowed for before does not count again.
                     (select slowed_until from account where id = ${account}))
                 limit ${shortfalls}) recent) >= ${shortfalls}`;
-    return slowed.count === 0 ? null : await changes.record(tx, "account", account);
+    return slowed.count === 0 ? null : await cluster.record(tx, "account", account);
   });
   if (mark === null) return false;
-  await changes.settle(mark);
+  await cluster.settle(mark);
   return true;
 }
 

@@ -21,7 +21,7 @@ function book(id: string, ...prices: Price[]): [string, PriceBook] {
   return [id, { id, prices: new Map([["m", prices]]) }];
 }
 
-const plan = {
+const config = {
   plans: new Map([["free", { priceBook: "default" }], ["partner", { priceBook: "partner" }]]),
   books: new Map([
     book("default", price("default", "0.05", MARCH), price("default", "0.04")),
@@ -31,7 +31,7 @@ const plan = {
 } as unknown as Config;
 
 const costs = (account: { plan: string; priceBook: string | null }, now: number) =>
-  priceFor(plan, { id: "acc_1", ...account }, "m", now)?.amounts.price;
+  priceFor(config, { id: "acc_1", ...account }, "m", now)?.amounts.price;
 
 Deno.test("a price with a date in the future takes effect at that moment by itself", () => {
   const account = { plan: "free", priceBook: null };

@@ -9,13 +9,13 @@ export interface PricedAccount {
 
 /** What a model costs an account now; null where nobody has priced it. */
 export function priceFor(
-  plan: Config,
+  config: Config,
   account: PricedAccount,
   model: string,
   now: number,
 ): Price | null {
-  for (const name of [account.priceBook, plan.plans.get(account.plan)?.priceBook ?? "default"]) {
-    const book = name === null ? undefined : plan.books.get(name);
+  for (const name of [account.priceBook, config.plans.get(account.plan)?.priceBook ?? "default"]) {
+    const book = name === null ? undefined : config.books.get(name);
     const price = book === undefined ? null : priceInForce(book, model, now);
     if (price !== null) return price;
   }
@@ -23,11 +23,11 @@ export function priceFor(
 }
 
 /** The prices that apply to an account now, one per model it may use. */
-export function pricesFor(plan: Config, account: PricedAccount, now: number): Price[] {
+export function pricesFor(config: Config, account: PricedAccount, now: number): Price[] {
   const prices: Price[] = [];
-  for (const model of plan.models.values()) {
+  for (const model of config.models.values()) {
     if (model.status === "unavailable" || !isVisible(model, account)) continue;
-    const price = priceFor(plan, account, model.id, now);
+    const price = priceFor(config, account, model.id, now);
     if (price !== null) prices.push(price);
   }
   return prices;

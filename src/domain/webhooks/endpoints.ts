@@ -49,7 +49,7 @@ const ENDPOINTS_MAX = 16;
 
 export async function createEndpoint(
   sql: Queries,
-  seal: SecretBox,
+  secretBox: SecretBox,
   account: string,
   { url, description = "", event_types }: EndpointFields,
 ): Promise<WebhookEndpoint> {
@@ -66,7 +66,7 @@ export async function createEndpoint(
       `An account may have ${ENDPOINTS_MAX} webhook endpoints: delete one first.`,
     );
   }
-  await makeSecret(sql, seal, { account, endpoint: id });
+  await makeSecret(sql, secretBox, { account, endpoint: id });
   return shown(row);
 }
 

@@ -32,10 +32,10 @@ Deno.test("what ended a month ago is removed with its log; what waits, and what 
   await add(31, false);
   await add(400, false);
   const kept = [await add(31, true), await add(29, false), await add(0, false)];
-  const seal = openSecretBox(undefined);
+  const secretBox = openSecretBox(undefined);
   const owner = { account, endpoint: null };
-  await makeSecret(sql, seal, owner);
-  const { secret } = await rotateSecret(sql, seal, owner);
+  await makeSecret(sql, secretBox, owner);
+  const { secret } = await rotateSecret(sql, secretBox, owner);
   await sql`update webhook_secret set expires_at = expires_at - interval '3 days'`;
 
   assert.equal(await pruneWebhooks(sql), 2);

@@ -30,21 +30,25 @@ export const OVERLAP_SECONDS = 86_400;
 const PREVIOUS_MAX = 4;
 
 /** Gives the owner a first secret. One that has one keeps it. */
-export async function makeSecret(sql: Queries, seal: SecretBox, owner: SecretOwner): Promise<void> {
-  const row = newRow(seal, owner);
+export async function makeSecret(
+  sql: Queries,
+  secretBox: SecretBox,
+  owner: SecretOwner,
+): Promise<void> {
+  const row = newRow(secretBox, owner);
   await sql`insert into webhook_secret ${sql(row)} on conflict do nothing`;
 }
 
 /** What signs now. An account gets its own when it first asks. */
 export async function revealSecret(
   sql: Queries,
-  seal: SecretBox,
+  secretBox: SecretBox,
   owner: SecretOwner,
 ): Promise<WebhookSecret> {
   const rows = await readSecrets(sql, owner);
-  if (rows.length > 0) return shown(rows, seal);
-  await makeSecret(sql, seal, owner);
-  return shown(await readSecrets(sql, owner), seal);
+  if (rows.length > 0) return shown(rows, secretBox);
+  await makeSecret(sql, secretBox, owner);
+  return shown(await readSecrets(sql, owner), secretBox);
 }
 
 /**
@@ -53,11 +57,11 @@ export async function revealSecret(
  */
 export async function rotateSecret(
   sql: Queries,
-  seal: SecretBox,
+  secretBox: SecretBox,
   owner: SecretOwner,
   overlapSeconds: number = OVERLAP_SECONDS,
 ): Promise<WebhookSecret> {
-  const { id, secret } = newRow(seal, owner);
+  const { id, secret } = newRow(secretBox, owner);
   const { account, endpoint } = owner;
   // The insert reads from the update so that it comes after it. Of two rotations at once one wins, and
   // both callers are shown its secret.
@@ -70,7 +74,7 @@ export async function rotateSecret(
     insert into webhook_secret (id, account_id, endpoint_id, secret)
     select ${id}, ${account}, ${endpoint}, ${secret} from (select count(*) from ended) as rotated
     on conflict do nothing`;
-  return shown(await readSecrets(sql, owner), seal);
+  return shown(await readSecrets(sql, owner), secretBox);
 }
 
 async function readSecrets(sql: Queries, { account, endpoint }: SecretOwner): Promise<Row[]> {
@@ -81,23 +85,23 @@ async function readSecrets(sql: Queries, { account, endpoint }: SecretOwner): Pr
      order by expires_at desc nulls first, id desc limit ${PREVIOUS_MAX + 1}`;
 }
 
-function newRow(seal: SecretBox, { account, endpoint }: SecretOwner) {
+function newRow(secretBox: SecretBox, { account, endpoint }: SecretOwner) {
   const id = newId("whs");
   return {
     id,
     account_id: account,
     endpoint_id: endpoint,
-    secret: seal.close(newWebhookSecret(), id),
+    secret: secretBox.close(newWebhookSecret(), id),
   };
 }
 
-function shown([current, ...previous]: Row[], seal: SecretBox): WebhookSecret {
+function shown([current, ...previous]: Row[], secretBox: SecretBox): WebhookSecret {
   return {
     object: "webhook_secret",
-    secret: seal.open(current!.secret, current!.id),
+    secret: secretBox.open(current!.secret, current!.id),
     created: Math.floor(current!.created_at.getTime() / 1000),
     previous: previous.map(({ id, secret, expires_at }) => ({
-      secret: seal.open(secret, id),
+      secret: secretBox.open(secret, id),
       expires_at: expires_at!.toISOString(),
     })),
   };

@@ -20,7 +20,7 @@ import { revealSecret } from "./secrets.ts";
 
 export interface SenderDeps {
   sql: Queries;
-  seal: SecretBox;
+  secretBox: SecretBox;
   post: WebhookPost;
   /** The declaration in force: retries, timeout, when an endpoint is disabled. */
   plan: () => Pick<Config, "webhooks" | "storage">;
@@ -61,7 +61,7 @@ const NOTE_TRIES = 5;
  */
 export class Sender implements DeliveryWorker {
   readonly slots = STEPS;
-  readonly #lanes = new DestinationQueues();
+  readonly #queues = new DestinationQueues();
   readonly #claims: GroupCommit<string, ClaimedDelivery | null>;
   readonly #notes: GroupCommit<AttemptRecord, void>;
   readonly #flights = new Set<Promise<void>>();
@@ -75,7 +75,7 @@ export class Sender implements DeliveryWorker {
 
   /** Attempts under way. */
   get sending(): number {
-    return this.#lanes.sending;
+    return this.#queues.sending;
   }
 
   async step(id: string): Promise<"done"> {
@@ -87,16 +87,16 @@ export class Sender implements DeliveryWorker {
   }
 
   due(limit: number): Promise<readonly string[]> {
-    return dueDeliveries(this.deps.sql, limit, this.#lanes.blocked(), 2 * DESTINATION_SLOTS);
+    return dueDeliveries(this.deps.sql, limit, this.#queues.blocked(), 2 * DESTINATION_SLOTS);
   }
 
   /** To be called now and then. */
   forgetOld(): void {
-    this.#lanes.forgetOld();
+    this.#queues.forgetOld();
   }
 
   async #claim(ids: readonly string[]): Promise<(ClaimedDelivery | null)[]> {
-    const wanted = { ids, notOf: this.#lanes.blocked() };
+    const wanted = { ids, notOf: this.#queues.blocked() };
     const claimed = await claimDeliveries(this.deps.sql, wanted, this.#leaseSeconds());
     const byId = new Map(claimed.map((delivery) => [delivery.id, delivery]));
     return ids.map((id) => {
@@ -119,13 +119,15 @@ export class Sender implements DeliveryWorker {
       if (this.#isClosing) this.#handBack(delivery, 0);
       else if (delivery.off !== null) this.#end(delivery, delivery.off);
       else if (delivery.attempts === 0 && early > 0) this.#handBack(delivery, early * 1000);
-      else this.#lanes.lane(delivery.lane).waiting.push(delivery);
+      else this.#queues.lane(delivery.lane).waiting.push(delivery);
     }
-    for (const name of new Set(claimed.map(({ lane }) => lane))) this.#pump(this.#lanes.lane(name));
+    for (const name of new Set(claimed.map(({ lane }) => lane))) {
+      this.#pump(this.#queues.lane(name));
+    }
   }
 
   #pump(lane: Destination): void {
-    for (const turn of this.#lanes.turns(lane)) {
+    for (const turn of this.#queues.turns(lane)) {
       if (turn.kind === "send") this.#track(this.#send(lane, turn.delivery));
       // Spread over a second, so that they do not all wake at once.
       else {this.#handBack(
@@ -133,9 +135,9 @@ export class Sender implements DeliveryWorker {
           turn.waitMs + (turn.waitMs > 0 ? Math.random() * 1000 : 0),
         );}
     }
-    const more = this.#isClosing ? 0 : this.#lanes.appetite(lane);
+    const more = this.#isClosing ? 0 : this.#queues.appetite(lane);
     if (more > 0) this.#track(this.#fetchMore(lane, more));
-    else this.#lanes.forget(lane);
+    else this.#queues.forget(lane);
   }
 
   async #fetchMore(lane: Destination, limit: number): Promise<void> {
@@ -154,7 +156,7 @@ export class Sender implements DeliveryWorker {
     // After a failure too: the sweeper will say when there is something again.
     lane.mayHaveMore = claimed.length === limit;
     this.#accept(claimed);
-    this.#lanes.forget(lane);
+    this.#queues.forget(lane);
   }
 
   async #send(lane: Destination, delivery: ClaimedDelivery): Promise<void> {
@@ -166,7 +168,7 @@ export class Sender implements DeliveryWorker {
     }
     const isGivenUp = this.#giveUp.signal.aborted && seen?.status == null;
     const reached = seen === null || isGivenUp ? null : seen.status !== null;
-    for (const next of this.#lanes.ended(lane, reached)) this.#pump(next);
+    for (const next of this.#queues.ended(lane, reached)) this.#pump(next);
     if (seen === null || isGivenUp) return await this.#keep(back(delivery, isGivenUp ? 0 : 60_000));
 
     const verdict = decideRetry(delivery, seen, this.deps.plan().webhooks.retrySeconds);
@@ -188,11 +190,11 @@ export class Sender implements DeliveryWorker {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<AttemptResult> {
-    const { sql, seal, plan, post } = this.deps;
+    const { sql, secretBox, plan, post } = this.deps;
     const owner = { account: delivery.account, endpoint: delivery.endpoint };
     const secrets = delivery.secrets.length === 0
-      ? [(await revealSecret(sql, seal, owner)).secret]
-      : delivery.secrets.map(({ id, secret }) => seal.open(secret, id));
+      ? [(await revealSecret(sql, secretBox, owner)).secret]
+      : delivery.secrets.map(({ id, secret }) => secretBox.open(secret, id));
     return await attemptDelivery(post, { url: delivery.url, event: this.#renewed(delivery) }, {
       secrets,
       timeoutMs: plan().webhooks.timeoutSeconds * 1000,
@@ -272,7 +274,7 @@ export class Sender implements DeliveryWorker {
   /** Lets what is under way end, for a moment, and hands the rest back. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
-    for (const delivery of this.#lanes.takeWaiting()) this.#handBack(delivery, 0);
+    for (const delivery of this.#queues.takeWaiting()) this.#handBack(delivery, 0);
     const timer = setTimeout(() => this.#giveUp.abort(), GRACE_MS);
     while (this.#flights.size > 0) await Promise.all(this.#flights);
     clearTimeout(timer);

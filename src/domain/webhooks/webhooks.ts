@@ -5,7 +5,7 @@ import type { SecretBox } from "./secret_box.ts";
 /** What managing endpoints and deliveries needs. */
 export interface Webhooks {
   readonly sql: Queries;
-  readonly seal: SecretBox;
+  readonly secretBox: SecretBox;
   /** After the statement that made the work. */
   ring(message: DeliveryMessage): void;
 }

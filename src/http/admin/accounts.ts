@@ -20,7 +20,7 @@ const newAccount = bodySchema<NewAccount>(schema);
 export function createAccountEndpoint({ database }: AdminDeps): Endpoint {
   return async function createAccountEndpoint(c) {
     const body = newAccount(await readJson(c));
-    mustBeDeclared(c.env.plan, body);
+    mustBeDeclared(c.env.config, body);
     return sendJson(JSON.stringify(await createAccount(database.sql, body)), 201);
   };
 }
@@ -37,7 +37,7 @@ export function listAccountsEndpoint({ database }: AdminDeps): Endpoint {
 export function retrieveAccount({ database }: AdminDeps): Endpoint {
   return async function retrieveAccount(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
-    const { currency } = c.env.plan.service;
+    const { currency } = c.env.config.service;
     return sendJson(
       JSON.stringify({
         ...account,
@@ -49,17 +49,17 @@ export function retrieveAccount({ database }: AdminDeps): Endpoint {
 
 /** Plans and books are the declaration's: an account cannot be on one that is not there. */
 export function mustBeDeclared(
-  plan: Config,
+  config: Config,
   { plan: name, price_book: book }: Pick<NewAccount, "plan" | "price_book">,
 ): void {
-  if (name !== undefined && !plan.plans.has(name)) {
-    const known = [...plan.plans.keys()].join(", ");
+  if (name !== undefined && !config.plans.has(name)) {
+    const known = [...config.plans.keys()].join(", ");
     throw new ApiError("invalid_value", `There is no plan "${name}": ${known} are declared.`, {
       param: "plan",
     });
   }
-  if (book !== undefined && !plan.books.has(book)) {
-    const known = [...plan.books.keys()].join(", ");
+  if (book !== undefined && !config.books.has(book)) {
+    const known = [...config.books.keys()].join(", ");
     throw new ApiError(
       "invalid_value",
       `There is no price book "${book}": ${known} are declared.`,

@@ -5,11 +5,11 @@ import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 
 /** GET /admin/v1/config: what is in force, and how the last reload went. */
-export function retrieveConfig({ keeper, changes }: AdminDeps): Endpoint {
+export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
   return function retrieveConfig() {
     const nodes = [
-      { id: changes.nodeId, version: keeper.current.version, is_this: true, is_newer: false },
-      ...changes.peers.map(({ id, declaration, isAhead }) => ({
+      { id: cluster.nodeId, version: configStore.current.version, is_this: true, is_newer: false },
+      ...cluster.peers.map(({ id, declaration, isAhead }) => ({
         id,
         version: declaration,
         is_this: false,
@@ -17,15 +17,15 @@ export function retrieveConfig({ keeper, changes }: AdminDeps): Endpoint {
       })),
     ];
     return sendJson(
-      JSON.stringify({ ...state(keeper), nodes, plan: describeConfig(keeper.current) }),
+      JSON.stringify({ ...state(configStore), nodes, plan: describeConfig(configStore.current) }),
     );
   };
 }
 
 /** POST /admin/v1/config/reload: takes the declaration as it stands, or 400 with every fault. */
-export function reloadConfig({ keeper }: AdminDeps): Endpoint {
+export function reloadConfig({ configStore }: AdminDeps): Endpoint {
   return async function reloadConfig() {
-    const reload = await keeper.reload("api");
+    const reload = await configStore.reload("api");
     if (!reload.ok) {
       const errors = reload.faults.filter(({ severity }) => severity === "error").length;
       throw new ApiError(
@@ -36,10 +36,14 @@ export function reloadConfig({ keeper }: AdminDeps): Endpoint {
         { detail: { faults: reload.faults } },
       );
     }
-    return sendJson(JSON.stringify(state(keeper)));
+    return sendJson(JSON.stringify(state(configStore)));
   };
 }
 
-function state(keeper: ConfigStore) {
-  return { object: "config", version: keeper.current.version, last_reload: keeper.lastReload };
+function state(configStore: ConfigStore) {
+  return {
+    object: "config",
+    version: configStore.current.version,
+    last_reload: configStore.lastReload,
+  };
 }

@@ -27,8 +27,8 @@ export function listKeysEndpoint({ database }: AdminDeps): Endpoint {
 }
 
 /** DELETE /admin/v1/keys/{id}: answered when no node accepts the key any more. */
-export function revokeKeyEndpoint({ database, changes }: AdminDeps): Endpoint {
+export function revokeKeyEndpoint({ database, cluster }: AdminDeps): Endpoint {
   return async function revokeKeyEndpoint(c) {
-    return sendJson(JSON.stringify(await revokeKey(database, changes, c.req.param("id") ?? "")));
+    return sendJson(JSON.stringify(await revokeKey(database, cluster, c.req.param("id") ?? "")));
   };
 }

@@ -38,7 +38,7 @@ export function createCredit({ database }: AdminDeps): Endpoint {
       reference,
       expiresAt,
     });
-    const after = await readBalance(database.sql, account, c.env.plan.service.currency);
+    const after = await readBalance(database.sql, account, c.env.config.service.currency);
     const booked = {
       object: "credit",
       account,
@@ -53,14 +53,14 @@ export function createCredit({ database }: AdminDeps): Endpoint {
 }
 
 /** PUT /admin/v1/accounts/{id}/plan */
-export function updatePlan({ database, changes }: AdminDeps): Endpoint {
+export function updatePlan({ database, cluster }: AdminDeps): Endpoint {
   return async function updatePlan(c) {
     const { plan, expires_at } = newPlan(await readJson(c));
-    mustBeDeclared(c.env.plan, { plan });
+    mustBeDeclared(c.env.config, { plan });
     const account = c.req.param("id") ?? "";
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-    await setPlan(database, changes, { account, plan, expiresAt });
-    const after = await readBalance(database.sql, account, c.env.plan.service.currency);
+    await setPlan(database, cluster, { account, plan, expiresAt });
+    const after = await readBalance(database.sql, account, c.env.config.service.currency);
     return sendJson(
       JSON.stringify({ ...await findAccount(database.sql, account), balance: after }),
     );

@@ -28,8 +28,8 @@ import {
 
 export interface AdminDeps extends PeopleDeps {
   database: Database;
-  changes: Cluster;
-  keeper: ConfigStore;
+  cluster: Cluster;
+  configStore: ConfigStore;
   metrics: Metrics;
   upstreams: Upstreams;
   webhooks: Webhooks;

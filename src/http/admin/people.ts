@@ -14,7 +14,7 @@ import schema from "../../../schemas/requests/admin_people.schema.json" with { t
 
 export interface PeopleDeps {
   database: Database;
-  changes: Cluster;
+  cluster: Cluster;
   sessions: Sessions;
   passwords: Passwords;
 }

@@ -4,14 +4,14 @@ import type { AdminDeps } from "./mount.ts";
 /** GET /admin/v1/providers: who answers, and how each fares. */
 export function listProviders({ upstreams }: AdminDeps): Endpoint {
   return function listProviders(c) {
-    const { plan } = c.env;
+    const { config } = c.env;
     const now = performance.now();
-    const data = [...plan.providers.values()].map((provider) => ({
+    const data = [...config.providers.values()].map((provider) => ({
       id: provider.id,
       object: "provider",
       adapter: provider.adapter,
       on: provider.on,
-      upstreams: [...plan.models.values()].flatMap((model) =>
+      upstreams: [...config.models.values()].flatMap((model) =>
         model.upstreams.filter((upstream) => upstream.provider === provider.id).map((upstream) => {
           const { restUntil, ...health } = upstreams.healthOf(upstream);
           const rests = health.state === "open"

@@ -38,12 +38,12 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
         { param: "model" },
       );
     }
-    const prepared = prepareChat(chat.upstreams, c.env.plan, model, request);
+    const prepared = prepareChat(chat.upstreams, c.env.config, model, request);
     const reserved = await reserveTokens(c, limiter, prepared.maxUsage);
     const answer = await completeChat(chat, {
       requestId: c.env.requestId,
       clientRequestId: c.env.clientRequestId,
-      plan: c.env.plan,
+      config: c.env.config,
       account: accountOf(c),
       model,
       prepared,

@@ -92,15 +92,15 @@ export function callOf(
   identity: GenerationCall["identity"],
   callback: unknown,
 ): GenerationCall {
-  const { plan } = c.env;
+  const { config } = c.env;
   const callbackUrl = typeof callback === "string"
-    ? checkUrl(callback, plan.outbound, "callback_url").href
+    ? checkUrl(callback, config.outbound, "callback_url").href
     : null;
   return {
     requestId: c.env.requestId,
     clientRequestId: c.env.clientRequestId,
     identity,
-    plan,
+    config,
     account: accountOf(c),
     livingMax: c.env.accountPlan!.rates.runningTasks,
     callbackUrl,

@@ -12,7 +12,7 @@ export interface FilesDeps {
 /** POST /v1/files: a form with `file` and `purpose`. */
 export function uploadFile({ files }: FilesDeps): Endpoint {
   return async function uploadFile(c) {
-    const { image, audio, video } = c.env.plan.storage.uploads;
+    const { image, audio, video } = c.env.config.storage.uploads;
     const account = accountOf(c).id;
     const { storageBytes } = c.env.accountPlan!.rates;
     const file = await readUpload(

@@ -12,13 +12,13 @@ const FILTERS = { type: MODEL_TYPES, capability: CAPABILITIES, status: MODEL_STA
 /** GET /v1/models: what this account may see, in the order of the declaration. */
 export function listModels(): Endpoint {
   return function listModels(c) {
-    const { plan } = c.env;
+    const { config } = c.env;
     const account = accountOf(c);
     const type = filter(c, "type");
     const capability = filter(c, "capability");
     const status = filter(c, "status");
     const shown: string[] = [];
-    for (const model of plan.models.values()) {
+    for (const model of config.models.values()) {
       if (type !== undefined && model.type !== type) continue;
       if (capability !== undefined && !model.capabilities.has(capability)) continue;
       // Nobody can use it: it is there for who asks for just that.

@@ -5,13 +5,13 @@ import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 /** GET /v1/pricing/models: what this account pays. */
 export function listPrices(): Endpoint {
   return function listPrices(c) {
-    const { plan } = c.env;
-    const prices = pricesFor(plan, accountOf(c), Date.now());
+    const { config } = c.env;
+    const prices = pricesFor(config, accountOf(c), Date.now());
     // The list as a whole holds since its newest price does.
     const since = prices.reduce((latest, price) => Math.max(latest, price.effectiveAt), 0);
     return sendJson(JSON.stringify({
       object: "list",
-      currency: plan.service.currency,
+      currency: config.service.currency,
       data: prices.map(shown),
       effective_at: isoWithOffset(since),
     }));

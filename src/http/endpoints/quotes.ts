@@ -35,15 +35,15 @@ interface QuoteDeps extends TaskEndpointDeps {
 export function createQuote(deps: QuoteDeps): Endpoint {
   return async function createQuote(c) {
     const { path, body } = quoteRequest(await readJson(c));
-    const { plan } = c.env;
-    const route = pricedRoute(plan, path);
+    const { config } = c.env;
+    const route = pricedRoute(config, path);
     const { model, most, quoted } = await quotedFor(deps, c, route, body);
-    const scale = plan.service.currencyScale;
+    const scale = config.service.currencyScale;
     return sendJson(JSON.stringify({
       object: "quote",
       path: route.path,
       model: model.id,
-      currency: plan.service.currency,
+      currency: config.service.currency,
       amount: formatDecimal(roundUp(quoted.amount, scale)),
       usage: most,
       price: snapshotOf(quoted.price),
@@ -84,25 +84,25 @@ async function quotedFor(
   }
   const { most } = model.type === "speech"
     ? checkSpeech(model, checked as unknown as SpeechBody)
-    : await checkGeneration(deps.tasks.files, call.plan, call.account.id, model, checked);
-  return { model, most, quoted: quoteFor(call.plan, call.account, model, most) };
+    : await checkGeneration(deps.tasks.files, call.config, call.account.id, model, checked);
+  return { model, most, quoted: quoteFor(call.config, call.account, model, most) };
 }
 
 function quotedChat(upstreams: Upstreams, c: HttpContext, route: Route, body: unknown): Quoted {
   const request = chatRequest(body);
   const model = requestedModel(c, request.model, route);
-  const { maxUsage: most } = prepareChat(upstreams, c.env.plan, model, request);
-  return { model, most, quoted: quoteFor(c.env.plan, accountOf(c), model, most) };
+  const { maxUsage: most } = prepareChat(upstreams, c.env.config, model, request);
+  return { model, most, quoted: quoteFor(c.env.config, accountOf(c), model, most) };
 }
 
 const PRICED = new Set(["chat", "speech", "generation"]);
 
-function pricedRoute(plan: Config, path: string): Route {
+function pricedRoute(config: Config, path: string): Route {
   const wanted = path.replace(/^\/v1(?=\/)/, "");
-  const route = plan.routes.find((route) => route.path === wanted && PRICED.has(route.operation));
+  const route = config.routes.find((route) => route.path === wanted && PRICED.has(route.operation));
   if (route?.stage === "planned") throw notReleased(route);
   if (route !== undefined) return route;
-  const known = plan.routes.filter(({ operation }) => PRICED.has(operation)).map((route) =>
+  const known = config.routes.filter(({ operation }) => PRICED.has(operation)).map((route) =>
     route.path
   );
   throw new ApiError("invalid_value", `path must be one of ${known.join(", ")}.`, {

@@ -12,7 +12,7 @@ export function retrieveModel(): Endpoint {
 
 /** The model, if this account may use it. One that it may not see does not exist for it. */
 export function usableModel(c: HttpContext, id: string): Model {
-  const model = c.env.plan.models.get(id);
+  const model = c.env.config.models.get(id);
   if (model === undefined || !isVisible(model, accountOf(c)) || model.status === "unavailable") {
     throw new ApiError(
       "model_unavailable",

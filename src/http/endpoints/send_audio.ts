@@ -18,8 +18,8 @@ const TURN_MS = 10_000;
 const LOOK_MS = 1_000;
 
 /** Refuses while every upstream rests for longer than a client should wait. */
-export function mustHaveTurn(deps: TaskEndpointDeps, plan: Config, model: Model): void {
-  const turnMs = turnOf(deps, plan, model, "first");
+export function mustHaveTurn(deps: TaskEndpointDeps, config: Config, model: Model): void {
+  const turnMs = turnOf(deps, config, model, "first");
   if (turnMs > TURN_MS) throw noSpeechUpstream(model, turnMs);
 }
 
@@ -88,7 +88,7 @@ async function awaitTurn(
     seen = await awaitTask(deps.tasks, seen, LOOK_MS, leaving);
     const waitedMs = performance.now() - startedAt;
     if (seen.status !== "queued" || waitedMs > WAIT_MS) break;
-    const turnMs = turnOf(deps, c.env.plan, model, "again");
+    const turnMs = turnOf(deps, c.env.config, model, "again");
     if (waitedMs + turnMs > TURN_MS && await takeBack(deps, identity, row)) {
       throw noSpeechUpstream(model, turnMs);
     }
@@ -112,10 +112,10 @@ async function takeBack(
 /** Milliseconds until an upstream may be asked; none while one can be asked now. */
 function turnOf(
   { tasks }: TaskEndpointDeps,
-  plan: Config,
+  config: Config,
   model: Model,
   trial: AttemptKind,
 ): number {
-  const choice = tasks.media.choose(plan, model, [], trial);
+  const choice = tasks.media.choose(config, model, [], trial);
   return choice.upstream === null ? choice.retryAfterMs ?? 0 : 0;
 }

@@ -28,7 +28,7 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
       const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
       const checked = checkSpeech(model, body);
-      if (!respondAsync) mustHaveTurn(deps, call.plan, model);
+      if (!respondAsync) mustHaveTurn(deps, call.config, model);
       return { model, created: await acceptChecked(deps.tasks, call, model, checked) };
     };
     if (respondAsync) return await answerWithTask(deps, c, identity, accept);
@@ -36,16 +36,16 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
       return await sendAudio(deps, c, identity, await acceptOrReplay(deps, c, identity, accept));
     }
     const model = requestedModel(c, body.model, route);
-    const { requestId, clientRequestId, plan, account } = callOf(c, null, body.callback_url);
+    const { requestId, clientRequestId, config, account } = callOf(c, null, body.callback_url);
     const { job, most } = checkSpeech(model, body);
     const { ledger, media } = deps.tasks;
     const bytes = await synthesizeSpeech({ ledger, media }, {
       requestId,
       clientRequestId,
-      plan,
+      config,
       account: account.id,
       model,
-      quote: quoteFor(plan, account, model, most),
+      quote: quoteFor(config, account, model, most),
       speech: job,
       signal: c.req.raw.signal,
     });

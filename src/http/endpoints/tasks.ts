@@ -91,7 +91,7 @@ async function* counted<T>(release: () => void, rows: AsyncGenerator<T>): AsyncG
 }
 
 export function showTask(deps: TaskEndpointDeps, c: HttpContext, row: TaskRow): RenderedTask {
-  const { service, storage } = c.env.plan;
+  const { service, storage } = c.env.config;
   return renderTask(row, {
     files: deps.tasks.files,
     currency: service.currency,

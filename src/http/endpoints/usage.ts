@@ -15,7 +15,7 @@ export function listUsageEndpoint({ database }: { database: Database }): Endpoin
       return sendStatement(database, account, period);
     }
     const query = { ...readPage(c), ...period, account, model: c.req.query("model") };
-    const { data, hasMore } = await listUsage(database.sql, query, c.env.plan.service.currency);
+    const { data, hasMore } = await listUsage(database.sql, query, c.env.config.service.currency);
     return sendJsonPage(data, hasMore);
   };
 }
@@ -28,7 +28,7 @@ export function retrieveReceipt({ database }: { database: Database }): Endpoint 
       database.sql,
       accountOf(c).id,
       id,
-      c.env.plan.service.currency,
+      c.env.config.service.currency,
     );
     if (receipt === null) {
       throw new ApiError("not_found", "There is no receipt for this request id.", {

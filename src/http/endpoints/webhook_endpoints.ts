@@ -40,7 +40,7 @@ const NO_STORE = { "cache-control": "no-store" };
 
 /** Everything under /v1/webhook_endpoints. The stories are in webhooks/. */
 export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] {
-  const { sql, seal } = webhooks;
+  const { sql, secretBox } = webhooks;
   const act = (
     method: Mount["method"],
     path: string,
@@ -60,15 +60,17 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
     { method: "GET", path: "", endpoint: list(webhooks) },
     act("POST", "", async (account, _, c) => {
       const fields = newEndpoint(await readJson(c));
-      await checkUrlResolves(fields.url, c.env.plan.outbound, "url");
-      const endpoint = await createEndpoint(sql, seal, account, fields);
-      const { secret } = await revealSecret(sql, seal, { account, endpoint: endpoint.id });
+      await checkUrlResolves(fields.url, c.env.config.outbound, "url");
+      const endpoint = await createEndpoint(sql, secretBox, account, fields);
+      const { secret } = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
       return { ...endpoint, secret };
     }, 201),
     act("GET", "/:id", (account, id) => findEndpoint(sql, account, id)),
     act("POST", "/:id", async (account, id, c) => {
       const fields = changes(await readJson(c));
-      if (fields.url !== undefined) await checkUrlResolves(fields.url, c.env.plan.outbound, "url");
+      if (fields.url !== undefined) {
+        await checkUrlResolves(fields.url, c.env.config.outbound, "url");
+      }
       return await updateEndpoint(sql, account, id, fields);
     }),
     act("DELETE", "/:id", async (account, id) => {
@@ -81,12 +83,13 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
     act(
       "GET",
       "/:id/secret",
-      async (account, id) => await revealSecret(sql, seal, await ownerOf(webhooks, account, id)),
+      async (account, id) =>
+        await revealSecret(sql, secretBox, await ownerOf(webhooks, account, id)),
     ),
     act("POST", "/:id/rotate_secret", async (account, id, c) => {
       const { overlap_seconds } = rotation(hasBody(c) ? await readJson(c) : {});
       const owner = await ownerOf(webhooks, account, id);
-      return await rotateSecret(sql, seal, owner, overlap_seconds);
+      return await rotateSecret(sql, secretBox, owner, overlap_seconds);
     }),
     act("POST", "/:id/redeliver", async (account, id, c) => {
       const since = new Date(redelivery(await readJson(c)).since);

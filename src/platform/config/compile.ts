@@ -32,7 +32,7 @@ export interface CompileOptions {
 
 /** What a declaration gives: a plan, or the reasons why not; warnings either way. */
 export interface CompiledConfig {
-  plan: Config | null;
+  config: Config | null;
   faults: ConfigFault[];
   /** Texts of the provider files, by the name that the declaration has for each. */
   files: ReadonlyMap<string, string>;
@@ -44,26 +44,26 @@ export function compileConfig(options: CompileOptions): CompiledConfig {
   const read = loadYaml(options.file, options.source, options.environment);
   const loaded = stored === undefined ? read : configForTasks(read);
   if (loaded.value === undefined) {
-    return { plan: null, faults: inOrder(loaded.faults), files: new Map() };
+    return { config: null, faults: inOrder(loaded.faults), files: new Map() };
   }
   const { declaration, faults: shape } = validateSchema(loaded);
   const own = readOwnAdapters(loaded, options.known, stored);
   const before = [...loaded.faults, ...shape, ...own.faults];
   const faults = inOrder([...before, ...crossCheck(loaded, own.known, before, options.now)]);
   if (declaration === null || faults.some((fault) => fault.severity === "error")) {
-    return { plan: null, faults, files: own.texts };
+    return { config: null, faults, files: own.texts };
   }
   const version = versionOf(loaded.written, own);
-  return { plan: freeze(assemble(declaration, version, own)), faults, files: own.texts };
+  return { config: freeze(assemble(declaration, version, own)), faults, files: own.texts };
 }
 
 /** The same for callers that cannot go on without a plan. */
 export function compileOrThrow(
   options: CompileOptions,
-): { plan: Config; warnings: ConfigFault[]; files: CompiledConfig["files"] } {
-  const { plan, faults, files } = compileConfig(options);
-  if (plan === null) throw new ConfigError(options.file, options.source, faults);
-  return { plan, warnings: faults, files };
+): { config: Config; warnings: ConfigFault[]; files: CompiledConfig["files"] } {
+  const { config, faults, files } = compileConfig(options);
+  if (config === null) throw new ConfigError(options.file, options.source, faults);
+  return { config, warnings: faults, files };
 }
 
 /** Comments and key order do not make a new version; nor do the environment's secrets. */

@@ -30,7 +30,7 @@ prices:
 function compiled(source: string, environment: Record<string, string> = {}) {
   const known = { adapters: ADAPTERS, operations: new Set<string>(), requests: new Set<string>() };
   const now = Date.parse("2026-06-01T00:00:00Z");
-  return compileOrThrow({ file: "gateway.yaml", source, environment, known, now }).plan;
+  return compileOrThrow({ file: "gateway.yaml", source, environment, known, now }).config;
 }
 
 Deno.test("the version names what is declared, not how it is written nor what the environment holds", () => {
@@ -129,8 +129,8 @@ Deno.test("a file that does not exist as a document gives faults and no plan", (
       operations: new Set<string>(),
       requests: new Set<string>(),
     };
-    const { plan, faults } = compileConfig({ file: "f", source, environment: {}, known, now: 0 });
-    assert.equal(plan, null);
+    const { config, faults } = compileConfig({ file: "f", source, environment: {}, known, now: 0 });
+    assert.equal(config, null);
     assert.ok(faults.length > 0, JSON.stringify(source));
   }
 });

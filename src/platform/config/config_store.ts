@@ -42,7 +42,10 @@ export interface ConfigObjection {
 }
 
 /** Asked of every declaration before it takes over; `before` is the one in force, null at the start. */
-export type ConfigGuard = (plan: Config, before: Config | null) => Promise<ConfigObjection | null>;
+export type ConfigGuard = (
+  config: Config,
+  before: Config | null,
+) => Promise<ConfigObjection | null>;
 
 /** Faults the log shows; `check` shows them all. */
 const LOGGED_MAX = 20;
@@ -54,7 +57,7 @@ const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" 
  */
 export class ConfigStore {
   readonly #options: ConfigStoreOptions;
-  readonly #listeners = new Set<(plan: Config, text: ConfigText) => void>();
+  readonly #listeners = new Set<(config: Config, text: ConfigText) => void>();
   readonly #guards: ConfigGuard[] = [];
   #current: Config;
   #text: ConfigText;
@@ -64,22 +67,22 @@ export class ConfigStore {
 
   private constructor(
     options: ConfigStoreOptions,
-    plan: Config,
+    config: Config,
     text: ConfigText,
     warnings: ConfigFault[],
   ) {
     this.#options = options;
-    this.#current = plan;
+    this.#current = config;
     this.#text = text;
-    this.#last = this.#note("start", plan.version, warnings, []);
+    this.#last = this.#note("start", config.version, warnings, []);
     this.#warn(warnings);
   }
 
   /** Reads the declaration for the first time; throws `BadDeclaration` with every fault. */
   static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
     const source = await readConfigText(options.file);
-    const { plan, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
-    return new ConfigStore(options, plan, { source, files }, warnings);
+    const { config, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
+    return new ConfigStore(options, config, { source, files }, warnings);
   }
 
   get current(): Config {
@@ -96,7 +99,7 @@ export class ConfigStore {
    * build cannot.
    */
   compileStored({ source, files: stored }: ConfigText): Config | null {
-    return compileConfig({ ...this.#options, source, stored, now: Date.now() }).plan;
+    return compileConfig({ ...this.#options, source, stored, now: Date.now() }).config;
   }
 
   get lastReload(): Reload {
@@ -120,7 +123,7 @@ export class ConfigStore {
   }
 
   /** Called with every plan that takes over, and with what it was compiled from. */
-  onChange(listener: (plan: Config, text: ConfigText) => void): void {
+  onChange(listener: (config: Config, text: ConfigText) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -141,25 +144,25 @@ export class ConfigStore {
       if (!(error instanceof ConfigError)) throw error;
       return this.#keepOld(cause, error.source, error.faults);
     }
-    const { plan, faults, files } = compileConfig({ ...this.#options, source, now: Date.now() });
-    if (plan === null) return this.#keepOld(cause, source, faults);
+    const { config, faults, files } = compileConfig({ ...this.#options, source, now: Date.now() });
+    if (config === null) return this.#keepOld(cause, source, faults);
     for (const guard of this.#guards) {
-      const objection = await guard(plan, this.#current);
+      const objection = await guard(config, this.#current);
       if (objection === null) continue;
       return this.#keepOld(cause, source, [...faults, this.#place(source, objection)]);
     }
-    const changes = diffConfigs(describeConfig(this.#current), describeConfig(plan));
-    this.#last = this.#note(cause, plan.version, faults, changes);
+    const changes = diffConfigs(describeConfig(this.#current), describeConfig(config));
+    this.#last = this.#note(cause, config.version, faults, changes);
     this.#warn(faults);
     // The environment may have changed even if the file has not, so the new plan is always taken.
-    this.#current = plan;
+    this.#current = config;
     this.#text = { source, files };
-    this.#tell(plan);
+    this.#tell(config);
     if (changes.length > 0) {
       this.#lastChange = this.#last;
       log("info", "declaration reloaded", {
         cause,
-        version: plan.version,
+        version: config.version,
         changes: changes.length,
       });
     }
@@ -181,10 +184,10 @@ export class ConfigStore {
   }
 
   /** One listener that fails must not keep the plan from the others, nor the reload from ending. */
-  #tell(plan: Config): void {
+  #tell(config: Config): void {
     for (const listener of this.#listeners) {
       try {
-        listener(plan, this.#text);
+        listener(config, this.#text);
       } catch (error) {
         this.#options.log("error", "a part did not take the new declaration", {
           error: String(error),

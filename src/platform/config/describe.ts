@@ -20,16 +20,16 @@ export interface Description {
   [section: string]: unknown;
 }
 
-export function describeConfig(plan: Config): Description {
+export function describeConfig(config: Config): Description {
   return {
-    version: plan.version,
-    ...describeSettings(plan),
-    plans: mapped(plan.plans, describeAccountPlan),
-    providers: mapped(plan.providers, describeProvider),
-    models: mapped(plan.models, describeModel),
-    withheld: Object.fromEntries(plan.withheld.map(({ model, reason }) => [model, reason])),
-    prices: mapped(plan.books, ({ prices }) => mapped(prices, (list) => list.map(describePrice))),
-    routes: Object.fromEntries(plan.routes.map(({ path, ...rest }) => [path, rest])),
+    version: config.version,
+    ...describeSettings(config),
+    plans: mapped(config.plans, describeAccountPlan),
+    providers: mapped(config.providers, describeProvider),
+    models: mapped(config.models, describeModel),
+    withheld: Object.fromEntries(config.withheld.map(({ model, reason }) => [model, reason])),
+    prices: mapped(config.books, ({ prices }) => mapped(prices, (list) => list.map(describePrice))),
+    routes: Object.fromEntries(config.routes.map(({ path, ...rest }) => [path, rest])),
   };
 }
 

@@ -33,15 +33,15 @@ routes:
 `;
 
 function described(source: string): Description {
-  const { plan, faults } = compileConfig({
+  const { config, faults } = compileConfig({
     file: "gateway.yaml",
     source,
     environment: {},
     known: { adapters: ADAPTERS, operations: new Set(["list_models"]), requests: new Set() },
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
-  assert.ok(plan !== null, JSON.stringify(faults));
-  return describeConfig(plan);
+  assert.ok(config !== null, JSON.stringify(faults));
+  return describeConfig(config);
 }
 
 /** What an operator is told when the first text of each pair is replaced by the second. */

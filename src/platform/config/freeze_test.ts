@@ -33,7 +33,7 @@ function* parts(value: unknown, path = "plan", seen = new Set()): Generator<[str
 }
 
 Deno.test("a compiled plan cannot be changed, down to the last part of it", () => {
-  const { plan } = compileConfig({
+  const { config } = compileConfig({
     file: "gateway.yaml",
     source: DECLARED,
     environment: {},
@@ -41,7 +41,7 @@ Deno.test("a compiled plan cannot be changed, down to the last part of it", () =
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
   let count = 0;
-  for (const [path, part] of parts(plan)) {
+  for (const [path, part] of parts(config)) {
     count++;
     assert.ok(Object.isFrozen(part), `${path} is not frozen`);
     const before = part instanceof Map || part instanceof Set

@@ -15,7 +15,7 @@ prices:
     entries: [{ model: talk, billing_type: per_call, price: "0.01", unit: call }]
 `;
 
-/** A declaration in a folder of its own, a keeper of it, and what the keeper logged. */
+/** A declaration in a folder of its own, a configStore of it, and what the configStore logged. */
 async function openKeeper(environment: Record<string, string> = {}) {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "gateway.yaml");
@@ -27,9 +27,9 @@ async function openKeeper(environment: Record<string, string> = {}) {
     known: { adapters: new Map(ADAPTERS), operations: new Set(), requests: new Set() },
     log: (level, message, fields) => logged.push({ level, message, fields }),
   };
-  const keeper = await ConfigStore.open(options);
+  const configStore = await ConfigStore.open(options);
   return {
-    keeper,
+    configStore,
     file,
     logged,
     options,
@@ -40,16 +40,16 @@ async function openKeeper(environment: Record<string, string> = {}) {
 
 Deno.test("a good declaration takes over whole, and who took the old one keeps it", async () => {
   await using opened = await openKeeper();
-  const { keeper } = opened;
-  const before = keeper.current;
+  const { configStore } = opened;
+  const before = configStore.current;
   const heard: Config[] = [];
-  keeper.onChange((plan) => heard.push(plan));
+  configStore.onChange((config) => heard.push(config));
   await opened.write(declared("second"));
-  const reload = await keeper.reload("api");
+  const reload = await configStore.reload("api");
   assert.deepEqual([reload.ok, reload.cause, reload.version], [
     true,
     "api",
-    keeper.current.version,
+    configStore.current.version,
   ]);
   assert.deepEqual(reload.changes, [{
     kind: "changed",
@@ -57,21 +57,21 @@ Deno.test("a good declaration takes over whole, and who took the old one keeps i
     from: "first",
     to: "second",
   }]);
-  assert.deepEqual([before.service.name, keeper.current.service.name], ["first", "second"]);
-  assert.deepEqual(heard, [keeper.current]);
-  assert.equal(keeper.lastReload, reload);
+  assert.deepEqual([before.service.name, configStore.current.service.name], ["first", "second"]);
+  assert.deepEqual(heard, [configStore.current]);
+  assert.equal(configStore.lastReload, reload);
   assert.deepEqual(opened.logged.map(({ message }) => message), ["declaration reloaded"]);
 });
 
 Deno.test("a bad declaration changes nothing and is reported with every fault", async () => {
   await using opened = await openKeeper();
-  const { keeper } = opened;
-  const before = keeper.current;
-  keeper.onChange(() => assert.fail("nothing has changed"));
+  const { configStore } = opened;
+  const before = configStore.current;
+  configStore.onChange(() => assert.fail("nothing has changed"));
   await opened.write(declared("second").replace("chat]", "chta]").replace('"0.01"', "0.01"));
-  const reload = await keeper.reload("file");
+  const reload = await configStore.reload("file");
   assert.deepEqual([reload.ok, reload.version, reload.faults.length], [false, null, 2]);
-  assert.equal(keeper.current, before);
+  assert.equal(configStore.current, before);
   const [entry] = opened.logged;
   assert.deepEqual([entry?.level, entry?.fields?.faults, entry?.fields?.version], [
     "error",
@@ -87,36 +87,42 @@ Deno.test("a bad declaration changes nothing and is reported with every fault", 
 Deno.test("a bad declaration is forgotten with the next good one", async () => {
   await using opened = await openKeeper();
   await opened.write("models: [");
-  assert.equal((await opened.keeper.reload("file")).ok, false);
+  assert.equal((await opened.configStore.reload("file")).ok, false);
   await opened.write(declared("third"));
-  assert.equal((await opened.keeper.reload("file")).ok, true);
-  assert.deepEqual([opened.keeper.current.service.name, opened.keeper.lastReload.faults], [
-    "third",
-    [],
-  ]);
+  assert.equal((await opened.configStore.reload("file")).ok, true);
+  assert.deepEqual(
+    [opened.configStore.current.service.name, opened.configStore.lastReload.faults],
+    [
+      "third",
+      [],
+    ],
+  );
 });
 
 Deno.test("a file that is gone or not text keeps the old declaration in force", async () => {
   await using opened = await openKeeper();
   await Deno.writeFile(opened.file, new Uint8Array([0x61, 0xff, 0xfe]));
   assert.equal(
-    (await opened.keeper.reload("file")).faults[0]?.message,
+    (await opened.configStore.reload("file")).faults[0]?.message,
     "the file is not UTF-8 text",
   );
   await Deno.remove(opened.file);
-  assert.equal((await opened.keeper.reload("file")).faults[0]?.message, "there is no such file");
+  assert.equal(
+    (await opened.configStore.reload("file")).faults[0]?.message,
+    "there is no such file",
+  );
   await Deno.mkdir(opened.file);
-  assert.match((await opened.keeper.reload("file")).faults[0]!.message, /^cannot be read: /);
-  assert.equal(opened.keeper.current.service.name, "first");
+  assert.match((await opened.configStore.reload("file")).faults[0]!.message, /^cannot be read: /);
+  assert.equal(opened.configStore.current.service.name, "first");
 });
 
 Deno.test("a new value of an environment variable is taken from an unchanged file", async () => {
   const environment: Record<string, string> = {};
   await using opened = await openKeeper(environment);
-  assert.equal(opened.keeper.current.providers.get("sim")!.on, false);
+  assert.equal(opened.configStore.current.providers.get("sim")!.on, false);
   environment.SIM_KEY = "canary";
-  const reload = await opened.keeper.reload("signal");
-  assert.equal(opened.keeper.current.providers.get("sim")!.apiKey, "canary");
+  const reload = await opened.configStore.reload("signal");
+  assert.equal(opened.configStore.current.providers.get("sim")!.apiKey, "canary");
   assert.deepEqual(reload.changes.map(({ path }) => path), [
     "providers.sim.has_key",
     "providers.sim.on",
@@ -128,24 +134,24 @@ Deno.test("reloads asked for at once happen one after the other, and the last fi
   await using opened = await openKeeper();
   const asked = [];
   for (let index = 0; index < 10; index++) {
-    asked.push(opened.keeper.reload("api"));
+    asked.push(opened.configStore.reload("api"));
     Deno.writeTextFileSync(opened.file, declared(`number-${index}`));
   }
-  asked.push(opened.keeper.reload("api"));
+  asked.push(opened.configStore.reload("api"));
   const reloads = await Promise.all(asked);
   assert.ok(reloads.every((reload) => reload.ok));
-  assert.equal(opened.keeper.current.service.name, "number-9");
+  assert.equal(opened.configStore.current.service.name, "number-9");
 });
 
 Deno.test("a part that fails to take the new declaration does not keep it from the others", async () => {
   await using opened = await openKeeper();
   const heard: string[] = [];
-  opened.keeper.onChange(() => {
+  opened.configStore.onChange(() => {
     throw new Error("not today");
   });
-  opened.keeper.onChange((plan) => heard.push(plan.service.name));
+  opened.configStore.onChange((config) => heard.push(config.service.name));
   await opened.write(declared("second"));
-  assert.equal((await opened.keeper.reload("api")).ok, true);
+  assert.equal((await opened.configStore.reload("api")).ok, true);
   assert.deepEqual(heard, ["second"]);
   assert.deepEqual(opened.logged.map(({ level }) => level), ["error", "info"]);
 });
@@ -155,16 +161,16 @@ Deno.test("a mistake of the gateway itself leaves the old declaration in force",
   opened.options.known.adapters.get = () => {
     throw new RangeError("not foreseen");
   };
-  const reload = await opened.keeper.reload("file");
+  const reload = await opened.configStore.reload("file");
   assert.match(reload.faults[0]!.message, /^could not be compiled through a mistake of this build/);
   assert.match(String(opened.logged[0]?.fields?.error), /RangeError: not foreseen/);
-  assert.equal(opened.keeper.current.service.name, "first");
+  assert.equal(opened.configStore.current.service.name, "first");
 });
 
 Deno.test("warnings are logged at the start and at every reload", async () => {
   await using opened = await openKeeper();
   await opened.write(`${declared("second")}outbound: { allow_private: true }\n`);
-  const reload = await opened.keeper.reload("api");
+  const reload = await opened.configStore.reload("api");
   assert.equal(reload.faults[0]?.severity, "warning");
   assert.match(
     opened.logged[0]!.message,
@@ -177,7 +183,7 @@ Deno.test("a log entry shows twenty faults of a file with a thousand", async () 
   await opened.write(
     declared("second") + Array.from({ length: 3000 }, (_, index) => `key${index}: 1\n`).join(""),
   );
-  const reload = await opened.keeper.reload("api");
+  const reload = await opened.configStore.reload("api");
   assert.equal(reload.faults.length, 1000);
   assert.equal(String(opened.logged[0]?.fields?.report).match(/this key is unknown/g)?.length, 20);
 });

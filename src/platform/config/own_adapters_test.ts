@@ -42,14 +42,14 @@ async function folderWith(files: Record<string, string>) {
 }
 
 function compiled(file: string, source: string) {
-  const { plan, faults } = compileConfig({
+  const { config, faults } = compileConfig({
     file,
     source,
     environment: {},
     known: BUILD_CAPABILITIES,
     now: Date.now(),
   });
-  return { plan, told: faults.map(({ line, path, message }) => `${line} ${path}: ${message}`) };
+  return { config, told: faults.map(({ line, path, message }) => `${line} ${path}: ${message}`) };
 }
 
 Deno.test("a provider's adapter may be a file beside the declaration, for media and for chat", async () => {
@@ -59,14 +59,14 @@ Deno.test("a provider's adapter may be a file beside the declaration, for media 
   });
   const image = compiled(at.file, declaration("./services/atelier.yaml"));
   assert.deepEqual(image.told, []);
-  const { adapter } = image.plan!.providers.get("atelier")!;
+  const { adapter } = image.config!.providers.get("atelier")!;
   assert.match(adapter, /^\.\/services\/atelier\.yaml@[0-9a-f]{12}$/);
   assert.equal(EVERY_ADAPTER.get(adapter)?.media?.image?.inputs, "url");
-  assert.deepEqual(image.plan!.files, [join(at.folder, "services/atelier.yaml")]);
+  assert.deepEqual(image.config!.files, [join(at.folder, "services/atelier.yaml")]);
 
   const chat = compiled(at.file, declaration("talk.yml", "chat"));
   assert.deepEqual(chat.told, []);
-  assert.ok(EVERY_ADAPTER.get(chat.plan!.providers.get("atelier")!.adapter)?.chat);
+  assert.ok(EVERY_ADAPTER.get(chat.config!.providers.get("atelier")!.adapter)?.chat);
 });
 
 Deno.test("faults of the file are told at the provider that names it, all at once and with their lines", async () => {
@@ -126,17 +126,17 @@ Deno.test("a change of the file is taken while running; plans before it keep the
     "gateway.yaml": declaration("./services/atelier.yaml"),
     "services/atelier.yaml": SERVICE,
   });
-  const keeper = await ConfigStore.open({
+  const configStore = await ConfigStore.open({
     file: at.file,
     environment: {},
     known: BUILD_CAPABILITIES,
     log() {},
   });
-  using _watch = watchConfigFile(at.file, keeper);
-  const before = keeper.current;
-  const adapterOf = (plan: typeof before) =>
-    EVERY_ADAPTER.get(plan.providers.get("atelier")!.adapter)!.media!.image!;
-  const changed = new Promise<typeof before>((resolve) => keeper.onChange(resolve));
+  using _watch = watchConfigFile(at.file, configStore);
+  const before = configStore.current;
+  const adapterOf = (config: typeof before) =>
+    EVERY_ADAPTER.get(config.providers.get("atelier")!.adapter)!.media!.image!;
+  const changed = new Promise<typeof before>((resolve) => configStore.onChange(resolve));
   await Deno.writeTextFile(
     join(at.folder, "services/atelier.yaml"),
     SERVICE.replace("  image:\n", "  image:\n    inputs: bytes\n"),
@@ -145,5 +145,5 @@ Deno.test("a change of the file is taken while running; plans before it keep the
   assert.notEqual(after.version, before.version);
   assert.equal(adapterOf(before).inputs, "url");
   assert.equal(adapterOf(after).inputs, "bytes");
-  await keeper.reload("api"); // whatever was under way has ended now
+  await configStore.reload("api"); // whatever was under way has ended now
 });

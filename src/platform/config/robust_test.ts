@@ -164,10 +164,10 @@ Deno.test("what an environment variable holds appears in no fault, wherever it i
           : "${NO:-x}${SECRET}";
       }
       const source = stringify(document, { aliasDuplicateObjects: false });
-      const { plan, faults } = compileText(source, { SECRET: held });
+      const { config, faults } = compileText(source, { SECRET: held });
       const told = JSON.stringify(faults) + renderFaults("gateway.yaml", source, faults);
       assert.ok(!told.toLowerCase().includes("canary"), told);
-      if (plan === null) assert.ok(faults.length > 0);
+      if (config === null) assert.ok(faults.length > 0);
     }),
     { numRuns: RUNS },
   );

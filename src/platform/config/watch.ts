@@ -7,7 +7,7 @@ const QUIET_MS = 150;
 const MOUNTED = "..data";
 
 /** Reloads when the file, or one that it names, changes, or SIGHUP arrives, until disposed. */
-export function watchConfigFile(file: string, keeper: ConfigStore): Disposable {
+export function watchConfigFile(file: string, configStore: ConfigStore): Disposable {
   const path = resolve(file);
   const watchers = new Map<string, Deno.FsWatcher>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,11 +16,11 @@ export function watchConfigFile(file: string, keeper: ConfigStore): Disposable {
     clearTimeout(timer);
     // What happened before the end may be heard after it.
     if (isOver) return;
-    timer = setTimeout(() => void keeper.reload("file"), QUIET_MS);
+    timer = setTimeout(() => void configStore.reload("file"), QUIET_MS);
   };
   const isOurs = (changed: string) =>
     basename(changed) === MOUNTED ||
-    [path, ...keeper.current.files].some((ours) => basename(ours) === basename(changed));
+    [path, ...configStore.current.files].some((ours) => basename(ours) === basename(changed));
   // The folder, not the file: saving often replaces the file, and a watch on it would follow the old one.
   const watchFolderOf = (ours: string) => {
     const folder = dirname(ours);
@@ -34,9 +34,9 @@ export function watchConfigFile(file: string, keeper: ConfigStore): Disposable {
     })();
   };
   watchFolderOf(path);
-  for (const named of keeper.current.files) watchFolderOf(named);
-  keeper.onChange(({ files }) => files.forEach(watchFolderOf));
-  const onSignal = () => void keeper.reload("signal");
+  for (const named of configStore.current.files) watchFolderOf(named);
+  configStore.onChange(({ files }) => files.forEach(watchFolderOf));
+  const onSignal = () => void configStore.reload("signal");
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGHUP", onSignal);
   return {
     [Symbol.dispose]() {

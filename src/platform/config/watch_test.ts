@@ -19,22 +19,22 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
   const folder = await Deno.makeTempDir();
   const file = join(folder, "gateway.yaml");
   await (prepare?.(folder, file) ?? Deno.writeTextFile(file, declared("first")));
-  const keeper = await ConfigStore.open({
+  const configStore = await ConfigStore.open({
     file,
     environment: {},
     known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
     log: () => {},
   });
-  const watch = watchConfigFile(file, keeper);
+  const watch = watchConfigFile(file, configStore);
   return {
     folder,
     file,
-    keeper,
+    configStore,
     watch,
-    name: () => keeper.current.service.name,
+    name: () => configStore.current.service.name,
     async [Symbol.asyncDispose]() {
       watch[Symbol.dispose]();
-      await keeper.reload("api"); // whatever was under way has ended now
+      await configStore.reload("api"); // whatever was under way has ended now
       await Deno.remove(folder, { recursive: true });
     },
   };
@@ -54,7 +54,7 @@ Deno.test("a file that is written over is taken", async () => {
   await using watched = await openWatched();
   await Deno.writeTextFile(watched.file, declared("second"));
   await until("the new name is in force", () => watched.name() === "second");
-  assert.equal(watched.keeper.lastReload.cause, "file");
+  assert.equal(watched.configStore.lastReload.cause, "file");
 });
 
 Deno.test("a file that another is renamed over is taken, time after time", async () => {
@@ -83,7 +83,7 @@ Deno.test("a mounted file whose folder is swapped behind it is taken", async () 
 Deno.test("a burst of writes ends with the last, in few reloads", async () => {
   await using watched = await openWatched();
   let reloads = 0;
-  watched.keeper.onChange(() => reloads++);
+  watched.configStore.onChange(() => reloads++);
   for (let index = 0; index < 50; index++) {
     // Cut short at first, as editors do: a half-written file is not worth a report.
     await Deno.writeTextFile(watched.file, declared(`number-${index}`).slice(0, 40));
@@ -96,7 +96,7 @@ Deno.test("a burst of writes ends with the last, in few reloads", async () => {
 Deno.test("a bad file is reported and leaves the old one in force", async () => {
   await using watched = await openWatched();
   await Deno.writeTextFile(watched.file, "models: [");
-  await until("the fault is reported", () => !watched.keeper.lastReload.ok);
+  await until("the fault is reported", () => !watched.configStore.lastReload.ok);
   assert.equal(watched.name(), "first");
   await Deno.writeTextFile(watched.file, declared("mended"));
   await until("the mended one is in force", () => watched.name() === "mended");
@@ -105,7 +105,7 @@ Deno.test("a bad file is reported and leaves the old one in force", async () => 
 Deno.test("a deleted file leaves the old one in force until it is back", async () => {
   await using watched = await openWatched();
   await Deno.remove(watched.file);
-  await until("the fault is reported", () => !watched.keeper.lastReload.ok);
+  await until("the fault is reported", () => !watched.configStore.lastReload.ok);
   assert.equal(watched.name(), "first");
   await Deno.writeTextFile(watched.file, declared("back"));
   await until("it is back", () => watched.name() === "back");
@@ -113,19 +113,19 @@ Deno.test("a deleted file leaves the old one in force until it is back", async (
 
 Deno.test("SIGHUP reloads", { ignore: Deno.build.os === "windows" }, async () => {
   await using watched = await openWatched();
-  const before = watched.keeper.lastReload;
+  const before = watched.configStore.lastReload;
   Deno.kill(Deno.pid, "SIGHUP");
-  await until("the signal was heard", () => watched.keeper.lastReload !== before);
-  assert.equal(watched.keeper.lastReload.cause, "signal");
+  await until("the signal was heard", () => watched.configStore.lastReload !== before);
+  assert.equal(watched.configStore.lastReload.cause, "signal");
 });
 
 Deno.test("other files of the folder are none of its business, and nothing is taken after the end", async () => {
   await using watched = await openWatched();
-  const before = watched.keeper.lastReload;
+  const before = watched.configStore.lastReload;
   await Deno.writeTextFile(join(watched.folder, "notes.txt"), "hello");
   await Deno.readTextFile(watched.file);
   await pause(400);
-  assert.equal(watched.keeper.lastReload, before);
+  assert.equal(watched.configStore.lastReload, before);
   await Deno.writeTextFile(watched.file, declared("late"));
   watched.watch[Symbol.dispose]();
   await pause(400);

@@ -42,19 +42,19 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
     onNotify?: (payload: string) => void,
   ): Promise<Connection> {
     const socket = await dial(target, TIMEOUT_MS);
-    const lane = new Connection(socket, {
+    const connection = new Connection(socket, {
       ...template.options,
       fetch_types: !knowsTypes,
       ...(onNotify && { onnotify: (_channel: string, payload: string) => onNotify(payload) }),
     }, onChange);
     const late = new ConnectionError("CONNECT_TIMEOUT", "the server accepts but does not answer");
-    const timer = setTimeout(() => lane.destroy(late), TIMEOUT_MS);
+    const timer = setTimeout(() => connection.destroy(late), TIMEOUT_MS);
     try {
-      await lane.execute("select 1");
+      await connection.execute("select 1");
       knowsTypes = true;
-      return lane;
+      return connection;
     } catch (error) {
-      lane.destroy();
+      connection.destroy();
       throw error;
     } finally {
       clearTimeout(timer);

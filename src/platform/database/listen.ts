@@ -13,7 +13,7 @@ const RETRY_MS = 500;
 /** Listens on a connection of its own until told to stop. Rejects only when the first attempt fails. */
 export async function listen(options: ListenOptions): Promise<() => Promise<void>> {
   const quoted = `"${options.channel.replaceAll('"', '""')}"`;
-  let lane: Connection | null = null;
+  let connection: Connection | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let attempt: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -27,13 +27,13 @@ export async function listen(options: ListenOptions): Promise<() => Promise<void
       throw error;
     }
     if (stopped) return await opened.end();
-    lane = opened;
+    connection = opened;
     options.onListen?.();
     onChange(); // it may have died before it was ours
   }
   function onChange(): void {
-    if (stopped || lane === null || !lane.isDead) return;
-    lane = null;
+    if (stopped || connection === null || !connection.isDead) return;
+    connection = null;
     retry();
   }
   function retry(): void {
@@ -47,6 +47,6 @@ export async function listen(options: ListenOptions): Promise<() => Promise<void
     stopped = true;
     clearTimeout(timer);
     await attempt;
-    await lane?.end();
+    await connection?.end();
   };
 }

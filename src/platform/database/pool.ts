@@ -3,7 +3,7 @@ import { ConnectionError } from "./storage_error.ts";
 
 /** Somebody who needs a connection: a query to share one, a transaction to have one alone. */
 interface Waiter {
-  serve(lane: Connection): void;
+  serve(connection: Connection): void;
   refuse(error: Error): void;
 }
 
@@ -32,7 +32,7 @@ export class Pool {
       return query.reject(new TypeError("Cursors and COPY need a transaction of their own"));
     }
     this.#serve({
-      serve: (lane) => lane.run(query),
+      serve: (connection) => connection.run(query),
       refuse: (error) => query.reject(error),
     });
   }
@@ -41,17 +41,17 @@ export class Pool {
   claim(): Promise<Connection> {
     return new Promise((resolve, reject) =>
       this.#serve({
-        serve(lane) {
-          lane.claim();
-          resolve(lane);
+        serve(connection) {
+          connection.claim();
+          resolve(connection);
         },
         refuse: reject,
       })
     );
   }
 
-  release(lane: Connection): void {
-    lane.release();
+  release(connection: Connection): void {
+    connection.release();
     this.#pump();
   }
 
@@ -64,7 +64,11 @@ export class Pool {
     clearTimeout(timer);
     this.#ended = true;
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(ended());
-    await Promise.all([...this.#lanes].map((lane) => lane.exclusive ? lane.destroy() : lane.end()));
+    await Promise.all(
+      [...this.#lanes].map((connection) =>
+        connection.exclusive ? connection.destroy() : connection.end()
+      ),
+    );
   }
 
   #serve(waiter: Waiter): void {
@@ -74,10 +78,10 @@ export class Pool {
   }
 
   #pump(): void {
-    for (const lane of this.#lanes) if (lane.isDead) this.#lanes.delete(lane);
-    let lane: Connection | null;
-    while (this.#waiting.length > 0 && (lane = this.#pick()) !== null) {
-      this.#waiting.shift()!.serve(lane);
+    for (const connection of this.#lanes) if (connection.isDead) this.#lanes.delete(connection);
+    let connection: Connection | null;
+    while (this.#waiting.length > 0 && (connection = this.#pick()) !== null) {
+      this.#waiting.shift()!.serve(connection);
     }
     this.#grow();
     if (this.#ending !== null && this.#isQuiet()) this.#ending.resolve();
@@ -86,8 +90,10 @@ export class Pool {
   /** An idle one; a busy one only when there can be no more. */
   #pick(): Connection | null {
     let best: Connection | null = null;
-    for (const lane of this.#lanes) {
-      if (!lane.exclusive && (best === null || lane.load < best.load)) best = lane;
+    for (const connection of this.#lanes) {
+      if (!connection.exclusive && (best === null || connection.load < best.load)) {
+        best = connection;
+      }
     }
     return best === null || best.load === 0 || !this.#canGrow() ? best : null;
   }
@@ -111,9 +117,9 @@ export class Pool {
   async #openOne(): Promise<void> {
     this.#opening++;
     try {
-      const lane = await this.open(() => this.#pump());
-      if (this.#ended) return lane.destroy();
-      this.#lanes.add(lane);
+      const connection = await this.open(() => this.#pump());
+      if (this.#ended) return connection.destroy();
+      this.#lanes.add(connection);
       this.#failure = null;
     } catch (error) {
       this.#failure = { error: error as Error, restUntil: performance.now() + REST_MS };
@@ -124,7 +130,7 @@ export class Pool {
 
   #isQuiet(): boolean {
     if (this.#waiting.length > 0 || this.#opening > 0) return false;
-    return [...this.#lanes].every((lane) => lane.load === 0 && !lane.exclusive);
+    return [...this.#lanes].every((connection) => connection.load === 0 && !connection.exclusive);
   }
 }
 

@@ -20,11 +20,11 @@ export function makePooledSql(
 
   async function begin<T>(...args: [string, Work<T>] | [Work<T>]): Promise<T> {
     const [mode, work] = args.length === 1 ? ["", args[0]] as const : args;
-    const lane = await pool.claim();
+    const connection = await pool.claim();
     try {
-      return await runTransaction(lane, template, mode, work);
+      return await runTransaction(connection, template, mode, work);
     } finally {
-      pool.release(lane);
+      pool.release(connection);
     }
   }
   async function end(options?: { timeout?: number }): Promise<void> {

@@ -25,7 +25,7 @@ export async function pricedAccountOf(
   const name = caller.planExpiresAt > Date.now() ? caller.plan : "free";
   return {
     id: caller.account,
-    plan: c.env.plan.plans.has(name) ? name : "free",
+    plan: c.env.config.plans.has(name) ? name : "free",
     priceBook: caller.priceBook,
   };
 }

@@ -23,16 +23,16 @@ const PAGE = 25;
 export function billingPage({ database }: ConsoleDeps) {
   return async function billingPage(c: SiteContext): Promise<Response> {
     const { sql } = database;
-    const { service, plans } = c.env.plan;
+    const { service, plans } = c.env.config;
     const { after } = c.req.query();
     const period = readPeriod(c);
-    const payer = await pricedAccountOf(c, { database });
+    const account = await pricedAccountOf(c, { database });
     const [now, lots, { data, hasMore }] = await Promise.all([
-      readBalance(sql, payer.id, service.currency),
-      listCreditGrants(sql, payer.id),
-      listMovements(sql, { account: payer.id, limit: PAGE, after, ...period.span }),
+      readBalance(sql, account.id, service.currency),
+      listCreditGrants(sql, account.id),
+      listMovements(sql, { account: account.id, limit: PAGE, after, ...period.span }),
     ]);
-    const plan = plans.get(payer.plan)!;
+    const plan = plans.get(account.plan)!;
     const query = { from: period.from, to: period.to, after };
     return sendConsole(
       c,

@@ -23,26 +23,26 @@ export interface CatalogueModel {
   limits: Record<string, number | number[] | string[]>;
 }
 
-export function offersFor(plan: Config, payer: PricedAccount): Offer[] {
+export function offersFor(config: Config, account: PricedAccount): Offer[] {
   const now = Date.now();
-  return [...plan.models.values()]
-    .filter((model) => isVisible(model, payer))
+  return [...config.models.values()]
+    .filter((model) => isVisible(model, account))
     .map((model) => ({
       model,
       shown: JSON.parse(model.detailJson) as CatalogueModel,
-      price: priceFor(plan, payer, model.id, now),
+      price: priceFor(config, account, model.id, now),
     }));
 }
 
-export function offerOf(plan: Config, payer: PricedAccount, id: string): Offer {
-  const found = offersFor(plan, payer).find(({ model }) => model.id === id);
+export function offerOf(config: Config, account: PricedAccount, id: string): Offer {
+  const found = offersFor(config, account).find(({ model }) => model.id === id);
   if (found === undefined) throw new ApiError("not_found", "There is no such model.");
   return found;
 }
 
 /** Where a type of model is called, as the declaration has it; null when that is not released. */
-export function routeOf(plan: Config, type: Model["type"]): string | null {
-  const route = plan.routes.find(({ operation, type: of, stage }) =>
+export function routeOf(config: Config, type: Model["type"]): string | null {
+  const route = config.routes.find(({ operation, type: of, stage }) =>
     stage !== "planned" &&
     (operation === "generation" ? of === type : operation === type)
   );

@@ -3,5 +3,12 @@ import type { SiteDeps } from "../context.ts";
 /** What the console is made from. */
 export type ConsoleDeps = Pick<
   SiteDeps,
-  "database" | "changes" | "keeper" | "upstreams" | "tasks" | "webhooks" | "throttle" | "callApi"
+  | "database"
+  | "cluster"
+  | "configStore"
+  | "upstreams"
+  | "tasks"
+  | "webhooks"
+  | "throttle"
+  | "callApi"
 >;

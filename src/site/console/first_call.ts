@@ -6,11 +6,11 @@ import { apiUrl } from "./address.ts";
 /** A command that works as it stands, once a key is in the environment. */
 export function firstCall(
   c: SiteContext,
-  payer: PricedAccount,
+  account: PricedAccount,
 ): { curl: string; model: string } | null {
-  const { models } = c.env.plan;
+  const { models } = c.env.config;
   const model = [...models.values()].find((each) =>
-    each.type === "chat" && each.status !== "unavailable" && isVisible(each, payer)
+    each.type === "chat" && each.status !== "unavailable" && isVisible(each, account)
   );
   if (model === undefined) return null;
   const body = JSON.stringify({

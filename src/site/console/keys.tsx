@@ -86,13 +86,13 @@ export function createKeyPage({ database, throttle }: ConsoleDeps) {
 }
 
 /** POST /console/keys/{id}/revoke */
-export function revokeKeyPage({ database, changes }: ConsoleDeps) {
+export function revokeKeyPage({ database, cluster }: ConsoleDeps) {
   return async function revokeKeyPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
     const keys = await listKeys(database.sql, personOf(c).account);
     const key = keys.find((each) => each.id === id);
     if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, changes, id);
+    await revokeKey(database, cluster, id);
     return seeOtherWith(
       c,
       "/console/keys",

@@ -15,8 +15,8 @@ import { TypeMark } from "./type_mark.tsx";
 /** GET /console/models/{id} */
 export function modelPage(deps: ConsoleDeps) {
   return async function modelPage(c: SiteContext): Promise<Response> {
-    const payer = await pricedAccountOf(c, deps);
-    return sendModel(c, offerOf(c.env.plan, payer, c.req.param("id") ?? ""));
+    const account = await pricedAccountOf(c, deps);
+    return sendModel(c, offerOf(c.env.config, account, c.req.param("id") ?? ""));
   };
 }
 
@@ -28,7 +28,7 @@ export function sendModel(
 ): Response {
   const { shown, model } = offer;
   const { status, ...played } = more;
-  const route = routeOf(c.env.plan, model.type);
+  const route = routeOf(c.env.config, model.type);
   const canRun = route !== null && shown.status !== "unavailable" && offer.price !== null;
   return sendConsole(
     c,
@@ -55,7 +55,7 @@ export function sendModel(
               : "This model cannot be called just now."}
           </Notice>
         )}
-        <Facts offer={offer} currency={c.env.plan.service.currency} />
+        <Facts offer={offer} currency={c.env.config.service.currency} />
       </div>
       {route !== null && (
         <section class="stack">
@@ -157,7 +157,7 @@ function callOf(c: SiteContext, { model, shown }: Offer, route: string): string 
     voice: first("voices"),
     response_format: first("formats"),
     title: "The lighthouse",
-    script: "A keeper finds a letter.",
+    script: "A configStore finds a letter.",
     stage: "script",
     business_id: "my-own-id-1",
     avatar_file_id: "file_…",

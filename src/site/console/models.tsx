@@ -11,9 +11,9 @@ import { TypeMark } from "./type_mark.tsx";
 /** GET /console/models: what this account can call, and what it costs. */
 export function modelsPage(deps: ConsoleDeps) {
   return async function modelsPage(c: SiteContext): Promise<Response> {
-    const { plan } = c.env;
-    const payer = await pricedAccountOf(c, deps);
-    const offers = offersFor(plan, payer);
+    const { config } = c.env;
+    const account = await pricedAccountOf(c, deps);
+    const offers = offersFor(config, account);
     const { q = "", type = "", capability = "" } = c.req.query();
     const found = offers.filter(({ shown }) =>
       (type === "" || shown.type === type) &&
@@ -50,7 +50,7 @@ export function modelsPage(deps: ConsoleDeps) {
           <button type="submit" class="button">Show</button>
         </form>
         <div id="models" class="grid model-grid">
-          {found.map((offer) => <ModelCard offer={offer} currency={plan.service.currency} />)}
+          {found.map((offer) => <ModelCard offer={offer} currency={config.service.currency} />)}
         </div>
         <div class="card" data-search-empty hidden={found.length > 0}>
           <Empty title="No model fits">

@@ -22,17 +22,17 @@ const SPANS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"]] as const;
 export function overview({ database }: ConsoleDeps) {
   return async function overview(c: SiteContext): Promise<Response> {
     const { sql } = database;
-    const { currency } = c.env.plan.service;
+    const { currency } = c.env.config.service;
     const asked = c.req.query("days");
     const days = SPANS.some(([value]) => value === asked) ? asked! : "30";
     const span = Number(days);
-    const payer = await pricedAccountOf(c, { database });
+    const account = await pricedAccountOf(c, { database });
     const [now, rows, recent, tasks, keys] = await Promise.all([
-      readBalance(sql, payer.id, currency),
-      usageChart(sql, payer.id, dayAgo(span - 1)),
-      listUsage(sql, { account: payer.id, limit: 8, order: "desc" }, currency),
-      listTasks(sql, { account: payer.id, limit: 5, order: "desc" }),
-      listKeys(sql, payer.id),
+      readBalance(sql, account.id, currency),
+      usageChart(sql, account.id, dayAgo(span - 1)),
+      listUsage(sql, { account: account.id, limit: 8, order: "desc" }, currency),
+      listTasks(sql, { account: account.id, limit: 5, order: "desc" }),
+      listKeys(sql, account.id),
     ]);
     const figures = figuresOf(rows, span);
     const isNew = recent.data.length === 0;
@@ -55,7 +55,7 @@ export function overview({ database }: ConsoleDeps) {
         </Head>
         <BalanceFigures balance={now} />
         {isNew
-          ? <FirstSteps c={c} hasKey={hasKey} balance={now} model={firstCall(c, payer)} />
+          ? <FirstSteps c={c} hasKey={hasKey} balance={now} model={firstCall(c, account)} />
           : <Charts figures={figures} span={span} currency={currency} />}
         {tasks.rows.length > 0 && (
           <TaskTable
@@ -176,7 +176,7 @@ function FirstSteps(
 ) {
   const isBroke = /^0(\.0*)?$/.test(balance.available_balance) &&
     Object.values(balance.quotas).every((left) => left === 0);
-  const { supportUrl } = c.env.plan.service;
+  const { supportUrl } = c.env.config.service;
   return (
     <section class="card stack-l first-steps">
       <div>

@@ -16,7 +16,7 @@ import { Head, sendConsole } from "./shell.tsx";
 export function receiptPage({ database }: ConsoleDeps) {
   return async function receiptPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    const { currency } = c.env.plan.service;
+    const { currency } = c.env.config.service;
     const receipt = await findReceipt(database.sql, personOf(c).account, id, currency);
     if (receipt === null) throw new ApiError("not_found", "There is no receipt with this id.");
     return sendConsole(

@@ -54,7 +54,7 @@ export function quoteModel(deps: ConsoleDeps) {
     const answer = await call(deps, c, "/quotes", { path: route, body });
     if (!answer.ok) return sendSiteJson({ text: "" });
     const quote = await answer.json() as { amount: string; covered: boolean };
-    const amount = money(quote.amount, c.env.plan.service.currency);
+    const amount = money(quote.amount, c.env.config.service.currency);
     return sendSiteJson({
       text: quote.covered
         ? `At most ${amount}`
@@ -83,9 +83,9 @@ export function callApi(deps: ConsoleDeps) {
 }
 
 async function offered(deps: ConsoleDeps, c: SiteContext) {
-  const { plan } = c.env;
-  const offer = offerOf(plan, await pricedAccountOf(c, deps), c.req.param("id") ?? "");
-  const route = routeOf(plan, offer.model.type);
+  const { config } = c.env;
+  const offer = offerOf(config, await pricedAccountOf(c, deps), c.req.param("id") ?? "");
+  const route = routeOf(config, offer.model.type);
   if (route === null) {
     throw new ApiError("endpoint_not_released", "Models of this type cannot be called yet.");
   }

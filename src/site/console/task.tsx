@@ -123,7 +123,7 @@ async function readTask(
   { database, tasks }: Pick<ConsoleDeps, "database" | "tasks">,
   c: SiteContext,
 ): Promise<RenderedTask> {
-  const { service, storage } = c.env.plan;
+  const { service, storage } = c.env.config;
   const row = await findTask(database.sql, personOf(c).account, c.req.param("id") ?? "");
   if (row === null) throw taskNotFound();
   return renderTask(row, {

@@ -79,7 +79,7 @@ export function tasksPage({ database }: ConsoleDeps) {
           : (
             <TaskTable
               tasks={rows}
-              currency={c.env.plan.service.currency}
+              currency={c.env.config.service.currency}
               foot={
                 <Pager
                   path={PATH}

@@ -37,7 +37,7 @@ export function updateWebhook(deps: ConsoleDeps) {
     const fields = await readSiteForm(c);
     try {
       const wanted = readEndpoint(fields);
-      await checkUrlResolves(wanted.url, c.env.plan.outbound, "url");
+      await checkUrlResolves(wanted.url, c.env.config.outbound, "url");
       await updateEndpoint(deps.database.sql, personOf(c).account, id, {
         ...wanted,
         event_types: wanted.event_types ?? [...TASK_EVENTS],

@@ -13,10 +13,10 @@ import { WEBHOOKS } from "./webhooks.tsx";
 const OWN = "callback-secret";
 
 /** GET /console/webhooks/{id}/secret and /console/webhooks/callback-secret */
-export function secretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
+export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
   return async function secretPage(c: SiteContext): Promise<Response> {
     const { owner, url } = await ownerOf(sql, c);
-    const secret = await revealSecret(sql, seal, owner);
+    const secret = await revealSecret(sql, secretBox, owner);
     const path = pathOf(owner);
     return sendConsole(
       c,
@@ -57,11 +57,11 @@ export function secretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
 }
 
 /** POST …/rotate */
-export function rotateSecretPage({ webhooks: { sql, seal } }: ConsoleDeps) {
+export function rotateSecretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
   return async function rotateSecretPage(c: SiteContext): Promise<Response> {
     const { owner } = await ownerOf(sql, c);
     const { overlap } = await readSiteForm(c);
-    await rotateSecret(sql, seal, owner, overlap === "0" ? 0 : undefined);
+    await rotateSecret(sql, secretBox, owner, overlap === "0" ? 0 : undefined);
     return seeOtherWith(c, pathOf(owner), "good", "The new secret signs from now on.");
   };
 }

@@ -34,13 +34,13 @@ export function webhooksPage(deps: ConsoleDeps) {
 export function createWebhookPage(deps: ConsoleDeps) {
   return async function createWebhookPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
-    const { sql, seal } = deps.webhooks;
+    const { sql, secretBox } = deps.webhooks;
     const fields = await readSiteForm(c);
     try {
       const wanted = readEndpoint(fields);
-      await checkUrlResolves(wanted.url, c.env.plan.outbound, "url");
-      const endpoint = await createEndpoint(sql, seal, account, wanted);
-      const secret = await revealSecret(sql, seal, { account, endpoint: endpoint.id });
+      await checkUrlResolves(wanted.url, c.env.config.outbound, "url");
+      const endpoint = await createEndpoint(sql, secretBox, account, wanted);
+      const secret = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
       return sendConsole(
         c,
         { section: "webhooks", title: "New endpoint" },

@@ -7,7 +7,7 @@ import { sendDocs } from "./shell.tsx";
 
 /** GET /docs: from nothing to an answer. */
 export function quickStart(c: SiteContext): Response {
-  const { service } = c.env.plan;
+  const { service } = c.env.config;
   const base = baseUrlOf(c);
   const model = exampleModel(c, "chat");
   return sendDocs(
@@ -78,7 +78,7 @@ export function quickStart(c: SiteContext): Response {
 }
 
 export function exampleModel(c: SiteContext, type: Model["type"]): string {
-  const models = [...c.env.plan.models.values()];
+  const models = [...c.env.config.models.values()];
   const open = models.filter(({ visibility }) => visibility === "everyone");
   return open.find((model) => model.type === type)?.id ?? "model-id";
 }

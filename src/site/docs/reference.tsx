@@ -26,14 +26,14 @@ const rendered = new WeakMap<Config, Map<string, Rendered>>();
 /** The reference, made from the document that is served at /openapi.json. */
 export function reference({ document }: SiteDeps, audience: "client" | "operator") {
   return function reference(c: SiteContext): Response {
-    const { plan } = c.env;
+    const { config } = c.env;
     const base = baseUrlOf(c);
-    const pages = rendered.get(plan) ?? new Map<string, Rendered>();
-    rendered.set(plan, pages);
+    const pages = rendered.get(config) ?? new Map<string, Rendered>();
+    rendered.set(config, pages);
     const name = `${audience} ${base}`;
     let page = pages.get(name);
     if (page === undefined) {
-      page = render(document(plan) as unknown as OpenApi, plan, base, audience);
+      page = render(document(config) as unknown as OpenApi, config, base, audience);
       // A Host header may say anything: only a few are remembered.
       if (pages.size < 8) pages.set(name, page);
     }
@@ -70,7 +70,7 @@ export function reference({ document }: SiteDeps, audience: "client" | "operator
 
 function render(
   document: OpenApi,
-  plan: Config,
+  config: Config,
   base: string,
   audience: "client" | "operator",
 ): Rendered {
@@ -81,7 +81,9 @@ function render(
     String(
       <section aria-label={title}>
         <h2>{title}</h2>
-        {calls.map((call) => <CallEntry document={document} plan={plan} base={base} call={call} />)}
+        {calls.map((call) => (
+          <CallEntry document={document} config={config} base={base} call={call} />
+        ))}
       </section>,
     )
   ).join("");
@@ -89,9 +91,9 @@ function render(
 }
 
 function CallEntry(
-  { document, plan, base, call }: {
+  { document, config, base, call }: {
     document: OpenApi;
-    plan: Config;
+    config: Config;
     base: string;
     call: DocumentedCall;
   },
@@ -150,7 +152,7 @@ function CallEntry(
         <CodeBox
           id={`${id}-curl`}
           title="curl"
-          text={sampleCurl(document, plan, base, call)}
+          text={sampleCurl(document, config, base, call)}
         />
       )}
     </article>

@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** A call of the API as a line for the shell. */
 export function sampleCurl(
   document: OpenApi,
-  plan: Config,
+  config: Config,
   base: string,
   call: DocumentedCall,
 ): string {
@@ -36,7 +36,7 @@ export function sampleCurl(
     const body = sampleOf(
       document,
       content["application/json"].schema ?? {},
-      modelFor(plan, call),
+      modelFor(config, call),
       "",
     );
     lines.push(
@@ -48,7 +48,7 @@ export function sampleCurl(
 }
 
 /** A model that a call can be made with, so that a reader can paste it. */
-function modelFor(plan: Config, call: DocumentedCall): string {
+function modelFor(config: Config, call: DocumentedCall): string {
   const kinds: readonly (readonly [RegExp, Model["type"]])[] = [
     [/images/, "image"],
     [/videos/, "video"],
@@ -57,7 +57,7 @@ function modelFor(plan: Config, call: DocumentedCall): string {
     [/speech/, "speech"],
   ];
   const type = kinds.find(([pattern]) => pattern.test(call.path))?.[1] ?? "chat";
-  const models = [...plan.models.values()].filter((model) => model.visibility === "everyone");
+  const models = [...config.models.values()].filter((model) => model.visibility === "everyone");
   return models.find((model) => model.type === type)?.id ?? "model-id";
 }
 

@@ -27,7 +27,7 @@ export function sendDocs(
     {
       title: `${title} · Docs`,
       at: "docs",
-      description: `${title}: ${c.env.plan.service.name} API`,
+      description: `${title}: ${c.env.config.service.name} API`,
     },
     <div class="docs">
       <nav class="docs-nav" aria-label="Documentation">

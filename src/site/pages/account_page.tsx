@@ -110,7 +110,7 @@ function Password({ c, faults }: { c: SiteContext; faults: AccountFaults }) {
 function Providers(
   { c, identities }: { c: SiteContext; identities: readonly LinkedIdentity[] },
 ) {
-  const { signIn } = c.env.plan.site;
+  const { signIn } = c.env.config.site;
   const linked = new Set(identities.map(({ provider }) => provider));
   if (signIn.size === 0 && linked.size === 0) return null;
   const free = [...signIn.values()].filter(({ id }) => !linked.has(id));

@@ -63,7 +63,7 @@ async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
   await deps.throttle.take([[`grant:${person.id}`, GRANTS]]);
   const ticket = await grantKey(
     deps.database,
-    deps.changes,
+    deps.cluster,
     person,
     request,
     grantSession(c),

@@ -27,7 +27,7 @@ export function consentPage(
         Give <span class="client-name">{client}</span> an API key?
       </h1>
       <p class="soft">
-        A program on this computer asks to use {c.env.plan.service.name} as{" "}
+        A program on this computer asks to use {c.env.config.service.name} as{" "}
         <strong>{person.email}</strong>.
       </p>
       <div class="card stack">

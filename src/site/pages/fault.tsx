@@ -12,12 +12,12 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** What went wrong: a page for people; for scripts, the error body the API has. */
-export function sendFault(c: SiteContext, refusal: ApiError): Response {
+export function sendFault(c: SiteContext, apiError: ApiError): Response {
   const response = c.req.header("accept")?.includes("text/html")
-    ? page(c, refusal)
-    : json(c, refusal);
-  if (refusal.retryAfterSeconds !== undefined) {
-    response.headers.set("retry-after", String(refusal.retryAfterSeconds));
+    ? page(c, apiError)
+    : json(c, apiError);
+  if (apiError.retryAfterSeconds !== undefined) {
+    response.headers.set("retry-after", String(apiError.retryAfterSeconds));
   }
   return response;
 }

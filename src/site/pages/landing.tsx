@@ -16,7 +16,7 @@ const TYPE_NAMES: Readonly<Record<Model["type"], string>> = {
 
 /** GET /: what this is, and one call that shows it. */
 export function landing(c: SiteContext): Response {
-  const { service, site, models } = c.env.plan;
+  const { service, site, models } = c.env.config;
   const isSignedIn = c.var.signedIn !== null;
   const open = [...models.values()].filter((model) =>
     model.status !== "unavailable" && isVisible(model, { id: "", plan: "free" })

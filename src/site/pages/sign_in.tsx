@@ -40,7 +40,7 @@ export function mountSignIn(site: SiteRouter, deps: SiteDeps): void {
   site.get("/register", (c) => {
     const returnTo = readReturnTo(c.req.query("return_to"));
     if (c.var.signedIn !== null) return seeOther(returnTo);
-    return c.env.plan.site.registration ? registerPage(c, { returnTo }) : closedPage(c);
+    return c.env.config.site.registration ? registerPage(c, { returnTo }) : closedPage(c);
   });
   site.post("/register", (c) => postRegister(c, deps));
   site.get("/sign-out", () => seeOther("/account"));
@@ -103,7 +103,7 @@ async function letIn(
 }
 
 async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
-  if (!c.env.plan.site.registration) return closedPage(c);
+  if (!c.env.config.site.registration) return closedPage(c);
   const form = await readSiteForm(c);
   const { password = "" } = form;
   const email = readEmail(form.email ?? "");
@@ -183,7 +183,7 @@ function signInPage(
         />
         <button class="button button-primary button-wide" type="submit">Sign in</button>
       </Form>
-      {c.env.plan.site.registration && (
+      {c.env.config.site.registration && (
         <p class="soft">
           New here? <a href={`/register?${query(returnTo)}`}>Create an account</a>
         </p>
@@ -245,7 +245,7 @@ function registerPage(
 
 /** Links, not forms: what follows is another site, and our forms lead nowhere but here. */
 function Elsewhere({ c, returnTo }: { c: SiteContext; returnTo: string }) {
-  const providers = [...c.env.plan.site.signIn.values()];
+  const providers = [...c.env.config.site.signIn.values()];
   if (providers.length === 0) return null;
   return (
     <>

@@ -49,7 +49,7 @@ export function mountSignInElsewhere(site: SiteRouter, deps: SiteDeps): void {
 }
 
 async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
-  const provider = c.env.plan.site.signIn.get(c.req.param("provider") ?? "");
+  const provider = c.env.config.site.signIn.get(c.req.param("provider") ?? "");
   if (provider === undefined) return await c.notFound();
   const returnTo = readReturnTo(c.req.query("return_to"));
   const link = c.req.query("link") ?? null;
@@ -72,7 +72,7 @@ async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
 }
 
 async function comeBack(c: SiteContext, deps: SiteDeps): Promise<Response> {
-  const provider = c.env.plan.site.signIn.get(c.req.param("provider") ?? "");
+  const provider = c.env.config.site.signIn.get(c.req.param("provider") ?? "");
   if (provider === undefined) return await c.notFound();
   const pending = readPending(c, provider);
   if (pending === null) {
@@ -141,7 +141,7 @@ async function admit(
   if (found !== null) return await signIn(c, deps, found, returnTo);
   const made = await make(c, deps, identity);
   if (made !== null) return await signInNew(c, deps, made, returnTo);
-  const reason = !c.env.plan.site.registration
+  const reason = !c.env.config.site.registration
     ? "Registration is closed here."
     : identity.email === null
     ? `${provider.name} vouches for no e-mail address of yours: verify one there first.`
@@ -155,7 +155,7 @@ async function make(
   identity: Identity,
 ): Promise<Registered | null> {
   const { email } = identity;
-  if (email === null || !c.env.plan.site.registration) return null;
+  if (email === null || !c.env.config.site.registration) return null;
   return await registerWithCredit(
     c,
     deps,

@@ -22,7 +22,7 @@ export interface ChatDeps {
   upstreams: Upstreams;
   imageHosts: PublicHosts;
   /** Renders a failure in mid-stream as the client may see it. */
-  renderFailure(refusal: ApiError, requestId: string): string;
+  renderFailure(apiError: ApiError, requestId: string): string;
   onError(message: string, fields: Record<string, unknown>): void;
   timing?: Partial<ChatTiming>;
 }
@@ -49,7 +49,7 @@ const HOLD_SECONDS = 960;
 export interface ChatCall {
   requestId: string;
   clientRequestId: string | null;
-  plan: Config;
+  config: Config;
   account: PricedAccount;
   model: Model;
   prepared: PreparedChat;
@@ -98,7 +98,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   }
 
   const { value: reply, upstream, release } = await deps.upstreams.first(
-    { plan: call.plan, model, account: call.account.id, signal: call.signal },
+    { config: call.config, model, account: call.account.id, signal: call.signal },
     (attempt) => askWhole(attempt, prepared.requestFor(attempt.upstream)),
   );
   release();
@@ -116,8 +116,8 @@ function chargeFor(quoted: Quote, upstream: Upstream, metered: MeteredChat): Cha
   return chargeUsage(quoted, usage, costAttribution(upstream, usage));
 }
 
-function quoteFor({ plan, account, model, prepared }: ChatCall): Quote {
-  const price = priceFor(plan, account, model.id, Date.now());
+function quoteFor({ config, account, model, prepared }: ChatCall): Quote {
+  const price = priceFor(config, account, model.id, Date.now());
   if (price === null) {
     throw new RefusalError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",
@@ -144,7 +144,7 @@ async function streamed(
   let given;
   try {
     given = await deps.upstreams.first(
-      { plan: call.plan, model, account: call.account.id, signal: stop.signal },
+      { config: call.config, model, account: call.account.id, signal: stop.signal },
       (attempt) => askStream(attempt, prepared.requestFor(attempt.upstream)),
     );
   } catch (error) {
@@ -191,7 +191,7 @@ async function streamed(
     return metered;
   };
   const writer = new ChunkWriter(heading, showsUsage(prepared.request));
-  const event = (refusal: ApiError) => `data: ${deps.renderFailure(refusal, call.requestId)}\n\n`;
+  const event = (apiError: ApiError) => `data: ${deps.renderFailure(apiError, call.requestId)}\n\n`;
   const stream = relay({
     first,
     rest,
@@ -222,13 +222,13 @@ async function streamed(
         : new UpstreamFailure("failed", "the stream failed", { cause: error });
       over(failure);
       await settle();
-      const refusal = failure.kind === "timeout"
+      const apiError = failure.kind === "timeout"
         ? new RefusalError("upstream_timeout", "The model stopped answering: try again.")
         : new RefusalError(
           "upstream_failed",
           "The model failed in the middle of its answer: try again.",
         );
-      return event(refusal);
+      return event(apiError);
     },
     onLeave() {
       if (model.onDisconnect === "drain") return true;

@@ -45,7 +45,7 @@ Deno.test("a client that leaves in the moment of the first byte pays nothing, an
   const call = {
     requestId: "req_1",
     clientRequestId: null,
-    plan: {
+    config: {
       plans: new Map(),
       books: new Map([["default", { id: "default", prices: new Map([["talk", [price]]]) }]]),
     } as unknown as Config,

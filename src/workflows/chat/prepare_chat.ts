@@ -41,26 +41,26 @@ export interface PreparedChat {
  */
 export function prepareChat(
   upstreams: Upstreams,
-  plan: Config,
+  config: Config,
   model: Model,
   asked: ChatRequest,
 ): PreparedChat {
-  const linked = checkRequest(model, asked, plan.outbound);
+  const linked = checkRequest(model, asked, config.outbound);
   const images = imagesOf(asked);
   const limit = outputLimit(model, asked);
   let request = passedOn(model, asked, limit);
-  let written = writeAll(upstreams, plan, model, request, images);
+  let written = writeAll(upstreams, config, model, request, images);
   if (asked.max_completion_tokens === undefined && asked.max_tokens === undefined) {
     const fitting = limitBeside(model, limit, written.inputTokensMax);
     if (fitting < limit) {
       request = passedOn(model, asked, fitting);
-      written = writeAll(upstreams, plan, model, request, images);
+      written = writeAll(upstreams, config, model, request, images);
     }
   }
   const { requests, inputTokensMax } = written;
   return {
     request,
-    linkedImages: plan.outbound.allowPrivate ? null : linked,
+    linkedImages: config.outbound.allowPrivate ? null : linked,
     maxUsage: {
       input_tokens: inputTokensMax,
       output_tokens: outputBound(request.max_completion_tokens as number, request),
@@ -74,7 +74,8 @@ export function prepareChat(
     },
     imageTokensAt: (upstream) =>
       images.reduce(
-        (sum, image) => sum + (upstreams.imageTokens(plan, upstream, image) ?? IMAGE_TOKENS_USUAL),
+        (sum, image) =>
+          sum + (upstreams.imageTokens(config, upstream, image) ?? IMAGE_TOKENS_USUAL),
         0,
       ),
   };
@@ -100,7 +101,7 @@ interface Written {
 /** Throws where no upstream can take the request. */
 function writeAll(
   upstreams: Upstreams,
-  plan: Config,
+  config: Config,
   model: Model,
   request: ChatRequest,
   images: readonly ChatImage[],
@@ -111,13 +112,13 @@ function writeAll(
   let refused: ApiError | null = null;
   for (const upstream of model.upstreams) {
     try {
-      const written = upstreams.write(plan, model, upstream, request);
+      const written = upstreams.write(config, model, upstream, request);
       const sent = {
         model,
         request,
         body: written.sent.body ?? "",
         images,
-        countImage: (image: ChatImage) => upstreams.imageTokens(plan, upstream, image),
+        countImage: (image: ChatImage) => upstreams.imageTokens(config, upstream, image),
       };
       const bound = inputBound(sent);
       if (bound > inputTokensMax) {

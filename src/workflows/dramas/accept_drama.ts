@@ -33,7 +33,7 @@ export async function acceptDrama(
 /** What a drama would do and cost at the most, if it can be accepted; books nothing. */
 export async function quoteRequest(
   deps: Pick<TaskDeps, "files" | "database">,
-  { plan, account, callbackUrl }: Pick<GenerationCall, "plan" | "account" | "callbackUrl">,
+  { config, account, callbackUrl }: Pick<GenerationCall, "config" | "account" | "callbackUrl">,
   model: Model,
   body: DramaBody,
 ): Promise<{ job: DramaJob; quote: Quote }> {
@@ -46,7 +46,7 @@ export async function quoteRequest(
       { param: "callback_url" },
     );
   }
-  const { own, parts } = pricesOf(plan, account, model, checked.until);
+  const { own, parts } = pricesOf(config, account, model, checked.until);
   const job: DramaJob = { ...checked, prices: parts };
-  return { job, quote: quoteDrama(plan, model, own, job) };
+  return { job, quote: quoteDrama(config, model, own, job) };
 }

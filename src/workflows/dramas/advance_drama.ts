@@ -37,31 +37,31 @@ export async function advanceDrama(
   signal: AbortSignal,
 ): Promise<NextStep> {
   const job = task.job as DramaJob;
-  const survey = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
-  if (task.cancel_asked_at !== null && !survey.isComplete) {
-    if (survey.living === 0) return await end(deps, task, job, survey, { status: "cancelled" });
+  const progress = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
+  if (task.cancel_asked_at !== null && !progress.isComplete) {
+    if (progress.living === 0) return await end(deps, task, job, progress, { status: "cancelled" });
     await cancelSubtasks(deps, task.id);
-    return await wait(deps, task, survey, []);
+    return await wait(deps, task, progress, []);
   }
-  if (survey.isComplete) return await conclude(deps, task, job, survey, signal);
-  if (survey.failure !== null && survey.living === 0) {
-    return await end(deps, task, job, survey, { status: "failed", error: survey.failure });
+  if (progress.isComplete) return await conclude(deps, task, job, progress, signal);
+  if (progress.failure !== null && progress.living === 0) {
+    return await end(deps, task, job, progress, { status: "failed", error: progress.failure });
   }
-  const room = job.chain.shotsAtOnce - survey.living;
+  const room = job.chain.shotsAtOnce - progress.living;
   const parts: NewSubtask[] = [];
-  for (const wanted of survey.open.slice(0, Math.max(0, room))) {
+  for (const wanted of progress.open.slice(0, Math.max(0, room))) {
     const id = modelOf(job, wanted);
     const model = (await configForTask(deps, task.declaration, id)).models.get(id);
-    const part = model === undefined ? null : newPart(model, job, survey, wanted);
+    const part = model === undefined ? null : newPart(model, job, progress, wanted);
     // A model of the chain is gone: what is there is kept, and paid for.
     if (part === null) {
-      if (survey.living > 0) return await wait(deps, task, survey, []);
+      if (progress.living > 0) return await wait(deps, task, progress, []);
       const { code, message } = modelGone();
-      return await end(deps, task, job, survey, { status: "failed", error: { code, message } });
+      return await end(deps, task, job, progress, { status: "failed", error: { code, message } });
     }
     parts.push(part);
   }
-  return await wait(deps, task, survey, parts);
+  return await wait(deps, task, progress, parts);
 }
 
 async function wait(
@@ -70,13 +70,13 @@ async function wait(
   { stage, stages, progress }: DramaProgress,
   parts: readonly NewSubtask[],
 ): Promise<NextStep> {
-  const plan = await deps.plan(task.declaration);
+  const config = await deps.plan(task.declaration);
   const next = await createSubtasks(
     deps,
     task,
     parts,
     { stage, stages, progress },
-    (model) => plan.models.get(model)?.deadlineSeconds ?? 1800,
+    (model) => config.models.get(model)?.deadlineSeconds ?? 1800,
   );
   deps.watch.changed(task.id);
   return next;
@@ -94,7 +94,7 @@ function modelOf({ chain }: DramaJob, { part, stage }: WantedSubtask): string {
 function newPart(
   model: Model,
   job: DramaJob,
-  survey: DramaProgress,
+  progress: DramaProgress,
   { part, stage, shot, attempt }: WantedSubtask & { attempt: number },
 ): NewSubtask {
   const { id, type } = model;
@@ -103,7 +103,7 @@ function newPart(
     const text = stage === "script" ? script : roles!;
     const written: TextJob = {
       stage,
-      prompt: textPrompt(job, text.prompt, survey.script),
+      prompt: textPrompt(job, text.prompt, progress.script),
       schema: stageSchema(job, stage),
       max_output_tokens: text.maxOutputTokens,
       tries: job.chain.tries,
@@ -111,10 +111,15 @@ function newPart(
     };
     return { part, attempt, type: "chat", model: id, job: written };
   }
-  const context: ShotContext = { job, script: survey.script!, roles: survey.roles!, shot: shot! };
+  const context: ShotContext = {
+    job,
+    script: progress.script!,
+    roles: progress.roles!,
+    shot: shot!,
+  };
   if (part.startsWith("speech/")) return { part, attempt, type, model: id, job: lineJob(context)! };
   const ability = abilityOf(model);
-  const picture = survey.pictures.get(shot!)?.file_id ?? null;
+  const picture = progress.pictures.get(shot!)?.file_id ?? null;
   const made = stage === "storyboard"
     ? imageJob(context, ability)
     : videoJob(context, picture, ability);
@@ -135,29 +140,29 @@ async function conclude(
   deps: TaskDeps,
   task: ClaimedTask,
   job: DramaJob,
-  survey: DramaProgress,
+  progress: DramaProgress,
   signal: AbortSignal,
 ): Promise<NextStep> {
   if (job.until !== "video") {
-    const outputs = survey.stages.at(-1)!.outputs.map((output, index) => ({ ...output, index }));
-    return await end(deps, task, job, survey, { status: "succeeded", outputs });
+    const outputs = progress.stages.at(-1)!.outputs.map((output, index) => ({ ...output, index }));
+    return await end(deps, task, job, progress, { status: "succeeded", outputs });
   }
   let final = task.outputs[0] as StoredOutput | undefined;
   if (final === undefined) {
     try {
-      final = await join(deps, task, survey, signal);
+      final = await join(deps, task, progress, signal);
     } catch (error) {
       if (!(error instanceof CannotJoin)) throw error;
       deps.log("warn", "shots cannot be joined", { task_id: task.id, error });
       const message = "The shots cannot be joined to one video; each is listed by itself.";
-      const failed = { ...survey, made: { ...survey.made, episodes: 0 as const } };
+      const failed = { ...progress, made: { ...progress.made, episodes: 0 as const } };
       return await end(deps, task, job, failed, {
         status: "failed",
         error: { code: "upstream_failed", message },
       });
     }
   }
-  return await end(deps, task, job, survey, { status: "succeeded", outputs: [final] });
+  return await end(deps, task, job, progress, { status: "succeeded", outputs: [final] });
 }
 
 async function join(
@@ -196,21 +201,21 @@ async function end(
   deps: TaskDeps,
   task: ClaimedTask,
   job: DramaJob,
-  survey: DramaProgress,
+  progress: DramaProgress,
   ending: {
     status: EndStatus;
     outputs?: readonly TaskOutput[];
     error?: { code: string; message: string };
   },
 ): Promise<NextStep> {
-  const { paid, made } = survey;
+  const { paid, made } = progress;
   const { service: { currencyScale: scale } } = await deps.plan(task.declaration);
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),
     units: made.shots,
-    stage: survey.stage,
-    stages: survey.stages,
+    stage: progress.stage,
+    stages: progress.stages,
   });
   return "done";
 }

@@ -30,14 +30,14 @@ export interface Made {
 
 /** Prices of every model that a chain uses up to a stage, and of the drama itself. */
 export function pricesOf(
-  plan: Config,
+  config: Config,
   account: PricedAccount,
   model: Model,
   until: DramaStage,
 ): { own: Price; parts: Record<string, PriceSnapshot> } {
   const now = Date.now();
   const find = (id: string) => {
-    const price = priceFor(plan, account, id, now);
+    const price = priceFor(config, account, id, now);
     if (price !== null) return price;
     throw new ApiError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",
@@ -57,7 +57,7 @@ export function pricesOf(
 const RETOKENIZED = 2;
 
 /** The most a drama can cost: every shot made, every text as long as it may be. */
-export function quoteDrama(plan: Config, model: Model, own: Price, job: DramaJob): Quote {
+export function quoteDrama(config: Config, model: Model, own: Price, job: DramaJob): Quote {
   const { chain, given, shots_max, until } = job;
   const wanted = new Set(stagesUntil(until));
   const shots = given.script?.scenes.length ?? shots_max;
@@ -70,7 +70,7 @@ export function quoteDrama(plan: Config, model: Model, own: Price, job: DramaJob
       schema: stageSchema(job, stage),
       max_output_tokens: maxOutputTokens,
     };
-    const model = plan.models.get(id)!;
+    const model = config.models.get(id)!;
     const request = textRequest(asked, id, model.capabilities.has("json_schema"));
     const usage = maxTextUsage(model, request);
     most.push([id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + more }]);
@@ -94,7 +94,7 @@ export function quoteDrama(plan: Config, model: Model, own: Price, job: DramaJob
     }
     if (video!.speech !== null && given.lines?.[shot] === undefined) {
       const { model: id, charactersMax } = video!.speech;
-      most.push([id, maxUsage(plan.models.get(id)!, { input: "x".repeat(charactersMax) })]);
+      most.push([id, maxUsage(config.models.get(id)!, { input: "x".repeat(charactersMax) })]);
     }
   }
   const hasShots = wanted.has("storyboard");
@@ -106,7 +106,7 @@ export function quoteDrama(plan: Config, model: Model, own: Price, job: DramaJob
   });
   const amounts = most.map(([id, usage]) => {
     const price = priceFrom(job.prices[id]!);
-    return quoteUsage(plan.models.get(id)!, price, usage).amount;
+    return quoteUsage(config.models.get(id)!, price, usage).amount;
   });
   return { ...fee, kind: null, units: 0n, amount: [fee.amount, ...amounts].reduce(add) };
 }

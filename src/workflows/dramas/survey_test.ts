@@ -96,12 +96,12 @@ Deno.test("a failed shot is tried again, then the drama fails with what is there
   const once = [...TEXTS, row("storyboard/1", "succeeded"), row("storyboard/2", "failed")];
   assert.deepEqual(openParts(once), ["storyboard/2#2", "storyboard/3#1"]);
   const twice = [...once, row("storyboard/2", "failed", { attempt: 2, error_message: "No." })];
-  const survey = dramaProgress(JOB, twice);
-  assert.deepEqual(survey.open, []);
-  assert.equal(survey.failure?.message, "Shot 2 failed (storyboard): No.");
-  assert.equal(survey.stages[2]!.status, "failed");
-  assert.equal(survey.stages[2]!.outputs.length, 1);
-  assert.deepEqual(survey.paid.map(({ stage, shot }) => [stage, shot]), [
+  const progress = dramaProgress(JOB, twice);
+  assert.deepEqual(progress.open, []);
+  assert.equal(progress.failure?.message, "Shot 2 failed (storyboard): No.");
+  assert.equal(progress.stages[2]!.status, "failed");
+  assert.equal(progress.stages[2]!.outputs.length, 1);
+  assert.deepEqual(progress.paid.map(({ stage, shot }) => [stage, shot]), [
     ["script", null],
     ["roles", null],
     ["storyboard", 1],
@@ -111,9 +111,9 @@ Deno.test("a failed shot is tried again, then the drama fails with what is there
 Deno.test("what an earlier task gave is neither made nor paid for", () => {
   const job = { ...JOB, until: "roles" as const, given: { script: SCRIPT } };
   assert.deepEqual(openParts([], job), ["roles#1"]);
-  const survey = dramaProgress(job, [row("roles", "succeeded")]);
-  assert.equal(survey.isComplete, true);
-  assert.deepEqual(survey.paid.map(({ stage }) => stage), ["roles"]);
+  const progress = dramaProgress(job, [row("roles", "succeeded")]);
+  assert.equal(progress.isComplete, true);
+  assert.deepEqual(progress.paid.map(({ stage }) => stage), ["roles"]);
 });
 
 Deno.test("progress only grows as parts end, whatever their order", () => {

@@ -37,15 +37,15 @@ export async function writeText(
     return "done";
   }
   const job = task.job as TextJob;
-  const plan = await configForTask(deps, task.declaration, task.model);
-  const model = plan.models.get(task.model);
+  const config = await configForTask(deps, task.declaration, task.model);
+  const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
   let reply;
   try {
     const given = await upstreams.first(
-      { plan, model, account: task.account_id, signal },
-      (at) => askWhole(at, upstreams.write(plan, model, at.upstream, request)),
+      { config, model, account: task.account_id, signal },
+      (at) => askWhole(at, upstreams.write(config, model, at.upstream, request)),
     );
     given.release();
     reply = given.value;
@@ -57,11 +57,11 @@ export async function writeText(
   const text = reply.choices[0]?.message.content ?? "";
   const answer = readAnswer<Script | Roles>(text, job.schema);
   if (answer === null) {
-    const refusal = new ApiError(
+    const apiError = new ApiError(
       "upstream_failed",
       "The model did not answer in the form that was asked for: try again.",
     );
-    return await again(deps, task, job, refusal);
+    return await again(deps, task, job, apiError);
   }
   const meter = new ChatMeter(request);
   meter.addReply(reply);

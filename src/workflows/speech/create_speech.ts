@@ -20,7 +20,7 @@ export interface SpeechDeps {
 export interface SpeechCall {
   requestId: string;
   clientRequestId: string | null;
-  plan: Config;
+  config: Config;
   account: string;
   model: Model;
   quote: Quote;
@@ -67,18 +67,18 @@ async function firstThatSpeaks(
   call: SpeechCall,
   signal: AbortSignal,
 ): Promise<Spoken> {
-  const { plan, model } = call;
+  const { config, model } = call;
   const tried: string[] = [];
   let last: UpstreamFailure | null = null;
   while (true) {
-    const choice = media.choose(plan, model, tried, { account: call.account });
+    const choice = media.choose(config, model, tried, { account: call.account });
     if (choice.upstream === null) {
       if (last !== null) throw jobError(last.kind, last.options.param);
       throw noSpeechUpstream(model, choice.retryAfterMs);
     }
-    const spot: UpstreamAssignment = { plan, model, upstream: choice.upstream };
+    const assignment: UpstreamAssignment = { config, model, upstream: choice.upstream };
     try {
-      return { ...await speakAt(media, spot, call, signal), upstream: choice.upstream };
+      return { ...await speakAt(media, assignment, call, signal), upstream: choice.upstream };
     } catch (error) {
       // Out of time, or nobody listens any more: neither is a fault of ours.
       if (signal.aborted) throw jobError("timeout");
@@ -95,13 +95,13 @@ async function firstThatSpeaks(
 
 async function speakAt(
   media: MediaCalls,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   { requestId, speech, account }: SpeechCall,
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
   const { seconds_max: _, ...parameters } = speech.parameters;
   const submitted = await media.submit(
-    spot,
+    assignment,
     {
       type: "speech",
       reference: requestId,
@@ -114,7 +114,7 @@ async function speakAt(
     { account },
   );
   try {
-    return await soundOf(media, spot, submitted, signal);
+    return await soundOf(media, assignment, submitted, signal);
   } catch (error) {
     // The job was accepted: unless it says itself that it failed, it may be paid for.
     if (!(error instanceof UpstreamFailure) || error instanceof JobFailed) throw error;
@@ -127,13 +127,13 @@ class JobFailed extends UpstreamFailure {}
 
 async function soundOf(
   media: MediaCalls,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   submitted: Submitted,
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
   const seen = submitted.id === null
     ? submitted.seen
-    : await outcomeOf(media, spot, submitted.id, submitted.seen, signal);
+    : await outcomeOf(media, assignment, submitted.id, submitted.seen, signal);
   if (seen.state === "failed") {
     const { kind, param } = seen.fault;
     throw new JobFailed(kind, "the job failed", { param, sent: "refused" });
@@ -142,7 +142,7 @@ async function soundOf(
   if (seen.state !== "succeeded" || output === undefined) {
     throw new UpstreamFailure("failed", "there is no sound");
   }
-  const { body } = await media.fetchOutput(spot, output, signal);
+  const { body } = await media.fetchOutput(assignment, output, signal);
   const bytes = await readAll(body);
   if (bytes.length === 0) throw new UpstreamFailure("unreadable", "the sound is empty");
   return { bytes, usage: seen.usage };
@@ -151,17 +151,17 @@ async function soundOf(
 /** Some make speech in the background: they are looked at until it is there. */
 async function outcomeOf(
   media: MediaCalls,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   id: string,
   first: JobStatus | undefined,
   signal: AbortSignal,
 ): Promise<JobStatus> {
-  const { firstMs, maxMs } = media.polling(spot);
+  const { firstMs, maxMs } = media.polling(assignment);
   let seen = first;
   for (let pace = firstMs;; pace = Math.min(maxMs, pace * 1.5)) {
     if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") return seen;
     await rest(pace, signal);
-    seen = await media.look(spot, id, signal);
+    seen = await media.look(assignment, id, signal);
   }
 }
 

@@ -18,7 +18,7 @@ export interface GenerationCall {
   requestId: string;
   clientRequestId: string | null;
   identity: IdempotencyIdentity | null;
-  plan: Config;
+  config: Config;
   account: PricedAccount;
   /** Living tasks that the account may have. */
   livingMax: number;
@@ -32,8 +32,8 @@ export async function acceptGeneration(
   model: Model,
   body: GenerationBody,
 ): Promise<CreatedTask> {
-  const checked = await checkGeneration(deps.files, call.plan, call.account.id, model, body);
-  if (!call.plan.outbound.allowPrivate) {
+  const checked = await checkGeneration(deps.files, call.config, call.account.id, model, body);
+  if (!call.config.outbound.allowPrivate) {
     const linked = checked.job.inputs.flatMap((input, at) =>
       "url" in input ? [{ url: input.url, param: `input_images.${at}` }] : []
     );
@@ -50,7 +50,7 @@ export async function acceptChecked(
   model: Model,
   { job, most }: Omit<CheckedGeneration, "job"> & { job: unknown },
 ): Promise<CreatedTask> {
-  const quote = quoteFor(call.plan, call.account, model, most);
+  const quote = quoteFor(call.config, call.account, model, most);
   return await deps.creation.create({ ...taskOf(call, model), job, quote });
 }
 
@@ -63,16 +63,16 @@ export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" 
     identity: call.identity,
     type: model.type,
     model: model.id,
-    declaration: call.plan.version,
+    declaration: call.config.version,
     callbackUrl: call.callbackUrl,
-    queueSeconds: call.plan.requests.queueSecondsMax,
+    queueSeconds: call.config.requests.queueSecondsMax,
     deadlineSeconds: model.deadlineSeconds,
     livingMax: call.livingMax,
   };
 }
 
-export function quoteFor(plan: Config, account: PricedAccount, model: Model, most: Usage): Quote {
-  const price = priceFor(plan, account, model.id, Date.now());
+export function quoteFor(config: Config, account: PricedAccount, model: Model, most: Usage): Quote {
+  const price = priceFor(config, account, model.id, Date.now());
   if (price === null) {
     throw new ApiError("model_unavailable", `The model "${model.id}" has no price.`, {
       param: "model",

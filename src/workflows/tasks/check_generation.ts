@@ -24,7 +24,7 @@ const FILE_KINDS = { image: "a picture", audio: "a sound", video: "a video" } as
 /** Checks a request against its model's limits and capabilities, and its files against their owner. */
 export async function checkGeneration(
   files: Files,
-  plan: Config,
+  config: Config,
   account: string,
   model: Model,
   body: GenerationBody,
@@ -33,9 +33,9 @@ export async function checkGeneration(
   if (prompt !== null) checkLength(model, prompt, "prompt");
   switch (model.type) {
     case "image":
-      return await checkImage(files, plan, account, model, body, prompt);
+      return await checkImage(files, config, account, model, body, prompt);
     case "video":
-      return await checkVideo(files, plan, account, model, body, prompt);
+      return await checkVideo(files, config, account, model, body, prompt);
     case "avatar":
       return await checkAvatar(files, account, model, body);
     default:
@@ -45,13 +45,13 @@ export async function checkGeneration(
 
 async function checkImage(
   files: Files,
-  plan: Config,
+  config: Config,
   account: string,
   model: Model,
   body: GenerationBody,
   prompt: string | null,
 ): Promise<CheckedGeneration> {
-  const inputs = await checkPictures(files, plan, account, model, body, "image");
+  const inputs = await checkPictures(files, config, account, model, body, "image");
   const size = oneOf(model, body, "size", "sizes", "invalid_value");
   const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
   const most = maxUsage(model, body);
@@ -61,13 +61,13 @@ async function checkImage(
 
 async function checkVideo(
   files: Files,
-  plan: Config,
+  config: Config,
   account: string,
   model: Model,
   body: GenerationBody,
   prompt: string | null,
 ): Promise<CheckedGeneration> {
-  const inputs = await checkPictures(files, plan, account, model, body, "video");
+  const inputs = await checkPictures(files, config, account, model, body, "video");
   const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
   const length = oneOf(model, body, "duration", "durations", "duration_not_allowed");
   const most = maxUsage(model, { ...body, ...length });
@@ -106,7 +106,7 @@ async function checkAvatar(
 /** Pictures to work from: allowed, not too many, each an address that may be fetched or the account's own. */
 async function checkPictures(
   files: Files,
-  plan: Config,
+  config: Config,
   account: string,
   model: Model,
   body: GenerationBody,
@@ -142,7 +142,7 @@ async function checkPictures(
       const { id } = await ownFile(files, account, { [place]: name }, place, ["image"]);
       inputs.push({ role: "image", file_id: id });
     } else {
-      checkUrl(name, plan.outbound, place, "A file id from POST /v1/files works too.");
+      checkUrl(name, config.outbound, place, "A file id from POST /v1/files works too.");
       inputs.push({ role: "image", url: name });
     }
   }

@@ -6,7 +6,7 @@ import type { TaskDeps } from "./deps.ts";
 
 export interface ConfigVersionOptions {
   sql: Queries;
-  keeper: Pick<ConfigStore, "current" | "text" | "onChange" | "compileStored">;
+  configStore: Pick<ConfigStore, "current" | "text" | "onChange" | "compileStored">;
   log: TaskDeps["log"];
   timing?: Partial<ConfigVersionTiming>;
 }
@@ -58,14 +58,14 @@ export class ConfigVersions implements AsyncDisposable {
   /** Stores the configuration in force, and from then on each that takes over. */
   static async open(options: ConfigVersionOptions): Promise<ConfigVersions> {
     const versions = new ConfigVersions(options);
-    const { keeper, log } = options;
-    versions.#take(keeper.current, keeper.text);
-    await versions.stored(keeper.current.version);
-    keeper.onChange((plan, text) => {
-      versions.#take(plan, text);
-      versions.stored(plan.version).catch((error) => {
+    const { configStore, log } = options;
+    versions.#take(configStore.current, configStore.text);
+    await versions.stored(configStore.current.version);
+    configStore.onChange((config, text) => {
+      versions.#take(config, text);
+      versions.stored(config.version).catch((error) => {
         // The next task stores it, or the next sweep.
-        log("warn", "config version not stored", { version: plan.version, error: String(error) });
+        log("warn", "config version not stored", { version: config.version, error: String(error) });
       });
     });
     versions.#wait();
@@ -85,7 +85,7 @@ export class ConfigVersions implements AsyncDisposable {
 
   /** The configuration of that version; the one in force where it is not stored or cannot be compiled. */
   of(version: string): Config | Promise<Config> {
-    const { current } = this.#options.keeper;
+    const { current } = this.#options.configStore;
     // The same file with a new key in the environment is the same version: the new key counts.
     if (version === current.version) return current;
     const known = this.#compiled.get(version);
@@ -103,29 +103,29 @@ export class ConfigVersions implements AsyncDisposable {
   }
 
   async #read(version: string): Promise<Config> {
-    const { sql, keeper } = this.#options;
+    const { sql, configStore } = this.#options;
     const [row] = await sql<Row[]>`
       select source, files from config_version where version = ${version}`;
     if (row === undefined) {
       this.#report(version, "it is not stored");
-      return keeper.current;
+      return configStore.current;
     }
-    let plan: Config | null = null;
+    let config: Config | null = null;
     try {
-      plan = keeper.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
-      if (plan === null) this.#report(version, "this build cannot compile it");
+      config = configStore.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
+      if (config === null) this.#report(version, "this build cannot compile it");
     } catch (error) {
       this.#report(version, `this build cannot compile it: ${error}`);
     }
-    this.#remember(version, plan);
-    return plan ?? keeper.current;
+    this.#remember(version, config);
+    return config ?? configStore.current;
   }
 
   /** Once for each version: every step of every task of it would repeat the same. */
   #report(version: string, reason: string): void {
     if (this.#reported.has(version)) return;
     this.#reported.add(version);
-    const inForce = this.#options.keeper.current.version;
+    const inForce = this.#options.configStore.current.version;
     this.#options.log("warn", "config version of a task not usable, using the one in force", {
       version,
       in_force: inForce,
@@ -133,14 +133,14 @@ export class ConfigVersions implements AsyncDisposable {
     });
   }
 
-  #take(plan: Config, text: ConfigText): void {
-    this.#unstored.set(plan.version, text);
-    this.#remember(plan.version, plan);
+  #take(config: Config, text: ConfigText): void {
+    this.#unstored.set(config.version, text);
+    this.#remember(config.version, config);
   }
 
-  #remember(version: string, plan: Config | null): void {
+  #remember(version: string, config: Config | null): void {
     this.#compiled.delete(version);
-    this.#compiled.set(version, plan);
+    this.#compiled.set(version, config);
     for (const oldest of this.#compiled.keys()) {
       if (this.#compiled.size <= COMPILED_MAX) break;
       this.#compiled.delete(oldest);
@@ -148,10 +148,10 @@ export class ConfigVersions implements AsyncDisposable {
   }
 
   async #sweep(): Promise<void> {
-    const { sql, keeper, log } = this.#options;
+    const { sql, configStore, log } = this.#options;
     try {
       for (const version of [...this.#unstored.keys()]) await this.stored(version);
-      await storeConfig(sql, keeper.current.version, keeper.text);
+      await storeConfig(sql, configStore.current.version, configStore.text);
       const removed = await sweepConfigs(sql, this.#timing);
       if (removed > 0) log("info", "config versions removed", { removed });
     } catch (error) {

@@ -22,7 +22,7 @@ export interface Copied {
 export async function copyOutputs(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   outputs: readonly UpstreamOutput[],
   signal: AbortSignal,
 ): Promise<Copied> {
@@ -37,7 +37,7 @@ export async function copyOutputs(
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
     for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
       try {
-        const output = await copyOutput(deps, task, spot, ...next, signal);
+        const output = await copyOutput(deps, task, assignment, ...next, signal);
         if (output !== null && !isLast) await recordOutput(deps.database.sql, task, output);
         if (output !== null) stored.push(output);
       } catch (error) {
@@ -46,7 +46,7 @@ export async function copyOutputs(
         deps.log("warn", "result download failed", {
           task_id: task.id,
           index: next[0],
-          provider: spot.upstream.provider,
+          provider: assignment.upstream.provider,
           tries,
           tries_max: deps.downloads.limits.tries,
           error,
@@ -65,13 +65,13 @@ export async function copyOutputs(
 async function copyOutput(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   index: number,
   output: UpstreamOutput,
   signal: AbortSignal,
 ): Promise<StoredOutput | null> {
   try {
-    const { body, mimeType } = await deps.media.fetchOutput(spot, output, signal);
+    const { body, mimeType } = await deps.media.fetchOutput(assignment, output, signal);
     const file = await deps.files.storeOutput(task.account_id, {
       taskId: task.id,
       body,

@@ -15,9 +15,9 @@ export async function handleProviderCallback(
   const [task] = await sql<(AssignedUpstream & { upstream_id: string; declaration: string })[]>`
     select declaration, type, model, provider, upstream_model, upstream_id from task
      where id = ${id} and phase = 'accepted' and completed_at is null`;
-  const spot = task === undefined ? null : await findAssignedUpstream(deps, task);
-  if (spot === null) return;
-  const named = await deps.media.readCallback(spot, body).catch(() => null);
+  const assignment = task === undefined ? null : await findAssignedUpstream(deps, task);
+  if (assignment === null) return;
+  const named = await deps.media.readCallback(assignment, body).catch(() => null);
   if (named !== null && named !== task!.upstream_id) return;
   await sql`
     update task set wake_at = now()

@@ -14,7 +14,7 @@ const FETCH_TRIES = 3;
  */
 export async function loadInputs(
   deps: TaskDeps,
-  plan: Config,
+  config: Config,
   task: ClaimedTask,
   wanted: "url" | "bytes",
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export async function loadInputs(
   for (const ref of (task.job as TaskJob).inputs) {
     inputs.push(
       "file_id" in ref
-        ? await fromFile(deps, plan, task.account_id, ref, wanted)
+        ? await fromFile(deps, config, task.account_id, ref, wanted)
         : await fromAddress(deps, task.failures, ref, wanted, signal),
     );
   }
@@ -32,14 +32,14 @@ export async function loadInputs(
 
 async function fromFile(
   { files }: TaskDeps,
-  plan: Config,
+  config: Config,
   account: string,
   { role, file_id }: InputRef & { file_id: string },
   wanted: "url" | "bytes",
 ): Promise<MediaInput> {
-  const { uploads } = plan.storage;
+  const { uploads } = config.storage;
   const bytesMax = Math.max(uploads.image, uploads.audio, uploads.video);
-  if (wanted === "url" && isPublic(plan)) {
+  if (wanted === "url" && isPublic(config)) {
     const file = await files.find(account, file_id);
     if (file !== null) {
       const { mimeType, filename } = file;
@@ -74,6 +74,6 @@ async function fromAddress(
 }
 
 /** Nobody outside can reach a gateway that does not say where it is. */
-export function isPublic(plan: Config): boolean {
-  return plan.service.baseUrl?.startsWith("https://") === true;
+export function isPublic(config: Config): boolean {
+  return config.service.baseUrl?.startsWith("https://") === true;
 }

@@ -18,29 +18,29 @@ export async function pollTask(
   task: ClaimedTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
-  const spot = await findAssignedUpstream(deps, task);
-  if (spot === null) return await failLost(deps, task);
+  const assignment = await findAssignedUpstream(deps, task);
+  if (assignment === null) return await failLost(deps, task);
   let seen;
   try {
-    seen = await cancelled(deps, task, spot, signal) ??
-      await deps.media.look(spot, task.upstream_id!, signal);
+    seen = await cancelled(deps, task, assignment, signal) ??
+      await deps.media.look(assignment, task.upstream_id!, signal);
   } catch (error) {
     // A look that fails says nothing of the job.
     if (!(error instanceof UpstreamFailure)) throw error;
-    return await lookLater(deps, task, spot, null);
+    return await lookLater(deps, task, assignment, null);
   }
-  return await conclude(deps, task, spot, seen, signal);
+  return await conclude(deps, task, assignment, seen, signal);
 }
 
 /** What the upstream said to the wish to cancel; null where there is none, or it did not say. */
 async function cancelled(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   signal: AbortSignal,
 ): Promise<JobStatus | null> {
   if (task.cancel_asked_at === null || task.cancel_sent_at !== null) return null;
-  const seen = await deps.media.cancel(spot, task.upstream_id!, signal).catch((error) => {
+  const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
     // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
     if (error instanceof UpstreamFailure && error.sent === "refused") return null;
     throw error;
@@ -53,20 +53,20 @@ async function cancelled(
 export async function conclude(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   seen: JobStatus,
   signal: AbortSignal,
 ): Promise<NextStep> {
   switch (seen.state) {
     case "queued":
     case "running":
-      return await lookLater(deps, task, spot, seen.progress);
+      return await lookLater(deps, task, assignment, seen.progress);
     case "succeeded":
-      return await succeed(deps, task, spot, seen, signal);
+      return await succeed(deps, task, assignment, seen, signal);
     case "failed":
       return await failTask(deps, task, jobError(seen.fault.kind, seen.fault.param));
     case "cancelled":
-      return await endCancelled(deps, task, spot, seen.usage);
+      return await endCancelled(deps, task, assignment, seen.usage);
   }
 }
 
@@ -74,18 +74,24 @@ export async function conclude(
 export async function succeed(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   seen: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
   signal: AbortSignal,
 ): Promise<NextStep> {
   const job = task.job as TaskJob;
   const isRemote = seen.outputs.some((output) => "url" in output);
   const { slots } = deps.downloads;
-  const slot = isRemote ? slots.enter(task.account_id, spot.upstream.provider) : NO_SLOT;
-  if (slot === null) return await lookLater(deps, task, spot, null);
+  const slot = isRemote ? slots.enter(task.account_id, assignment.upstream.provider) : NO_SLOT;
+  if (slot === null) return await lookLater(deps, task, assignment, null);
   using _ = slot;
   if (isRemote) deps.leaveSlot?.();
-  const { stored: outputs, failure } = await copyOutputs(deps, task, spot, seen.outputs, signal);
+  const { stored: outputs, failure } = await copyOutputs(
+    deps,
+    task,
+    assignment,
+    seen.outputs,
+    signal,
+  );
   if (failure !== null && task.download_tries + 1 < deps.downloads.limits.tries) {
     return await downloadLater(deps, task, failure);
   }
@@ -102,7 +108,7 @@ export async function succeed(
     status: "succeeded",
     outputs,
     ...meterTask(task.type, job, outputs, seen.usage),
-    upstream: spot.upstream,
+    upstream: assignment.upstream,
   });
   return "done";
 }
@@ -152,10 +158,10 @@ function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
 async function lookLater(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   progress: number | null,
 ): Promise<NextStep> {
-  const { firstMs, maxMs } = deps.media.polling(spot);
+  const { firstMs, maxMs } = deps.media.polling(assignment);
   const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.looks + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());
   const againInMs = await handBack(deps.database.sql, task, { delayMs, progress, hasLooked: true });

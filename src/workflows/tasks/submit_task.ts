@@ -69,21 +69,21 @@ export async function submitTask(
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const plan = await configForTask(deps, task.declaration, task.model);
-  const model = plan.models.get(task.model);
+  const config = await configForTask(deps, task.declaration, task.model);
+  const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
   const trial = task.looks === 0 ? "first" : "again";
-  const choice = deps.media.choose(plan, model, task.tried, trial);
+  const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
       ? await nextRound(deps, task)
       : { againInMs: await handBack(sql, task, { delayMs: restOf(task, choice.retryAfterMs) }) };
   }
-  const spot: UpstreamAssignment = { plan, model, upstream: choice.upstream };
+  const assignment: UpstreamAssignment = { config, model, upstream: choice.upstream };
   let inputs;
   try {
-    inputs = await loadInputs(deps, plan, task, deps.media.inputsFor(spot), signal);
+    inputs = await loadInputs(deps, config, task, deps.media.inputsFor(assignment), signal);
   } catch (error) {
     // The client's file is gone, or its address leads nowhere good: no upstream would help.
     if (error instanceof ApiError && error.status < 500) return await failTask(deps, task, error);
@@ -95,29 +95,29 @@ export async function submitTask(
   let submitted;
   try {
     submitted = await deps.media.submit(
-      spot,
+      assignment,
       {
         type: task.type as MediaJobType,
         reference: task.id,
         prompt,
         parameters: asked,
         inputs,
-        callbackUrl: isPublic(plan) ? deps.files.callbackUrl(task.id, Date.now()) : null,
+        callbackUrl: isPublic(config) ? deps.files.callbackUrl(task.id, Date.now()) : null,
       },
       signal,
       trial,
     );
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return await afterFailure(deps, task, spot, error);
+    return await afterFailure(deps, task, assignment, error);
   }
   const { id, seen } = submitted;
-  if (id !== null) return await accepted(deps, task, spot, id, seen, signal);
+  if (id !== null) return await accepted(deps, task, assignment, id, seen, signal);
   if (seen.state === "failed") {
     return await afterFailure(
       deps,
       task,
-      spot,
+      assignment,
       new UpstreamFailure(seen.fault.kind, "the job failed at once", {
         param: seen.fault.param,
         sent: "refused",
@@ -128,7 +128,7 @@ export async function submitTask(
   if (seen.state === "succeeded" && seen.outputs.every((output) => "url" in output)) {
     await recordResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
   }
-  return await conclude(deps, task, spot, seen, signal);
+  return await conclude(deps, task, assignment, seen, signal);
 }
 
 /**
@@ -142,7 +142,7 @@ function restOf({ looks }: ClaimedTask, restMs: number): number {
 async function accepted(
   deps: TaskDeps,
   task: ClaimedTask,
-  spot: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   id: string,
   seen: JobStatus | undefined,
   signal: AbortSignal,
@@ -150,9 +150,9 @@ async function accepted(
   await recordAccepted(deps.database.sql, task, id);
   deps.watch.changed(task.id);
   if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") {
-    return await conclude(deps, { ...task, upstream_id: id }, spot, seen, signal);
+    return await conclude(deps, { ...task, upstream_id: id }, assignment, seen, signal);
   }
-  const delayMs = deps.media.polling(spot).firstMs;
+  const delayMs = deps.media.polling(assignment).firstMs;
   const progress = seen?.progress ?? null;
   return { againInMs: await handBack(deps.database.sql, task, { delayMs, progress }) };
 }
@@ -219,11 +219,11 @@ export async function recoverSubmission(
   signal: AbortSignal,
 ): Promise<NextStep> {
   const { sql } = deps.database;
-  const spot = await findAssignedUpstream(deps, task);
-  if (spot === null) return await failLost(deps, task);
+  const assignment = await findAssignedUpstream(deps, task);
+  if (assignment === null) return await failLost(deps, task);
   let found;
   try {
-    found = await deps.media.find(spot, task.id, signal);
+    found = await deps.media.find(assignment, task.id, signal);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return { againInMs: await handBack(sql, task, { delayMs: untilNextLook(deps, task) }) };
@@ -238,17 +238,17 @@ export async function recoverSubmission(
         : new ApiError("upstream_failed", "The model's answer was lost: try again."),
     );
   }
-  if (found !== null) return await accepted(deps, task, spot, found, undefined, signal);
+  if (found !== null) return await accepted(deps, task, assignment, found, undefined, signal);
   const settleSeconds = isAnswered
     ? deps.timing.answeredSeconds
-    : spot.upstream.timeoutSeconds + deps.timing.unansweredSeconds;
+    : assignment.upstream.timeoutSeconds + deps.timing.unansweredSeconds;
   const leftMs = (settleSeconds - (task.sent_seconds ?? 0)) * 1000;
   if (leftMs > 0) {
     const delayMs = Math.min(untilNextLook(deps, task), leftMs);
     return { againInMs: await handBack(sql, task, { delayMs }) };
   }
   await handBackUnsent(sql, task, {
-    tried: [...task.tried, upstreamName(spot.upstream)],
+    tried: [...task.tried, upstreamName(assignment.upstream)],
     lastFailure: task.last_failure ?? UNANSWERED,
     delayMs: 0,
     isNewRound: false,

@@ -86,7 +86,7 @@ export interface TaskRow {
   /** Its next step is due, and nobody has begun it. */
   readonly is_late?: boolean;
   readonly hold_state: HoldState;
-  readonly legs: string[];
+  readonly allocations: string[];
   readonly held: string[];
   readonly taken: string[] | null;
   readonly shortfall: string | null;
@@ -97,14 +97,24 @@ export interface TaskRow {
 
 /** Its receipt's row. */
 export function receiptOf(row: TaskRow): ReceiptRow {
-  const { request_id, client_request_id, model, legs, held, taken, shortfall, usage, price } = row;
+  const {
+    request_id,
+    client_request_id,
+    model,
+    allocations,
+    held,
+    taken,
+    shortfall,
+    usage,
+    price,
+  } = row;
   return {
     id: request_id,
     request_id,
     client_request_id,
     model,
     state: row.hold_state,
-    legs,
+    allocations,
     held,
     taken,
     shortfall,

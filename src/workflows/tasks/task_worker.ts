@@ -68,10 +68,10 @@ async function advanceMedia(
     case "chained":
       throw new Error(`A ${task.type} is no chain`);
     case "copying": {
-      const spot = await findAssignedUpstream(deps, task);
-      if (spot === null) return await failLost(deps, task);
+      const assignment = await findAssignedUpstream(deps, task);
+      if (assignment === null) return await failLost(deps, task);
       const result = task.result as { outputs: UpstreamOutput[]; usage: MediaUsage | null };
-      return await succeed(deps, task, spot, result, signal);
+      return await succeed(deps, task, assignment, result, signal);
     }
   }
 }
@@ -79,14 +79,14 @@ async function advanceMedia(
 /** Its time is over, whatever the upstream still does with it: nothing is charged. */
 async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): Promise<NextStep> {
   // Before the end: the configuration of a task is stored for as long as it is not over.
-  const spot = await findAssignedUpstream(deps, task);
+  const assignment = await findAssignedUpstream(deps, task);
   const isEnded = await finishTask(deps, task, {
     status: "expired",
     error: { code: "upstream_timeout", message: "The task was not finished in time." },
   });
   if (isEnded && task.phase === "chained") await cancelSubtasks(deps, task.id);
-  if (isEnded && spot !== null && task.upstream_id !== null) {
-    await deps.media.cancel(spot, task.upstream_id, signal).catch(() => null);
+  if (isEnded && assignment !== null && task.upstream_id !== null) {
+    await deps.media.cancel(assignment, task.upstream_id, signal).catch(() => null);
   }
   return "done";
 }

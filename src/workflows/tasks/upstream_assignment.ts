@@ -16,9 +16,9 @@ export async function findAssignedUpstream(
   deps: Pick<TaskDeps, "plan" | "currentPlan">,
   task: AssignedUpstream & { declaration: string },
 ): Promise<UpstreamAssignment | null> {
-  const plan = await deps.plan(task.declaration);
-  if (task.provider === null || plan.providers.get(task.provider)?.on !== false) {
-    return spotOf(plan, task);
+  const config = await deps.plan(task.declaration);
+  if (task.provider === null || config.providers.get(task.provider)?.on !== false) {
+    return spotOf(config, task);
   }
   // Its key is gone from the environment; the configuration in force may have another for the same provider.
   const current = deps.currentPlan();
@@ -31,8 +31,8 @@ export async function configForTask(
   declaration: string,
   model: string,
 ): Promise<Config> {
-  const plan = await deps.plan(declaration);
-  return plan.withheld.some((each) => each.model === model) ? deps.currentPlan() : plan;
+  const config = await deps.plan(declaration);
+  return config.withheld.some((each) => each.model === model) ? deps.currentPlan() : config;
 }
 
 /** Ends a task whose provider cannot be called any more; everything goes back. */
@@ -54,11 +54,11 @@ export async function failLost(deps: TaskDeps, task: ClaimedTask): Promise<"done
 }
 
 /** Where a task is, in one configuration. The model may be gone from it; the provider must be there. */
-function spotOf(plan: Config, task: AssignedUpstream): UpstreamAssignment | null {
+function spotOf(config: Config, task: AssignedUpstream): UpstreamAssignment | null {
   const { provider: name, upstream_model } = task;
-  const provider = name === null ? undefined : plan.providers.get(name);
+  const provider = name === null ? undefined : config.providers.get(name);
   if (provider === undefined || name === null || upstream_model === null) return null;
-  const model = plan.models.get(task.model);
+  const model = config.models.get(task.model);
   const known = model?.upstreams.find((each) =>
     each.provider === name && each.model === upstream_model
   );
@@ -72,7 +72,7 @@ function spotOf(plan: Config, task: AssignedUpstream): UpstreamAssignment | null
       cost: null,
     };
   const bare = { id: task.model, type: task.type, limits: {} } as Model;
-  return { plan, model: model ?? bare, upstream };
+  return { config, model: model ?? bare, upstream };
 }
 
 export function modelGone(): ApiError {

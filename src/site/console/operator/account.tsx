@@ -51,7 +51,7 @@ export function creditAccount(deps: ConsoleDeps) {
         reference,
         expiresAt,
       });
-      const what = money(amount, c.env.plan.service.currency);
+      const what = money(amount, c.env.config.service.currency);
       return seeOtherWith(
         c,
         `${ACCOUNTS}/${account}`,
@@ -71,12 +71,12 @@ export function planAccount(deps: ConsoleDeps) {
   return async function planAccount(c: SiteContext): Promise<Response> {
     const account = c.req.param("id") ?? "";
     const { plan = "", ends_at } = await readSiteForm(c);
-    if (!c.env.plan.plans.has(plan)) {
+    if (!c.env.config.plans.has(plan)) {
       return await sendAccount(deps, c, { plan: "There is no such plan." });
     }
     try {
       const expiresAt = readDay(ends_at);
-      await setPlan(deps.database, deps.changes, { account, plan, expiresAt });
+      await setPlan(deps.database, deps.cluster, { account, plan, expiresAt });
       return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `The account is on ${plan}.`);
     } catch (error) {
       return await sendAccount(deps, c, { plan: apiErrorText(error) });
@@ -85,12 +85,12 @@ export function planAccount(deps: ConsoleDeps) {
 }
 
 /** POST /console/operator/accounts/{id}/keys/{key}/revoke */
-export function revokeAccountKey({ database, changes }: ConsoleDeps) {
+export function revokeAccountKey({ database, cluster }: ConsoleDeps) {
   return async function revokeAccountKey(c: SiteContext): Promise<Response> {
     const [account, id] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
     const key = (await listKeys(database.sql, account)).find((each) => each.id === id);
     if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, changes, id);
+    await revokeKey(database, cluster, id);
     return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `The key ${key.name} is revoked.`);
   };
 }
@@ -116,7 +116,7 @@ async function sendAccount(
   faults: Faults = {},
 ): Promise<Response> {
   const { sql } = database;
-  const { service } = c.env.plan;
+  const { service } = c.env.config;
   const account = await findAccount(sql, c.req.param("id") ?? "");
   const [now, rows, keys, movements] = await Promise.all([
     readBalance(sql, account.id, service.currency),
@@ -145,7 +145,13 @@ async function sendAccount(
       <BalanceFigures balance={now} />
       <div class="grid billing-grid">
         <CreditForm c={c} account={account.id} faults={faults} />
-        <PlanForm c={c} account={account.id} plan={c.env.plan} now={now.plan} fault={faults.plan} />
+        <PlanForm
+          c={c}
+          account={account.id}
+          config={c.env.config}
+          now={now.plan}
+          fault={faults.plan}
+        />
       </div>
       {totals.calls + totals.failed > 0 && (
         <section class="card stack">
@@ -200,7 +206,7 @@ function CreditForm(
           />
           <Field
             name="amount"
-            label={`Amount in ${c.env.plan.service.currency}`}
+            label={`Amount in ${c.env.config.service.currency}`}
             inputmode="decimal"
             pattern="\d{1,20}(\.\d{1,12})?"
             placeholder="10.00"
@@ -226,15 +232,15 @@ function CreditForm(
 }
 
 function PlanForm(
-  { c, account, plan, now, fault }: {
+  { c, account, config, now, fault }: {
     c: SiteContext;
     account: string;
-    plan: Config;
+    config: Config;
     now: { name: string; expires_at: string | null };
     fault: string | undefined;
   },
 ) {
-  const plans = [...plan.plans.values()].map(({ id, name }) => [id, name] as const);
+  const plans = [...config.plans.values()].map(({ id, name }) => [id, name] as const);
   return (
     <section class="card stack-s">
       <h2 class="card-title">Plan</h2>

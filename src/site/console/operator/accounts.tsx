@@ -26,7 +26,7 @@ export function createAccountPage(deps: ConsoleDeps) {
     if (name === "" || name.length > 200) {
       return await sendAccounts(deps, c, "A name has 1 to 200 characters.");
     }
-    if (!c.env.plan.plans.has(plan)) return await sendAccounts(deps, c, "There is no such plan.");
+    if (!c.env.config.plans.has(plan)) return await sendAccounts(deps, c, "There is no such plan.");
     try {
       const email = (form.email ?? "").trim() || undefined;
       const { id } = await createAccount(deps.database.sql, { name, email, plan });
@@ -43,7 +43,7 @@ async function sendAccounts(
   fault?: string,
 ): Promise<Response> {
   const { sql } = database;
-  const { currency } = c.env.plan.service;
+  const { currency } = c.env.config.service;
   const { q = "", after } = c.req.query();
   const { data, hasMore } = await listAccounts(sql, {
     limit: PAGE,
@@ -52,7 +52,7 @@ async function sendAccounts(
     search: q.trim(),
   });
   const balances = await availableBalances(sql, data.map(({ id }) => id));
-  const plans = [...c.env.plan.plans.values()].map(({ id, name }) => [id, name] as const);
+  const plans = [...c.env.config.plans.values()].map(({ id, name }) => [id, name] as const);
   return sendConsole(
     c,
     { section: "accounts", title: "Accounts", status: fault === undefined ? 200 : 400 },

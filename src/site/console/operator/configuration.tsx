@@ -17,12 +17,12 @@ const CAUSES: Readonly<Record<Reload["cause"], string>> = {
 };
 
 /** GET /console/operator/declaration: what is in force, and how the last reload went. */
-export function configurationPage({ keeper, changes }: ConsoleDeps) {
+export function configurationPage({ configStore, cluster }: ConsoleDeps) {
   return function declarationPage(c: SiteContext): Response {
-    const { current, lastReload: last, lastChange: change } = keeper;
+    const { current, lastReload: last, lastChange: change } = configStore;
     const nodes = [
-      { id: changes.nodeId, declaration: current.version, note: "this one" },
-      ...changes.peers.map(({ id, declaration, isAhead }) => ({
+      { id: cluster.nodeId, declaration: current.version, note: "this one" },
+      ...cluster.peers.map(({ id, declaration, isAhead }) => ({
         id,
         declaration,
         note: declaration === current.version ? "" : isAhead ? "newer" : "older",
@@ -129,9 +129,9 @@ export function configurationPage({ keeper, changes }: ConsoleDeps) {
 }
 
 /** POST /console/operator/declaration/reload */
-export function reloadConfiguration({ keeper }: ConsoleDeps) {
+export function reloadConfiguration({ configStore }: ConsoleDeps) {
   return async function reloadDeclaration(c: SiteContext): Promise<Response> {
-    const { ok, changes, faults } = await keeper.reload("api");
+    const { ok, changes, faults } = await configStore.reload("api");
     const errors = faults.filter(({ severity }) => severity === "error").length;
     return seeOtherWith(
       c,

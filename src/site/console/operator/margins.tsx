@@ -24,7 +24,7 @@ interface Line {
 /** GET /console/operator/margins: what came in, and what upstreams charge for it. */
 export function marginsPage({ database }: ConsoleDeps) {
   return async function marginsPage(c: SiteContext): Promise<Response> {
-    const { currency } = c.env.plan.service;
+    const { currency } = c.env.config.service;
     const asked = c.req.query("days");
     const days = SPANS.some(([value]) => value === asked) ? asked! : "30";
     const span = Number(days);

@@ -9,11 +9,11 @@ import { Head, sendConsole } from "../shell.tsx";
 /** GET /console/operator/providers: who answers, and how each fares on this node. */
 export function providersPage({ upstreams }: ConsoleDeps) {
   return function providersPage(c: SiteContext): Response {
-    const { plan } = c.env;
+    const { config } = c.env;
     const now = performance.now();
-    const served = [...plan.providers.values()].map((provider) => ({
+    const served = [...config.providers.values()].map((provider) => ({
       provider,
-      upstreams: [...plan.models.values()].flatMap((model) =>
+      upstreams: [...config.models.values()].flatMap((model) =>
         model.upstreams.filter((upstream) => upstream.provider === provider.id)
           .map((upstream) => ({ model, upstream, health: upstreams.healthOf(upstream) }))
       ),
