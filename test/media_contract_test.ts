@@ -85,8 +85,8 @@ async function take(
   if (step.fails !== undefined) {
     await assert.rejects(verbs[step.do](), (error) => {
       assert.ok(error instanceof UpstreamFailure, String(error));
-      const { kind, sent, options: { param } } = error;
-      assert.deepEqual({ kind, sent, ...(param === undefined ? {} : { param }) }, step.fails);
+      const { kind, received, options: { param } } = error;
+      assert.deepEqual({ kind, received, ...(param === undefined ? {} : { param }) }, step.fails);
       // What a client may be told is made of these alone.
       hidesProvider({ kind, param });
       return true;

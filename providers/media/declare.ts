@@ -93,7 +93,7 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
       return { id };
     },
     fault: (status, body) => plainly(faults.read(status, body)),
-    isRefusal: (status, body) => faults.isRefusal(status, body),
+    isDeclined: (status, body) => faults.isDeclined(status, body),
     keyHeaders: (target) => authOf(provider, target),
     isFinal: (step, status) => failedOn[step].has(status),
   };

@@ -178,8 +178,8 @@ export class Admission {
 }
 
 /** It answered that it failed, and asked for no rest: the job may be what it fails on. */
-function isOfJob({ kind, sent, isAnswered, options }: UpstreamFailure): boolean {
-  return kind === "failed" && (sent === "refused" || isAnswered) &&
+function isOfJob({ kind, received, hasProviderResponse, options }: UpstreamFailure): boolean {
+  return kind === "failed" && (received === "declined" || hasProviderResponse) &&
     options.retryAfterSeconds === undefined;
 }
 

@@ -13,14 +13,14 @@ const config = planOf({
 const provider = config.providers.get("p")!;
 const [upstream] = config.models.get("m")!.upstreams;
 
-const OF_JOB = new UpstreamFailure("failed", "500", { sent: "refused" });
+const OF_JOB = new UpstreamFailure("failed", "500", { received: "declined" });
 const ILL = [
-  new UpstreamFailure("failed", "500", { sent: "refused", retryAfterSeconds: 30 }),
-  new UpstreamFailure("failed", "502", { sent: "maybe" }),
-  new UpstreamFailure("overloaded", "503", { sent: "refused" }),
-  new UpstreamFailure("unauthorized", "401", { sent: "refused" }),
-  new UpstreamFailure("unreachable", "nobody there", { sent: "no" }),
-  new UpstreamFailure("timeout", "silence", { sent: "maybe" }),
+  new UpstreamFailure("failed", "500", { received: "declined", retryAfterSeconds: 30 }),
+  new UpstreamFailure("failed", "502", { received: "unknown" }),
+  new UpstreamFailure("overloaded", "503", { received: "declined" }),
+  new UpstreamFailure("unauthorized", "401", { received: "declined" }),
+  new UpstreamFailure("unreachable", "nobody there", { received: "no" }),
+  new UpstreamFailure("timeout", "silence", { received: "unknown" }),
 ];
 
 function open() {
@@ -121,7 +121,7 @@ Deno.test("what a request can provoke keeps out its account alone; an outage eve
     new UpstreamFailure("timeout", "silence"),
     new UpstreamFailure("cut", "the stream ended without its end"),
     new UpstreamFailure("unreadable", "the reply cannot be read"),
-    new UpstreamFailure("unreachable", "the connection broke", { sent: "maybe" }),
+    new UpstreamFailure("unreachable", "the connection broke", { received: "unknown" }),
   ];
   const overloads = [
     failed(429, "rate_limited"),
@@ -133,7 +133,7 @@ Deno.test("what a request can provoke keeps out its account alone; an outage eve
   const outages = [
     failed(401, "unauthorized"),
     failed(401, "unauthorized", 5),
-    new UpstreamFailure("unreachable", "connection refused", { sent: "no" }),
+    new UpstreamFailure("unreachable", "connection refused", { received: "no" }),
   ];
   for (const failure of [...provoked, ...overloads, ...outages]) {
     const admission = new Admission({ adapters: new Map(), onAttempt() {} });

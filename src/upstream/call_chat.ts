@@ -15,6 +15,7 @@ import { EventSplitter } from "./event_stream.ts";
 import { type ChatExchangeAnswer, exchangeChat } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
+import { parseIfJson } from "./parse_if_json.ts";
 import { AbortWatch } from "./watch.ts";
 
 /** One attempt at one upstream. */
@@ -183,26 +184,18 @@ async function send(
     if (failure.kind !== "cut") throw failure;
     throw new UpstreamFailure("unreachable", "the upstream cannot be reached", {
       cause,
-      sent: cause instanceof NotSent ? "no" : "maybe",
+      received: cause instanceof NotSent ? "no" : "unknown",
     });
   }
   watch.seen();
   const { status, fields, body } = answer;
   if (status >= 200 && status < 300) return answer;
   const text = await readText(body, ERROR_BYTES_MAX).catch(() => "");
-  const fault = chat.fault(status, parsed(text));
+  const fault = chat.fault(status, parseIfJson(text));
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
     param: clientParam(fault.param, asked),
     status,
     retryAfterSeconds: retryAfter(fields),
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

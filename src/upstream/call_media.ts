@@ -39,7 +39,7 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
     const { media } = admission.adapterOf(config.providers.get(upstream.provider)!);
     const adapter = media?.[model.type as MediaJobType];
     if (adapter !== undefined) return adapter;
-    throw new UpstreamFailure("unable", `the adapter makes no ${model.type}`, { sent: "no" });
+    throw new UpstreamFailure("unable", `the adapter makes no ${model.type}`, { received: "no" });
   }
 
   function exchangeOf(
@@ -87,7 +87,7 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
         ? admission.enterJob(assignment.upstream, provider, asker)
         : admission.enter(assignment.upstream, provider, asker);
       if (permit === null) {
-        throw new UpstreamFailure("overloaded", "no place is free", { sent: "no" });
+        throw new UpstreamFailure("overloaded", "no place is free", { received: "no" });
       }
       try {
         const submitted = await submit(adapter, exchangeOf(assignment, signal), job);
@@ -162,9 +162,9 @@ async function submit(
       prepared.push(await exchangeMedia(talk, adapter, request));
     } catch (error) {
       // Whatever became of it, the job itself was not handed over.
-      if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
-      const sent = error.isAnswered ? "refused" : "no";
-      throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent });
+      if (!(error instanceof UpstreamFailure) || error.received !== "unknown") throw error;
+      const received = error.hasProviderResponse ? "declined" : "no";
+      throw new UpstreamFailure(error.kind, error.message, { ...error.options, received });
     }
   }
   const request = await adapter.submit(job, target, prepared);
@@ -176,7 +176,9 @@ async function look(adapter: MediaAdapter, talk: MediaExchange, id: string): Pro
   const { target } = talk;
   const { poll, readPolled, result, readResult } = adapter;
   if (poll === undefined || readPolled === undefined) {
-    throw new UpstreamFailure("unable", "jobs of this adapter are not looked at", { sent: "no" });
+    throw new UpstreamFailure("unable", "jobs of this adapter are not looked at", {
+      received: "no",
+    });
   }
   let step: "poll" | "result" = "poll";
   try {
@@ -224,7 +226,10 @@ async function readable<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause, sent: "maybe" });
+    throw new UpstreamFailure("unreadable", "the reply cannot be read", {
+      cause,
+      received: "unknown",
+    });
   }
 }
 
@@ -235,8 +240,8 @@ function failureOf(error: unknown): UpstreamFailure {
     return new UpstreamFailure("unable", error.message, {
       cause: error,
       param: error.param ?? undefined,
-      sent: "no",
+      received: "no",
     });
   }
-  return new UpstreamFailure("failed", "the attempt failed", { cause: error, sent: "maybe" });
+  return new UpstreamFailure("failed", "the attempt failed", { cause: error, received: "unknown" });
 }

@@ -1,6 +1,6 @@
 import { ApiError } from "../lib/api_error.ts";
 import { Deadline } from "./deadline.ts";
-import { explained, type MediaExchange, mimeTypeOf, sendMedia } from "./exchange_media.ts";
+import { type MediaExchange, mimeTypeOf, sendMedia, toFailure } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
 import type { FetchedOutput } from "./media_calls.ts";
@@ -61,7 +61,7 @@ export async function fetchOutput(
       await fetched.body?.cancel();
       throw new UpstreamFailure("failed", `the output answered ${fetched.status}`, {
         status: fetched.status,
-        sent: isPassing(fetched.status) ? "maybe" : "refused",
+        received: isPassing(fetched.status) ? "unknown" : "declined",
       });
     }
     return {
@@ -84,9 +84,9 @@ function failureOf(cause: unknown, deadline: Deadline): UpstreamFailure {
   return cause instanceof ApiError
     ? new UpstreamFailure("unreadable", "the output's address is refused", {
       cause,
-      sent: "refused",
+      received: "declined",
     })
-    : explained(cause, deadline);
+    : toFailure(cause, deadline);
 }
 
 async function* piecesOf(
@@ -103,12 +103,14 @@ async function* piecesOf(
       if (done) return;
       length += piece.length;
       if (length > OUTPUT_BYTES_MAX) {
-        throw new UpstreamFailure("unreadable", "the output is too large", { sent: "refused" });
+        throw new UpstreamFailure("unreadable", "the output is too large", {
+          received: "declined",
+        });
       }
       yield piece;
     }
   } catch (cause) {
-    throw explained(cause, deadline);
+    throw toFailure(cause, deadline);
   } finally {
     // Read to its end or not: nothing more is wanted. A side that is silent may never say that it heard.
     reader.cancel().catch(() => undefined);

@@ -130,11 +130,8 @@ export interface MediaAdapter {
   keyHeaders?(target: UpstreamTarget): Record<string, string>;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
   fault(status: number, body: unknown): UpstreamFault;
-  /**
-   * Whether an error of the server's (5xx) says in so many words that it did not take the request. Without
-   * that a job may have begun.
-   */
-  isRefusal?(status: number, body: unknown): boolean;
+  /** Whether the error code of a 5xx response proves that the job was not started. Never reads error texts. */
+  isDeclined?(status: number, body: unknown): boolean;
   /**
    * Reads a provider's call to us. It is only ever taken as a bell: the id it names is then polled, so a
    * forged one costs a poll and changes nothing.

@@ -52,7 +52,7 @@ async function readBytes(body: BodyReader, max: number): Promise<Uint8Array<Arra
     length += piece.length;
     if (length > max) {
       body.cancel();
-      throw new UpstreamFailure("unreadable", "the reply is too large", { sent: "maybe" });
+      throw new UpstreamFailure("unreadable", "the reply is too large", { received: "unknown" });
     }
     // Copied: the place it stands in is about to be read into again.
     pieces.push(piece.slice());

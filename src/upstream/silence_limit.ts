@@ -15,7 +15,7 @@ export class SilenceLimit {
     const end = () => reject(this.signal.reason);
     const timer = setTimeout(() => {
       this.#silent.abort(
-        new UpstreamFailure("timeout", `no byte within ${this.ms} ms`, { sent: "maybe" }),
+        new UpstreamFailure("timeout", `no byte within ${this.ms} ms`, { received: "unknown" }),
       );
     }, this.ms);
     this.signal.addEventListener("abort", end);

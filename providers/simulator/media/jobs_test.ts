@@ -90,26 +90,26 @@ Deno.test("a job handed in again is the same job, and can be found", STRICT, asy
 Deno.test("an id that nobody gave out is unknown", STRICT, async () => {
   const client = new MediaClient();
   for (const id of ["job_", "job_AAAA", "x", "job_%"]) {
-    await assert.rejects(client.look(id), failsWith({ sent: "refused" }));
+    await assert.rejects(client.look(id), failsWith({ received: "declined" }));
   }
 });
 
 Deno.test("errors at the door accept nothing", STRICT, async () => {
   const kinds = {
-    400: ["rejected", "refused"],
-    401: ["unauthorized", "refused"],
-    429: ["rate_limited", "refused"],
+    400: ["rejected", "declined"],
+    401: ["unauthorized", "declined"],
+    429: ["rate_limited", "declined"],
     // These may be said of a job that was begun all the same.
-    500: ["failed", "maybe"],
-    503: ["overloaded", "maybe"],
+    500: ["failed", "unknown"],
+    503: ["overloaded", "unknown"],
   };
-  for (const [status, [kind, sent]] of Object.entries(kinds)) {
+  for (const [status, [kind, received]] of Object.entries(kinds)) {
     const client = new MediaClient(`status=${status}`);
-    await assert.rejects(client.submit({}), failsWith({ kind, sent } as never));
+    await assert.rejects(client.submit({}), failsWith({ kind, received } as never));
     assert.equal(client.simulator.submissions.size, 0);
   }
   const refused = new MediaClient("refuse");
-  await assert.rejects(refused.submit({}), failsWith({ sent: "no" }));
+  await assert.rejects(refused.submit({}), failsWith({ received: "no" }));
   const wrong = new MediaClient();
   const odd: MediaJob["parameters"][] = [
     { duration: -1 },
@@ -127,7 +127,10 @@ Deno.test("a reply that is lost leaves a job behind that can be found", STRICT, 
     const order of ["cut", "garbage", "truncate", "accept_and_close", "accept_and_answer=503"]
   ) {
     const client = new MediaClient(order);
-    await assert.rejects(client.submit({ reference: "task_a" }), failsWith({ sent: "maybe" }));
+    await assert.rejects(
+      client.submit({ reference: "task_a" }),
+      failsWith({ received: "unknown" }),
+    );
     const id = await client.find("task_a");
     assert.equal((await client.look(id!)).state, "queued", order);
     assert.equal(client.simulator.submissions.get("task_a"), 1);
@@ -231,7 +234,7 @@ Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => 
     client.nowMs += 20_000;
     return [answer, await client.look(id!)];
   };
-  await assert.rejects(cancelled("refused"), failsWith({ sent: "refused" }));
+  await assert.rejects(cancelled("refused"), failsWith({ received: "declined" }));
   const [agreed, after] = await cancelled("ignored");
   assert.deepEqual([agreed!.state, after!.state], ["queued", "succeeded"]);
   const [soon, then] = await cancelled("late");
@@ -253,6 +256,6 @@ Deno.test("over the network it is the same, and submissions can be asked for", S
   assert.deepEqual(await told.json(), { task_net: 1 });
   await using cutting = serveSimulator({ orders: "cut" });
   const lost = new MediaClient("", cutting);
-  await assert.rejects(lost.submit({ reference: "task_lost" }), failsWith({ sent: "maybe" }));
+  await assert.rejects(lost.submit({ reference: "task_lost" }), failsWith({ received: "unknown" }));
   assert.ok(await lost.find("task_lost"));
 });

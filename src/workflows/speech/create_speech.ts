@@ -84,7 +84,7 @@ async function firstThatSpeaks(
       if (signal.aborted) throw jobError("timeout");
       if (!(error instanceof UpstreamFailure)) throw error;
       // It may have been made, and paid for: another upstream would be paid a second time.
-      if (error.isRejection || error.sent === "maybe") {
+      if (error.isRejection || error.received === "unknown") {
         throw jobError(error.kind, error.options.param);
       }
       last = error;
@@ -118,7 +118,7 @@ async function speakAt(
   } catch (error) {
     // The job was accepted: unless it says itself that it failed, it may be paid for.
     if (!(error instanceof UpstreamFailure) || error instanceof JobFailed) throw error;
-    throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent: "maybe" });
+    throw new UpstreamFailure(error.kind, error.message, { ...error.options, received: "unknown" });
   }
 }
 
@@ -136,7 +136,7 @@ async function soundOf(
     : await outcomeOf(media, assignment, submitted.id, submitted.seen, signal);
   if (seen.state === "failed") {
     const { kind, param } = seen.fault;
-    throw new JobFailed(kind, "the job failed", { param, sent: "refused" });
+    throw new JobFailed(kind, "the job failed", { param, received: "declined" });
   }
   const output = seen.state === "succeeded" ? seen.outputs[0] : undefined;
   if (seen.state !== "succeeded" || output === undefined) {

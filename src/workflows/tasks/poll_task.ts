@@ -42,7 +42,7 @@ async function cancelled(
   if (task.cancel_asked_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
     // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
-    if (error instanceof UpstreamFailure && error.sent === "refused") return null;
+    if (error instanceof UpstreamFailure && error.received === "declined") return null;
     throw error;
   });
   await recordCancelSent(deps.database.sql, task);

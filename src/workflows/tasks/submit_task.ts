@@ -120,7 +120,7 @@ export async function submitTask(
       assignment,
       new UpstreamFailure(seen.fault.kind, "the job failed at once", {
         param: seen.fault.param,
-        sent: "refused",
+        received: "declined",
       }),
     );
   }
@@ -165,10 +165,10 @@ async function afterFailure(
 ): Promise<NextStep> {
   const { sql } = deps.database;
   // What became of it is unknown: the next step asks.
-  if (failure.sent === "maybe") {
+  if (failure.received === "unknown") {
     const delayMs = deps.timing.lookMs;
     await handBackUnclear(sql, task, {
-      lastFailure: failure.isAnswered ? failure.kind : UNANSWERED,
+      lastFailure: failure.hasProviderResponse ? failure.kind : UNANSWERED,
       delayMs,
     });
     return { againInMs: delayMs };
@@ -176,7 +176,7 @@ async function afterFailure(
   if (failure.isRejection) {
     return await failTask(deps, task, jobError(failure.kind, failure.options.param));
   }
-  if (failure.foundNoPlace) {
+  if (failure.wasNotAttempted) {
     const { tried, last_failure: lastFailure } = task;
     const delayMs = restOf(task, NO_PLACE_MS);
     await handBackUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });
