@@ -1,5 +1,6 @@
 import { ApiError } from "../lib/api_error.ts";
 import { isStorageUnavailable } from "../platform/database/storage_error.ts";
+import { errorStatus } from "./error_status.ts";
 import { sendJson } from "./exchange.ts";
 
 const STORAGE_RETRY_SECONDS = 2;
@@ -51,7 +52,7 @@ export function renderError(apiError: ApiError, requestId: string): Response {
   if (apiError.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(apiError.retryAfterSeconds);
   }
-  if (apiError.status === 401) headers["www-authenticate"] = "Bearer";
+  if (apiError.kind === "unauthenticated") headers["www-authenticate"] = "Bearer";
   if (apiError.code === "method_not_allowed") headers.allow = String(apiError.cause ?? "");
-  return sendJson(JSON.stringify(errorBody(apiError, requestId)), apiError.status, headers);
+  return sendJson(JSON.stringify(errorBody(apiError, requestId)), errorStatus(apiError), headers);
 }

@@ -160,7 +160,9 @@ export class RequestHandler {
     exchange.refusal = apiError.code;
     this.deps.metrics.refusals.inc({ code: apiError.code });
     if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
-    if (apiError.status >= 500 && apiError.status !== 501 && apiError.cause !== undefined) {
+    if (
+      apiError.isServerError && apiError.kind !== "not_released" && apiError.cause !== undefined
+    ) {
       this.deps.log.error("request failed", {
         request_id: exchange.requestId,
         code: apiError.code,

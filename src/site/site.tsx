@@ -27,7 +27,7 @@ export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
   site.onError((error, c) => {
     const apiError = deps.toApiError(error);
     c.env.refusal = apiError.code;
-    if (apiError.status >= 500 && apiError.cause !== undefined) {
+    if (apiError.isServerError && apiError.cause !== undefined) {
       deps.log.error("page failed", { request_id: c.env.requestId, error: apiError.cause });
     }
     return sendFault(c, apiError);

@@ -109,7 +109,7 @@ export class Upstreams {
       "model_unavailable",
       `The model "${model.id}" cannot answer just now: try again soon.`,
       {
-        status: 503,
+        kind: "unavailable",
         param: "model",
         retryAfterSeconds: this.admission.secondsUntil(model.upstreams),
       },

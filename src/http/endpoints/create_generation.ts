@@ -78,7 +78,7 @@ export async function acceptOrReplay(
     return await accept();
   } catch (error) {
     const isRefused = error instanceof ApiError &&
-      (error.status < 500 || error.code === "model_unavailable");
+      (!error.isServerError || error.code === "model_unavailable");
     const replay = isRefused && identity !== null && error.code !== "idempotency_key_reused"
       ? await findReplay(deps.tasks, accountOf(c).id, identity)
       : null;

@@ -66,8 +66,8 @@ export async function sendAudio(
 function failureOf({ error_code, error_message }: TaskRow): ApiError {
   const code = (error_code ?? "upstream_failed") as ApiErrorCode;
   const message = error_message ?? "The task was cancelled.";
-  const { status } = new ApiError(code, message);
-  return new ApiError(code, message, status >= 500 ? { retryAfterSeconds: 2 } : {});
+  const error = new ApiError(code, message);
+  return error.isServerError ? new ApiError(code, message, { retryAfterSeconds: 2 }) : error;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { apiErrorTable } from "../../lib/api_error.ts";
+import { apiErrorTable } from "../../http/error_status.ts";
 import type { SiteContext } from "../context.ts";
 import { CodeBox } from "../parts.tsx";
 import { sendDocs } from "./shell.tsx";

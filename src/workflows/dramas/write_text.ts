@@ -51,7 +51,7 @@ export async function writeText(
     reply = given.value;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status < 500) return await failTask(deps, task, inClientTerms(error));
+    if (!error.isServerError) return await failTask(deps, task, inClientTerms(error));
     return await again(deps, task, job, error);
   }
   const text = reply.choices[0]?.message.content ?? "";

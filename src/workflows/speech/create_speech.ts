@@ -218,6 +218,10 @@ export function noSpeechUpstream(model: Model, retryAfterMs: number | null): Api
   return new ApiError(
     "model_unavailable",
     `The model "${model.id}" cannot answer just now: try again soon.`,
-    { status: 503, param: "model", retryAfterSeconds: Math.ceil((retryAfterMs ?? 1000) / 1000) },
+    {
+      kind: "unavailable",
+      param: "model",
+      retryAfterSeconds: Math.ceil((retryAfterMs ?? 1000) / 1000),
+    },
   );
 }

@@ -86,7 +86,7 @@ export async function submitTask(
     inputs = await loadInputs(deps, config, task, deps.media.inputsFor(assignment), signal);
   } catch (error) {
     // The client's file is gone, or its address leads nowhere good: no upstream would help.
-    if (error instanceof ApiError && error.status < 500) return await failTask(deps, task, error);
+    if (error instanceof ApiError && !error.isServerError) return await failTask(deps, task, error);
     throw error;
   }
   const { prompt, parameters } = task.job as TaskJob;
