@@ -73,7 +73,7 @@ async function take(
   const { signal } = new AbortController();
   const verbs: Record<RecordedStep["do"], () => Promise<unknown>> = {
     submit: () => calls.submit(assignment, job, signal),
-    look: () => calls.look(assignment, told.id, signal),
+    look: () => calls.getStatus(assignment, told.id, signal),
     cancel: () => calls.cancel(assignment, told.id, signal),
     find: () => calls.find(assignment, job.reference, signal),
     callback: () => calls.readCallback(assignment, step.body),
@@ -95,14 +95,14 @@ async function take(
   }
   const given = await verbs[step.do]();
   if (given !== null && typeof given === "object") {
-    const { id, seen, outputs } = given as {
+    const { id, status, outputs } = given as {
       id?: string;
-      seen?: JobStatus;
+      status?: JobStatus;
       outputs?: UpstreamOutput[];
     };
     told.id = id ?? told.id;
     if (outputs !== undefined) told.outputs = outputs;
-    if (seen?.state === "succeeded") told.outputs = seen.outputs;
+    if (status?.state === "succeeded") told.outputs = status.outputs;
     hidesProvider(withoutAddresses(given));
   }
   assert.deepEqual(readable(given), step.gives ?? null);

@@ -32,7 +32,7 @@ export interface HttpExchange {
   /** Room for its body, if that is large; given back when it is answered. */
   body: BodyReservation | null;
   /** The code it was refused with. */
-  refusal: string | null;
+  errorCode: string | null;
 }
 
 export interface Env {

@@ -96,7 +96,7 @@ export class RequestHandler {
       rate: null,
       bodies: this.deps.bodies,
       body: null,
-      refusal: null,
+      errorCode: null,
     };
     this.#inFlight++;
     this.deps.onRequest?.(requestId, exchange.method, exchange.path);
@@ -153,11 +153,11 @@ export class RequestHandler {
 
   #refuse(error: unknown, request: Request, exchange: HttpExchange): Response {
     if (isForLeaving(error) && request.signal.aborted) {
-      exchange.refusal = "client_left";
+      exchange.errorCode = "client_left";
       return new Response(null, { status: CLIENT_LEFT });
     }
     const apiError = toApiError(error);
-    exchange.refusal = apiError.code;
+    exchange.errorCode = apiError.code;
     this.deps.metrics.refusals.inc({ code: apiError.code });
     if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
     if (
@@ -201,7 +201,7 @@ export class RequestHandler {
       account: exchange.caller?.account,
       key: exchange.caller?.key,
       client_request_id: exchange.clientRequestId ?? undefined,
-      code: exchange.refusal ?? undefined,
+      code: exchange.errorCode ?? undefined,
     });
     return response;
   }

@@ -106,7 +106,7 @@ Deno.test(
       "no",
       1,
     ]);
-    assert.equal(media.admission.healthOf(assignment.upstream).state, "open");
+    assert.equal(media.admission.getHealth(assignment.upstream).state, "open");
     assert.deepEqual(media.attempts, ["rate_limited"]);
   },
 );
@@ -122,8 +122,8 @@ Deno.test(
     for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, job, never));
     const odd = { ...job, parameters: { aspect_ratio: "7:3" } };
     for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, odd, never));
-    assert.equal(media.admission.healthOf(assignment.upstream).state, "closed");
-    assert.equal(media.admission.healthOf(assignment.upstream).in_flight, 0);
+    assert.equal(media.admission.getHealth(assignment.upstream).state, "closed");
+    assert.equal(media.admission.getHealth(assignment.upstream).in_flight, 0);
     assert.equal(
       calls.choose(assignment.config, assignment.model, []).upstream,
       assignment.upstream,
@@ -142,14 +142,14 @@ Deno.test("each upstream is chosen once, and a full one not at all", strict, asy
       retryAfterMs: null,
     },
   );
-  const permit = admission.enter(assignment.upstream, assignment.config.providers.get("p")!)!;
+  const permit = admission.acquire(assignment.upstream, assignment.config.providers.get("p")!)!;
   assert.deepEqual(calls.choose(assignment.config, assignment.model, []), {
     upstream: null,
     retryAfterMs: 1000,
   });
   const failure = await failureOf(calls.submit(assignment, job, never));
   assert.deepEqual([failure.kind, failure.received], ["overloaded", "no"]);
-  permit.end(null);
+  permit.release(null);
   assert.equal(calls.choose(assignment.config, assignment.model, []).upstream, assignment.upstream);
 });
 
@@ -158,8 +158,8 @@ Deno.test("looks that fail do not make an upstream rest", strict, async () => {
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   const { calls, assignment } = media;
   upstream.answer({ status: 503, body: { error: "busy" } });
-  for (let at = 0; at < 6; at++) await failureOf(calls.look(assignment, "1", never));
-  assert.equal(media.admission.healthOf(assignment.upstream).state, "closed");
+  for (let at = 0; at < 6; at++) await failureOf(calls.getStatus(assignment, "1", never));
+  assert.equal(media.admission.getHealth(assignment.upstream).state, "closed");
   assert.deepEqual(media.attempts, Array(6).fill("overloaded"));
 });
 
@@ -172,7 +172,7 @@ Deno.test("an id that would climb out of its path is no id", strict, async () =>
     assert.equal(failure.kind, "unreadable", String(id));
   }
   upstream.answer({ status: 200, body: { status: "RUNNING" } });
-  await media.calls.look(media.assignment, "a/../../b?c=d", never);
+  await media.calls.getStatus(media.assignment, "a/../../b?c=d", never);
   assert.equal(upstream.seen.at(-1)!.path, "/tasks/a%2F..%2F..%2Fb%3Fc%3Dd");
 });
 
@@ -228,5 +228,5 @@ Deno.test("a call that is given up ends at once and counts against nobody", stri
   setTimeout(() => leaving.abort(), 20);
   assert.equal((await ended).received, "unknown");
   assert.deepEqual(media.attempts, []);
-  assert.equal(media.admission.healthOf(media.assignment.upstream).in_flight, 0);
+  assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);
 });

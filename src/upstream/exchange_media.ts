@@ -65,7 +65,7 @@ async function sendOnce(
   if (transport !== undefined) return await sendInProcess(exchange, request, signal, state);
   if (http1 !== null && request.method !== "GET") {
     const plain = await plainRequest(target, request);
-    if (http1.takes(plain)) {
+    if (http1.canSend(plain)) {
       try {
         const onHandedOver = () => {
           state.wasHandedOver = true;

@@ -77,9 +77,9 @@ export interface MediaUsage {
 
 export type Submitted =
   /** Accepted under an id that is polled. */
-  | { readonly id: string; readonly seen?: JobStatus }
+  | { readonly id: string; readonly status?: JobStatus }
   /** Done at once; there is nothing to poll. */
-  | { readonly id: null; readonly seen: JobStatus };
+  | { readonly id: null; readonly status: JobStatus };
 
 type Soon<T> = T | Promise<T>;
 

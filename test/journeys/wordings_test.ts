@@ -80,8 +80,8 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
     [
       { messages: [{ role: "user", content: "[[simulate: status=413]]" }] },
       "messages",
-      "The messages are longer than talk can take: 10000 tokens, with the answer. " +
-      "Send less, or set a smaller max_tokens.",
+      "The messages exceed the context length of talk (10000 tokens, including the answer). " +
+      "Shorten them or set a smaller max_tokens.",
     ],
   ];
   for (const [body, param, message] of cases) {

@@ -30,9 +30,9 @@ const failsWith = (options: Partial<UpstreamFailure>) => (error: unknown) => {
 
 async function outputsOf(orders: string, job = small) {
   const client = new MediaClient(`seconds=0 ${orders}`);
-  const { seen } = await client.submit(job);
-  assert.ok(seen?.state === "succeeded");
-  return { client, seen };
+  const { status } = await client.submit(job);
+  assert.ok(status?.state === "succeeded");
+  return { client, seen: status };
 }
 
 Deno.test("a job waits, goes on, and is done when its time is over", STRICT, async () => {
@@ -246,9 +246,9 @@ Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => 
 Deno.test("over the network it is the same, and submissions can be asked for", STRICT, async () => {
   await using server = serveSimulator({ orders: "seconds=0" });
   const client = new MediaClient("", server);
-  const { id, seen } = await client.submit({ ...small, reference: "task_net" });
-  assert.ok(seen?.state === "succeeded");
-  const [over] = await Promise.all(seen.outputs.map((output) => client.fetch(output)));
+  const { id, status } = await client.submit({ ...small, reference: "task_net" });
+  assert.ok(status?.state === "succeeded");
+  const [over] = await Promise.all(status.outputs.map((output) => client.fetch(output)));
   const [within] = await new MediaClient().make(small);
   assert.deepEqual(over, within);
   assert.equal(await client.find("task_net"), id);

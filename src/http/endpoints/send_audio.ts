@@ -88,7 +88,7 @@ async function awaitTurn(
     seen = await awaitTask(deps.tasks, seen, LOOK_MS, leaving);
     const waitedMs = performance.now() - startedAt;
     if (seen.status !== "queued" || waitedMs > WAIT_MS) break;
-    const turnMs = turnOf(deps, c.env.config, model, "again");
+    const turnMs = turnOf(deps, c.env.config, model, "retry");
     if (waitedMs + turnMs > TURN_MS && await takeBack(deps, identity, row)) {
       throw noSpeechUpstream(model, turnMs);
     }

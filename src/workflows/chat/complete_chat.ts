@@ -8,7 +8,7 @@ import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage, type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
-import { askStream, askWhole } from "../../upstream/call_chat.ts";
+import { callChat, callChatStream } from "../../upstream/call_chat.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import { ChatMeter, type MeteredChat, usageOf } from "./meter.ts";
@@ -97,9 +97,9 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     return await streamed(deps, call, quoted, hold.keep(), heading, meter);
   }
 
-  const { value: reply, upstream, release } = await deps.upstreams.first(
+  const { value: reply, upstream, release } = await deps.upstreams.callFirstAvailable(
     { config: call.config, model, account: call.account.id, signal: call.signal },
-    (attempt) => askWhole(attempt, prepared.requestFor(attempt.upstream)),
+    (attempt) => callChat(attempt, prepared.requestFor(attempt.upstream)),
   );
   release();
   meter.imageTokens = prepared.imageTokensAt(upstream);
@@ -143,9 +143,9 @@ async function streamed(
   const deadline = setTimeout(() => stop.abort(), totalMs);
   let given;
   try {
-    given = await deps.upstreams.first(
+    given = await deps.upstreams.callFirstAvailable(
       { config: call.config, model, account: call.account.id, signal: stop.signal },
-      (attempt) => askStream(attempt, prepared.requestFor(attempt.upstream)),
+      (attempt) => callChatStream(attempt, prepared.requestFor(attempt.upstream)),
     );
   } catch (error) {
     clearTimeout(deadline);

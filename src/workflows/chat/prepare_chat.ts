@@ -70,7 +70,7 @@ export function prepareChat(
     requestFor(upstream) {
       const found = requests.get(upstream)!;
       if (found instanceof ApiError) throw found;
-      return { ...found, asked };
+      return { ...found, original: asked };
     },
     imageTokensAt: (upstream) =>
       images.reduce(
@@ -116,7 +116,7 @@ function writeAll(
       const sent = {
         model,
         request,
-        body: written.sent.body ?? "",
+        body: written.request.body ?? "",
         images,
         countImage: (image: ChatImage) => upstreams.imageTokens(config, upstream, image),
       };

@@ -132,8 +132,8 @@ async function soundOf(
   signal: AbortSignal,
 ): Promise<Omit<Spoken, "upstream">> {
   const seen = submitted.id === null
-    ? submitted.seen
-    : await outcomeOf(media, assignment, submitted.id, submitted.seen, signal);
+    ? submitted.status
+    : await outcomeOf(media, assignment, submitted.id, submitted.status, signal);
   if (seen.state === "failed") {
     const { kind, param } = seen.fault;
     throw new JobFailed(kind, "the job failed", { param, received: "declined" });
@@ -161,7 +161,7 @@ async function outcomeOf(
   for (let pace = firstMs;; pace = Math.min(maxMs, pace * 1.5)) {
     if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") return seen;
     await rest(pace, signal);
-    seen = await media.look(assignment, id, signal);
+    seen = await media.getStatus(assignment, id, signal);
   }
 }
 

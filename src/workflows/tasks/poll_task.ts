@@ -23,7 +23,7 @@ export async function pollTask(
   let seen;
   try {
     seen = await cancelled(deps, task, assignment, signal) ??
-      await deps.media.look(assignment, task.upstream_id!, signal);
+      await deps.media.getStatus(assignment, task.upstream_id!, signal);
   } catch (error) {
     // A look that fails says nothing of the job.
     if (!(error instanceof UpstreamFailure)) throw error;

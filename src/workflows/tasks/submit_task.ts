@@ -73,7 +73,7 @@ export async function submitTask(
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
-  const trial = task.looks === 0 ? "first" : "again";
+  const trial = task.looks === 0 ? "first" : "retry";
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
@@ -111,24 +111,24 @@ export async function submitTask(
     if (!(error instanceof UpstreamFailure)) throw error;
     return await afterFailure(deps, task, assignment, error);
   }
-  const { id, seen } = submitted;
-  if (id !== null) return await accepted(deps, task, assignment, id, seen, signal);
-  if (seen.state === "failed") {
+  const { id, status } = submitted;
+  if (id !== null) return await accepted(deps, task, assignment, id, status, signal);
+  if (status.state === "failed") {
     return await afterFailure(
       deps,
       task,
       assignment,
-      new UpstreamFailure(seen.fault.kind, "the job failed at once", {
-        param: seen.fault.param,
+      new UpstreamFailure(status.fault.kind, "the job failed at once", {
+        param: status.fault.param,
         received: "declined",
       }),
     );
   }
   // Bytes are copied now or never; addresses are worth remembering.
-  if (seen.state === "succeeded" && seen.outputs.every((output) => "url" in output)) {
-    await recordResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
+  if (status.state === "succeeded" && status.outputs.every((output) => "url" in output)) {
+    await recordResult(sql, task, { outputs: status.outputs, usage: status.usage });
   }
-  return await conclude(deps, task, assignment, seen, signal);
+  return await conclude(deps, task, assignment, status, signal);
 }
 
 /**
