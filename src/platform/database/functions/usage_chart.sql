@@ -1,7 +1,8 @@
-/* What a chart of one account's days shows, a line per day and model (twice where a part is not added up
-   yet): day, model, calls, failed, charged, tokens, apart by tabs. One text, because a thousand rows cost
-   the driver several times what they cost the database. */
-create function usage_chart(payer text, from_day date) returns text
+-- Usage of one account for a chart: a line per day and model (two lines where a part is not in the sums yet) with
+-- day, model, calls, failed, charged and tokens, separated by tabs. One text, because a thousand rows cost the
+-- driver several times what they cost the database.
+-- Locks nothing.
+create or replace function usage_chart(payer text, from_day date) returns text
 language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off

@@ -1,18 +1,7 @@
--- The one currency that every amount of this ledger is in. Amounts do not carry it, so it is written down
--- here: a declaration that names another would only relabel what accounts have.
-create table ledger_currency (
-  is_only boolean primary key default true check (is_only),
-  code    text not null
-);
-
--- What each node says amounts are in.
-alter table node add column currency text;
-
-/*
- * Takes the currency that a node declares, or says what is in its way: `amounts` that are there already, or
- * other living `nodes` that would go on in the old one. The first node to ask decides.
- */
-create function ledger_declare_currency(declared text, this_node text, dead_seconds int)
+-- Sets the currency that a node is configured with, or says what prevents it: `amounts` that exist already, or other
+-- running `nodes` that are configured with the old one. The first node decides.
+-- Locks the row of ledger_currency.
+create or replace function ledger_declare_currency(declared text, this_node text, dead_seconds int)
 returns table (code text, hindrance text) language plpgsql as $$
 declare
   kept text;

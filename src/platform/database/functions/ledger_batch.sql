@@ -1,58 +1,8 @@
--- Holds and their resolutions, many at once: everything that callers ask for while one statement is
--- under way goes into the next, and shares its round trip and its wait for the disk.
-
-create type ledger_item as (
-  n                 int,
-  -- hold, settle, release, expire or note
-  op                text,
-  id                text,
-  -- May be left out of anything but a hold.
-  account_id        text,
-  -- The exact amount as a fraction, and the quantity it is for.
-  num               numeric,
-  den               numeric,
-  units             bigint,
-  usage             jsonb,
-  -- The rest is for holds only.
-  scale             smallint,
-  request_id        text,
-  client_request_id text,
-  model             text,
-  kind              text,
-  price             jsonb,
-  ttl_seconds       int
-);
-
-create type ledger_outcome as (
-  n       int,
-  id      text,
-  -- held, resolved, noted; already (somebody was first); insufficient, conflict, unknown; open
-  outcome text,
-  state   text,
-  legs    text[],
-  held    numeric[],
-  taken   numeric[],
-  lost    numeric
-);
-
-create type ledger_reservation as (n int, amount numeric, legs text[], held numeric[]);
-
-/* What a fraction comes to when only `part` of its `whole` is paid for. Multiplying by 10^-scale is
-   exact; dividing by 10^scale might not be. */
-create function ledger_round_up(num numeric, den numeric, part bigint, whole bigint, scale int)
-returns numeric language sql immutable as $$
-  select div(num * part * ('1e' || scale::text)::numeric + den * whole - 1, den * whole)
-         * ('1e-' || scale::text)::numeric
-$$;
-
-create function ledger_round_half_up(num numeric, den numeric, part bigint, whole bigint, scale int)
-returns numeric language sql immutable as $$
-  select div(2 * num * part * ('1e' || scale::text)::numeric + den * whole, 2 * den * whole)
-         * ('1e-' || scale::text)::numeric
-$$;
-
-/* An item that cannot be served refuses only itself. Ids within one call must differ. */
-create function ledger_batch(doc json) returns setof ledger_outcome
+-- Executes many ledger items (see ledger_item) in one statement, which shares the round trip and the wait for the
+-- disk. An item that cannot be executed fails alone, with its outcome. Repeating a call books nothing twice: the
+-- items then answer already. Ids of items within one call must differ.
+-- Locks the wallets of all accounts concerned, in the order of their ids, and then rows of those accounts only.
+create or replace function ledger_batch(doc json) returns setof ledger_outcome
 language plpgsql
 -- The tables grow from nothing to millions of rows between two looks at their statistics; what is asked
 -- here is always a handful of rows by key.
@@ -61,7 +11,7 @@ set enable_nestloop = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set jit = off
--- Somebody who keeps an account locked must not stop the others for long.
+-- A lock that is held for long must not stop the other accounts.
 set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
@@ -82,9 +32,18 @@ declare
   item          record;
   r             ledger_reservation;
   h             hold;
+  pot_carry     numeric[]; -- of cash; 0 elsewhere
   pots          int[]; -- positions of those that a hold uses
+  cash          int; -- position of the account's cash, which is its last
+  reserved      numeric; -- money that a hold has
+  further       int[] := '{}'; -- positions of pots that pay beyond the hold
+  beyond        numeric[] := '{}'; -- what each of them pays
+  is_extended   boolean := false; -- some hold has further allocations
+  wanted        numeric;
   covered       bigint; -- units that quota pays for
   owed          numeric; -- money for the others
+  due_num       numeric; -- the same as an exact fraction
+  due_den       numeric;
   part          numeric;
   t             transfer;
   answer        ledger_outcome;
@@ -97,7 +56,7 @@ begin
   batch := array(
     select row(i.n, i.op, i.id, coalesce(i.account_id, (select account_id from hold where id = i.id)),
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
-               i.kind, i.price, i.ttl_seconds)::ledger_item
+               i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
   accounts := array(select account_id from unnest(batch));
 
@@ -111,15 +70,15 @@ begin
   at := ledger_now();
 
   select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
-         array_agg(ended_at is not null or coalesce(ends_at <= at, false))
-    into pot_account, pot_id, pot_unit, pot_left, pot_frozen, pot_over
+         array_agg(ended_at is not null or coalesce(ends_at <= at, false)), array_agg(carry)
+    into pot_account, pot_id, pot_unit, pot_left, pot_frozen, pot_over, pot_carry
     from (select * from pot where account_id = any (accounts) and is_open
            order by account_id, source, ends_at, id) p;
 
   for item in
     select i.*, h.id as hold_id, h.account_id as hold_account, h.model as hold_model, h.kind as hold_kind,
            h.state, h.scale as hold_scale, h.amount, h.units as hold_units, h.legs, h.held, h.taken,
-           h.lost, h.noted, h.expires_at
+           h.shortfall, h.noted, h.expires_at, h.beyond_hold as is_beyond
       from unnest(batch) i
       left join (select * from hold where id = any (array(select id from unnest(batch)))) h on h.id = i.id
      order by i.account_id, i.n
@@ -187,7 +146,8 @@ begin
       h.id := item.id;
       h.state := 'open';
       h.noted := jsonb_build_object('num', item.num::text, 'den', item.den::text,
-                                    'units', item.units, 'usage', item.usage);
+                                    'units', item.units, 'usage', item.usage,
+                                    'upstream', item.upstream, 'cost', item.cost::text);
       changed_holds := changed_holds || h;
       answer.outcome := 'noted';
 
@@ -198,21 +158,93 @@ begin
         item.den := item.noted ->> 'den';
         item.units := item.noted ->> 'units';
         item.usage := item.noted -> 'usage';
+        item.upstream := item.noted ->> 'upstream';
+        item.cost := item.noted ->> 'cost';
       end if;
       h := null;
       h.id := item.id;
       h.state := case item.op when 'settle' then 'settled' when 'release' then 'released' else 'expired' end;
       h.taken := '{}';
       h.usage := item.usage;
+      h.upstream := item.upstream;
+      h.cost := item.cost;
       h.noted := item.noted;
       h.resolved_at := at;
       t.account_id := item.account_id;
       t.hold_id := item.id;
       t.created_at := at;
       owed := 0;
-      if item.op = 'settle' then
-        owed := ledger_round_half_up(item.num, item.den, 1, 1, item.hold_scale);
+      covered := 0;
+      if item.op = 'settle' and item.num > 0 then
+        cash := first;
+        while pot_account[cash + 1] = item.account_id loop
+          cash := cash + 1;
+        end loop;
+        due_num := item.num;
+        due_den := item.den;
+        reserved := item.held[1];
+        if item.legs[1] is distinct from pot_id[cash] or item.num > reserved * item.den then
+          -- Seldom: quota or gifts pay too, or the hold is not enough.
+          reserved := 0;
+          for leg in 1 .. cardinality(item.legs) loop
+            if item.legs[leg] like 'quota:%' then
+              covered := covered + least(item.held[leg], item.units - covered)::bigint;
+            else
+              reserved := reserved + item.held[leg];
+            end if;
+          end loop;
+          if item.units > 0 then
+            due_num := item.num * (item.units - covered);
+            due_den := item.den * item.units;
+          end if;
+          if item.is_beyond and item.units > 0 and due_num > reserved * due_den then
+            -- As many units of quota as bring the rest down to the money that is held.
+            wanted := item.units - covered - div(reserved * due_den, item.num);
+            k := first;
+            while wanted > 0 and pot_unit[k] <> 'money' loop
+              part := least(pot_left[k] - pot_frozen[k], wanted);
+              if pot_unit[k] = item.hold_kind and not pot_over[k] and part > 0 then
+                further := further || k;
+                beyond := beyond || part;
+                wanted := wanted - part;
+                due_num := due_num - item.num * part;
+              end if;
+              k := k + 1;
+            end loop;
+          end if;
+        end if;
+
+        if due_num > 0 then
+          owed := ledger_round_half_up(due_num + pot_carry[cash] * due_den, due_den, 1, 1, item.hold_scale);
+          if owed > reserved then
+            -- What rounding held back takes nothing beyond the hold: it waits for the next charge.
+            owed := least(owed, greatest(reserved,
+              ledger_round_half_up(due_num, due_den, 1, 1, item.hold_scale)));
+          elsif owed < 0 then
+            owed := 0;
+          end if;
+          if due_num <> owed * due_den then
+            pot_carry[cash] := pot_carry[cash] + div((due_num - owed * due_den) * 1e18, due_den) * 1e-18;
+          end if;
+        end if;
+
+        if item.is_beyond and owed > reserved then
+          wanted := owed - reserved;
+          k := first;
+          while wanted > 0 and k <= cash loop
+            part := least(pot_left[k] - pot_frozen[k], wanted);
+            if pot_unit[k] = 'money' and not pot_over[k] and part > 0 then
+              further := further || k;
+              beyond := beyond || part;
+              wanted := wanted - part;
+            end if;
+            k := k + 1;
+          end loop;
+        end if;
+      elsif item.num < 0 then
+        owed := item.num; -- the table refuses it
       end if;
+
       for leg in 1 .. cardinality(item.legs) loop
         k := first;
         while pot_id[k] <> item.legs[leg] loop
@@ -223,14 +255,12 @@ begin
         end if;
         t.unit := pot_unit[k];
         t.debit := pot_id[k];
-        part := 0;
         if pot_unit[k] = 'money' then
           part := least(item.held[leg], owed);
           owed := owed - part;
-        elsif item.op = 'settle' and item.num > 0 and item.units > 0 then
-          part := least(item.held[leg], item.units);
-          owed := ledger_round_half_up(item.num, item.den, item.units - part::bigint, item.units,
-                                       item.hold_scale);
+        else
+          part := least(item.held[leg], covered);
+          covered := covered - part::bigint;
         end if;
         h.taken := h.taken || part;
         pot_frozen[k] := pot_frozen[k] - item.held[leg];
@@ -252,7 +282,31 @@ begin
           new_transfers := new_transfers || t;
         end if;
       end loop;
-      h.lost := owed;
+      if cardinality(further) > 0 then
+        for n in 1 .. cardinality(further) loop
+          k := further[n];
+          item.legs := item.legs || pot_id[k];
+          item.held := item.held || 0::numeric;
+          h.taken := h.taken || beyond[n];
+          pot_left[k] := pot_left[k] - beyond[n];
+          if pot_unit[k] = 'money' then
+            owed := owed - beyond[n];
+          end if;
+          t.id := item.id || '/' || cardinality(item.legs);
+          t.unit := pot_unit[k];
+          t.debit := pot_id[k];
+          t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
+          t.amount := beyond[n];
+          t.kind := 'capture';
+          new_transfers := new_transfers || t;
+        end loop;
+        h.legs := item.legs;
+        h.held := item.held;
+        is_extended := true;
+        further := '{}';
+        beyond := '{}';
+      end if;
+      h.shortfall := owed;
       if owed > 0 then
         t.id := item.id || '/loss';
         t.unit := 'money';
@@ -263,30 +317,39 @@ begin
         new_transfers := new_transfers || t;
       end if;
       changed_holds := changed_holds || h;
-      answer := row(item.n, item.id, 'resolved', h.state, item.legs, item.held, h.taken, h.lost);
+      answer := row(item.n, item.id, 'resolved', h.state, item.legs, item.held, h.taken, h.shortfall,
+                    item.account_id);
     end if;
 
     if answer.outcome = 'already' then
-      answer := row(item.n, item.id, 'already', item.state, item.legs, item.held, item.taken, item.lost);
+      answer := row(item.n, item.id, 'already', item.state, item.legs, item.held, item.taken, item.shortfall,
+                    item.account_id);
     end if;
     return next answer;
   end loop;
 
-  update pot p set remaining = c.remaining, frozen = c.frozen
-    from unnest(pot_id, pot_left, pot_frozen) c (id, remaining, frozen)
+  update pot p set remaining = c.remaining, frozen = c.frozen, carry = c.carry
+    from unnest(pot_id, pot_left, pot_frozen, pot_carry) c (id, remaining, frozen, carry)
    where p.id = c.id and p.id = any (pot_id)
-     and (p.remaining, p.frozen) is distinct from (c.remaining, c.frozen);
+     and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
   if cardinality(reservations) > 0 then
     insert into hold (id, account_id, request_id, client_request_id, model, kind, state, scale, amount,
-                      units, legs, held, price, created_at, expires_at)
+                      units, legs, held, price, created_at, expires_at, beyond_hold)
     select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, 'open', i.scale,
-           r.amount, i.units, r.legs, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds)
+           r.amount, i.units, r.legs, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
+           coalesce(i.beyond_hold, false)
       from unnest(reservations) r join unnest(batch) i on i.n = r.n;
+  end if;
+  if is_extended then
+    -- Apart from the next, which nearly always is enough.
+    update hold h set legs = c.legs, held = c.held
+      from unnest(changed_holds) c
+     where c.legs is not null and h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
   end if;
   if cardinality(changed_holds) > 0 then
     update hold h
-       set state = c.state, taken = c.taken, lost = c.lost, usage = c.usage, noted = c.noted,
-           resolved_at = c.resolved_at
+       set state = c.state, taken = c.taken, shortfall = c.shortfall, usage = c.usage, noted = c.noted,
+           resolved_at = c.resolved_at, upstream = c.upstream, cost = c.cost
       from unnest(changed_holds) c
      where h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
     get diagnostics changed_count = row_count;
