@@ -23,7 +23,9 @@ export const runMigrate: Command = {
       { database: database.describe, applied, functions },
       applied.length + functions.length === 0
         ? `${database.describe} is up to date.`
-        : `${database.describe}: applied ${applied.length === 0 ? "no migration" : applied.join(", ")}; ` +
+        : `${database.describe}: applied ${
+          applied.length === 0 ? "no migration" : applied.join(", ")
+        }; ` +
           `${functions.length} functions replaced.`,
     );
     return 0;

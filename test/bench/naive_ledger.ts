@@ -9,12 +9,12 @@ export async function naivePair(sql: Sql, { id, account, quote }: HoldRequest): 
   const [held, taken] = ["0.123456", "0.003456"];
   await sql.begin(async (tx) => {
     const [bucket] = await tx<[{ id: string; free: string }]>`
-      select id, remaining - frozen as free from pot
+      select id, remaining - frozen as free from balance_bucket
        where account_id = ${account} and source = 'cash' for update`;
     if (Number(bucket.free) < Number(held)) throw new Error("insufficient");
-    await tx`update pot set frozen = frozen + ${held}::numeric where id = ${bucket.id}`;
+    await tx`update balance_bucket set frozen = frozen + ${held}::numeric where id = ${bucket.id}`;
     await tx`
-      insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, legs, held,
+      insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, allocations, held,
                         price, created_at, expires_at)
       values (${id}, ${account}, ${id}, ${quote.model}, ${quote.kind}, 'open', 6, ${held}::numeric,
               ${String(quote.units)}::bigint, array[${bucket.id}], array[${held}::numeric],
@@ -22,11 +22,11 @@ export async function naivePair(sql: Sql, { id, account, quote }: HoldRequest): 
   });
   await sql.begin(async (tx) => {
     const [hold] = await tx<[{ allocations: string[]; held: string[] }]>`
-      select legs, held from hold where id = ${id} and state = 'open' for update`;
+      select allocations, held from hold where id = ${id} and state = 'open' for update`;
     const [bucket] = hold.allocations;
-    await tx`select from pot where id = ${bucket!} for update`;
+    await tx`select from balance_bucket where id = ${bucket!} for update`;
     await tx`
-      update pot set remaining = remaining - ${taken}::numeric, frozen = frozen - ${hold
+      update balance_bucket set remaining = remaining - ${taken}::numeric, frozen = frozen - ${hold
       .held[0]!}::numeric
        where id = ${bucket!}`;
     await tx`

@@ -20,10 +20,10 @@ Deno.test(
       asking({ account: ledger.account, amount: "8", units: 2000, kind: "text" }),
     );
     const [row] = await ledger.sql<[{ allocations: string[]; held: string[] }]>`
-    select legs, array(select trim_scale(h)::text from unnest(held) h) as held from hold`;
+    select allocations, array(select trim_scale(h)::text from unnest(held) h) as held from hold`;
     const ends = await ledger.sql<
       { id: string; ends_at: Date | null }[]
-    >`select id, ends_at from pot`;
+    >`select id, ends_at from balance_bucket`;
     const endOf = new Map(
       ends.map(({ id, ends_at }) => [id, ends_at?.toISOString().slice(0, 10) ?? "never"]),
     );

@@ -143,21 +143,26 @@ Deno.test("a hole in what the database has recorded is refused", STRICT, async (
   });
 });
 
-Deno.test("a database with the schema before the baseline is refused with what to do", STRICT, async () => {
-  await using empty = await openEmpty();
-  await empty.sql`
+Deno.test(
+  "a database with the schema before the baseline is refused with what to do",
+  STRICT,
+  async () => {
+    await using empty = await openEmpty();
+    await empty.sql`
     create table migration (
       number int primary key, name text not null, checksum text not null, applied_at timestamptz)`;
-  await empty.sql`insert into migration values (1, 'accounts', 'x', now()), (2, 'ledger', 'y', now())`;
-  await assert.rejects(
-    migrate(empty.sql),
-    new StorageError(
-      "The database has the schema of a pre-release build, which this build cannot upgrade: " +
-        "export what you need with the build that made it, then start this one with an empty " +
-        "database (another DATABASE_URL or DATA_DIR).",
-    ),
-  );
-});
+    await empty
+      .sql`insert into migration values (1, 'accounts', 'x', now()), (2, 'ledger', 'y', now())`;
+    await assert.rejects(
+      migrate(empty.sql),
+      new StorageError(
+        "The database has the schema of a pre-release build, which this build cannot upgrade: " +
+          "export what you need with the build that made it, then start this one with an empty " +
+          "database (another DATABASE_URL or DATA_DIR).",
+      ),
+    );
+  },
+);
 
 const NO_MIGRATION = { "0001_table.sql": "create table thing (id int)" };
 const double = (type: string, factor: number) =>
@@ -183,30 +188,34 @@ Deno.test("a function is created again when its text changes, and only then", ST
   assert.deepEqual(await run(), ["double"]);
 });
 
-Deno.test("a function whose arguments, result or parameter names change replaces the old one", STRICT, async () => {
-  await using empty = await openEmpty();
-  await using schema = await temporarySql(NO_MIGRATION);
-  await using functions = await temporarySql({ "double.sql": double("int", 2) });
-  const texts = {
-    "other argument types": double("bigint", 2),
-    "another result":
-      "create or replace function double(n bigint) returns text language sql as 'select n::text';",
-    "another parameter name":
-      "create or replace function double(m bigint) returns text language sql as 'select m::text';",
-    "another result and another argument":
-      "create or replace function double(m text) returns setof text language sql as 'select m';",
-  };
-  await migrate(empty.sql, { schema: schema.url, functions: functions.url });
-  for (const [change, text] of Object.entries(texts)) {
-    await functions.write("double.sql", text);
+Deno.test(
+  "a function whose arguments, result or parameter names change replaces the old one",
+  STRICT,
+  async () => {
+    await using empty = await openEmpty();
+    await using schema = await temporarySql(NO_MIGRATION);
+    await using functions = await temporarySql({ "double.sql": double("int", 2) });
+    const texts = {
+      "other argument types": double("bigint", 2),
+      "another result":
+        "create or replace function double(n bigint) returns text language sql as 'select n::text';",
+      "another parameter name":
+        "create or replace function double(m bigint) returns text language sql as 'select m::text';",
+      "another result and another argument":
+        "create or replace function double(m text) returns setof text language sql as 'select m';",
+    };
     await migrate(empty.sql, { schema: schema.url, functions: functions.url });
-    const rows = await empty.sql<{ text: string }[]>`
+    for (const [change, text] of Object.entries(texts)) {
+      await functions.write("double.sql", text);
+      await migrate(empty.sql, { schema: schema.url, functions: functions.url });
+      const rows = await empty.sql<{ text: string }[]>`
       select 'create or replace function double(' || pg_get_function_arguments(oid) || ')' as text
         from pg_proc where proname = 'double'`;
-    assert.equal(rows.length, 1, change);
-    assert.ok(text.startsWith(rows[0]!.text), change);
-  }
-});
+      assert.equal(rows.length, 1, change);
+      assert.ok(text.startsWith(rows[0]!.text), change);
+    }
+  },
+);
 
 Deno.test("a trigger survives the replacement of its function", STRICT, async () => {
   await using empty = await openEmpty();
@@ -223,19 +232,26 @@ Deno.test("a trigger survives the replacement of its function", STRICT, async ()
   assert.deepEqual([...await empty.sql`insert into thing values (0) returning id`], [{ id: 2 }]);
 });
 
-Deno.test("a function that fails its check leaves nothing behind and names its file", STRICT, async () => {
-  await using empty = await openEmpty();
-  await using schema = await temporarySql(NO_MIGRATION);
-  await using functions = await temporarySql({
-    "good.sql": "create or replace function good() returns int language sql as 'select 1';",
-    "wrong.sql": "create or replace function wrong() returns int language sql as 'select missing()';",
-  });
-  await assert.rejects(migrate(empty.sql, { schema: schema.url, functions: functions.url }), {
-    name: "StorageError",
-    message: /^Cannot create the function of wrong\.sql.*missing/,
-  });
-  assert.deepEqual([...await empty.sql`select to_regproc('good')::text as name`], [{ name: null }]);
-});
+Deno.test(
+  "a function that fails its check leaves nothing behind and names its file",
+  STRICT,
+  async () => {
+    await using empty = await openEmpty();
+    await using schema = await temporarySql(NO_MIGRATION);
+    await using functions = await temporarySql({
+      "good.sql": "create or replace function good() returns int language sql as 'select 1';",
+      "wrong.sql":
+        "create or replace function wrong() returns int language sql as 'select missing()';",
+    });
+    await assert.rejects(migrate(empty.sql, { schema: schema.url, functions: functions.url }), {
+      name: "StorageError",
+      message: /^Cannot create the function of wrong\.sql.*missing/,
+    });
+    assert.deepEqual([...await empty.sql`select to_regproc('good')::text as name`], [{
+      name: null,
+    }]);
+  },
+);
 
 Deno.test("a function file must be named after its function", STRICT, async () => {
   await using empty = await openEmpty();

@@ -13,7 +13,7 @@ declare
   moment float8;
   fresh  float8;
 begin
-  -- In the order of the keys, on every node: nobody waits in a circle.
+  -- In the order of the keys, on every node, so that there is no deadlock.
   for asked in
     select a.* from unnest(keys, settles, needs, wants) with ordinality
       as a(key, settle, need, want, n) order by a.key

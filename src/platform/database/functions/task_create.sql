@@ -1,9 +1,9 @@
 -- Accepts many requests at once: each is written completely (idempotency key, count, hold and task) or not at all.
--- Outcomes: created, replayed (task_id is the first request's), reused, crowded, insufficient.
+-- Outcomes: created, replayed (task_id is the first request's), reused, at_capacity, insufficient.
 -- Locks keys, then counts, then wallets, each in order, so that two calls cannot wait for each other.
 create or replace function task_create(doc json, out n int, out outcome text, out task_id text,
                             out created_at timestamptz, out deadline_at timestamptz,
-                            out legs text[], out held numeric[])
+                            out allocations text[], out held numeric[])
 returns setof record
 language plpgsql
 set enable_seqscan = off
@@ -13,14 +13,14 @@ set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
 declare
-  orders  task_order[];
-  o       task_order;
-  taken   task_order[] := '{}';
+  orders  new_task[];
+  o       new_task;
+  taken   new_task[] := '{}';
   holds   json;
   refused jsonb;
   seen    idempotency;
 begin
-  orders := array(select i from json_populate_recordset(null::task_order, doc) i order by i.account_id, i.key);
+  orders := array(select i from json_populate_recordset(null::new_task, doc) i order by i.account_id, i.key);
 
   foreach o in array orders loop
     if o.key is not null then
@@ -48,8 +48,8 @@ begin
   taken := '{}';
 
   foreach o in array orders loop
-    insert into task_load as l (account_id, living) select o.account_id, 1 where o.living_max > 0
-    on conflict (account_id) do update set living = l.living + 1 where l.living < o.living_max;
+    insert into task_load as l (account_id, active) select o.account_id, 1 where o.max_active > 0
+    on conflict (account_id) do update set active = l.active + 1 where l.active < o.max_active;
     if found then
       taken := taken || o;
     else
@@ -57,7 +57,7 @@ begin
         delete from idempotency r where r.account_id = o.account_id and r.key = o.key;
       end if;
       n := o.n;
-      outcome := 'crowded';
+      outcome := 'at_capacity';
       task_id := null;
       return next;
     end if;
@@ -69,7 +69,7 @@ begin
     from ledger_batch(holds) b where b.outcome not in ('held', 'already');
   foreach o in array taken loop
     if refused ? o.request_id then
-      update task_load l set living = l.living - 1 where l.account_id = o.account_id;
+      update task_load l set active = l.active - 1 where l.account_id = o.account_id;
       if o.key is not null then
         delete from idempotency r where r.account_id = o.account_id and r.key = o.key;
       end if;
@@ -82,12 +82,12 @@ begin
   return query
     with made as (
       insert into task as k (id, account_id, request_id, client_request_id, idempotency_key, type, model,
-                             job, declaration, callback_url, stages, deadline_at, deadline_seconds, wake_at)
+                             job, config_version, callback_url, stages, deadline_at, deadline_seconds, wake_at)
       select t.id, t.account_id, t.request_id, t.client_request_id, t.key, t.type, t.model, t.job,
-             t.declaration, t.callback_url, t.stages, now() + make_interval(secs => t.queue_seconds),
+             t.config_version, t.callback_url, t.stages, now() + make_interval(secs => t.queue_seconds),
              t.deadline_seconds, now()
         from unnest(taken) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
-    select t.n, 'created', m.id, m.created_at, m.deadline_at, h.legs, h.held::numeric[]
+    select t.n, 'created', m.id, m.created_at, m.deadline_at, h.allocations, h.held::numeric[]
       from made m join unnest(taken) t on t.id = m.id join hold h on h.id = m.request_id;
 end $$;

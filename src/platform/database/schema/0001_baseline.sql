@@ -116,58 +116,58 @@ comment on column session.epoch is 'The person''s session_epoch when the session
 create index session_person on session (person_id);
 
 create table browser_grant (
-  ticket_hash  text primary key,
-  session_hash text not null,
-  client       text not null,
-  redirect_uri text not null,
-  state        text not null,
-  sealed_key   bytea not null,
-  expires_at   timestamptz not null,
-  quiet_at     timestamptz,
-  page_at      timestamptz
+  ticket_hash           text primary key,
+  session_hash          text not null,
+  client                text not null,
+  redirect_uri          text not null,
+  state                 text not null,
+  sealed_key            bytea not null,
+  expires_at            timestamptz not null,
+  script_delivered_at   timestamptz,
+  redirect_delivered_at timestamptz
 );
 
 comment on table browser_grant is
   'An API key on its way to the program that asked for it in a browser. Valid for a minute.';
 comment on column browser_grant.session_hash is 'The session that gave consent.';
 comment on column browser_grant.sealed_key is 'The key, encrypted with a secret that only the browser has.';
-comment on column browser_grant.quiet_at is
+comment on column browser_grant.script_delivered_at is
   'When it was delivered by a background request of the page. Each way of delivery works once.';
-comment on column browser_grant.page_at is 'When it was delivered by a redirect of the page.';
+comment on column browser_grant.redirect_delivered_at is 'When it was delivered by a redirect of the page.';
 
 create index browser_grant_expiry on browser_grant (expires_at);
 
-create table welcome (
+create table welcome_credit (
   address_hash bytea primary key check (octet_length(address_hash) = 32),
-  given_at     timestamptz not null default now()
+  granted_at   timestamptz not null default now()
 );
 
-comment on table welcome is
+comment on table welcome_credit is
   'Email addresses that received the welcome credit. Rows outlive the account, so that an address receives '
   'the credit once.';
-comment on column welcome.address_hash is 'Hash of the address, keyed with welcome_secret.';
+comment on column welcome_credit.address_hash is 'Hash of the address, keyed with welcome_credit_secret.';
 
-create table welcome_network (
+create table welcome_credit_network (
   network_hash bytea not null check (octet_length(network_hash) = 32),
   day          date not null,
-  given        integer not null check (given > 0),
+  granted      integer not null check (granted > 0),
   primary key (network_hash, day)
 );
 
-comment on table welcome_network is
+comment on table welcome_credit_network is
   'Welcome credits per network and day (UTC). Rows of past days are deleted.';
 
-create table welcome_secret (
+create table welcome_credit_secret (
   is_only boolean primary key default true check (is_only),
   secret  bytea not null default
     decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
 );
 
-comment on table welcome_secret is
-  'The key of the hashes in welcome and welcome_network: a copy of those tables alone does not tell who had '
-  'an account.';
+comment on table welcome_credit_secret is
+  'The key of the hashes in welcome_credit and welcome_credit_network: a copy of those tables alone does '
+  'not tell who had an account.';
 
-insert into welcome_secret default values;
+insert into welcome_credit_secret default values;
 
 -- ------------------------------------------------------------
 -- Limits
@@ -208,30 +208,30 @@ comment on table change is
   'complete when every running node has read its number.';
 
 create table node (
-  id          text primary key,
-  started_at  timestamptz not null default now(),
-  seen_at     timestamptz not null,
-  seen_change bigint not null default 0,
-  declaration text,
-  home        text,
-  queue       text,
-  currency    text
+  id             text primary key,
+  started_at     timestamptz not null default now(),
+  seen_at        timestamptz not null,
+  seen_change    bigint not null default 0,
+  config_version text,
+  host_id        text,
+  queue          text,
+  currency       text
 );
 
 comment on table node is 'Running gateways.';
 comment on column node.seen_at is 'The last heartbeat.';
 comment on column node.seen_change is 'The newest row of `change` that the node has read.';
-comment on column node.declaration is 'Version of the configuration that the node serves.';
-comment on column node.home is 'The host whose local storage the node uses.';
+comment on column node.config_version is 'Version of the configuration that the node serves.';
+comment on column node.host_id is 'The host whose local storage the node uses.';
 comment on column node.queue is 'The kind of queue that wakes the node''s workers.';
 comment on column node.currency is 'The currency that the node is configured with.';
 
-create table declaration (
-  version  text primary key,
-  first_at timestamptz not null default clock_timestamp()
+create table config_activation (
+  version      text primary key,
+  activated_at timestamptz not null default clock_timestamp()
 );
 
-comment on table declaration is
+comment on table config_activation is
   'When each configuration version was first served by any node. Versions are hashes and have no order of '
   'their own.';
 
@@ -252,8 +252,8 @@ comment on column config_version.last_used_at is 'Renewed by every node for the 
 
 -- ------------------------------------------------------------
 -- Ledger
--- Balances stand in `pot`; `transfer` records every movement and is never changed. Each balance is the sum of its
--- transfers, which `ledger verify` checks.
+-- Balances stand in `balance_bucket`; `transfer` records every movement and is never changed. Each balance is the
+-- sum of its transfers, which `ledger verify` checks.
 --
 -- Locking: a transaction that changes an account's money first locks the account's wallet. A transaction that needs
 -- several wallets locks them in the order of their ids. This excludes races and deadlocks.
@@ -269,21 +269,21 @@ comment on table ledger_currency is
 
 create table wallet (
   account_id text primary key references account,
-  turns_at   timestamptz
+  renews_at  timestamptz
 );
 
 comment on table wallet is 'One row per account; its lock protects all money of the account.';
-comment on column wallet.turns_at is 'When the plan ends or its quotas renew, whichever comes first.';
+comment on column wallet.renews_at is 'When the plan ends or its quotas renew, whichever comes first.';
 
-create index wallet_turns on wallet (turns_at);
+create index wallet_renewal on wallet (renews_at);
 
 -- In the order of use.
-create type pot_source as enum ('quota', 'gift', 'cash');
+create type bucket_source as enum ('quota', 'gift', 'cash');
 
-create table pot (
+create table balance_bucket (
   id         text primary key,
   account_id text not null references account,
-  source     pot_source not null,
+  source     bucket_source not null,
   unit       text not null check (unit in ('money', 'text', 'image', 'video')),
   granted    numeric(32, 12) check (granted > 0),
   remaining  numeric(32, 12) not null check (remaining >= 0),
@@ -297,23 +297,23 @@ create table pot (
   check (unit = 'money' or (remaining = trunc(remaining) and frozen = trunc(frozen)))
 ) with (fillfactor = 50); -- updated most often: leaves room for updates in place
 
-comment on table pot is
+comment on table balance_bucket is
   'What an account can pay with: its cash, each promotional credit, and each month''s quota of tokens '
   '(text), images (image) or seconds (video).';
-comment on column pot.id is 'Also its account name in transfers: cash:…, gift:…, quota:…';
-comment on column pot.granted is 'The initial amount. Null for cash, which is topped up again and again.';
-comment on column pot.remaining is 'What is left, including what open holds reserve.';
-comment on column pot.frozen is 'The sum of what open holds reserve.';
-comment on column pot.carry is
+comment on column balance_bucket.id is 'Also its account name in transfers: cash:…, gift:…, quota:…';
+comment on column balance_bucket.granted is 'The initial amount. Null for cash, which is topped up again and again.';
+comment on column balance_bucket.remaining is 'What is left, including what open holds reserve.';
+comment on column balance_bucket.frozen is 'The sum of what open holds reserve.';
+comment on column balance_bucket.carry is
   'Of cash: exact charges so far minus charged and recorded amounts. Rounding differences are added to the '
   'next charge.';
-comment on column pot.ended_at is
+comment on column balance_bucket.ended_at is
   'When its end was booked. What open holds still reserve then leaves when they are resolved.';
-comment on column pot.is_open is
+comment on column balance_bucket.is_open is
   'Keeps empty ones out of the indexes; changes only when `remaining` reaches or leaves zero.';
 
-create index pot_open on pot (account_id) where is_open;
-create index pot_ending on pot (ends_at) where is_open and ended_at is null;
+create index balance_bucket_open on balance_bucket (account_id) where is_open;
+create index balance_bucket_ending on balance_bucket (ends_at) where is_open and ended_at is null;
 
 create table plan_quota (
   plan  text primary key,
@@ -353,14 +353,14 @@ create table hold (
   scale             smallint not null check (scale between 0 and 12),
   amount            numeric(32, 12) not null check (amount >= 0),
   units             bigint not null check (units >= 0),
-  legs              text[] not null,
-  held              numeric(32, 12)[] not null check (cardinality(held) = cardinality(legs)),
-  taken             numeric(32, 12)[] check (cardinality(taken) = cardinality(legs)),
+  allocations       text[] not null,
+  held              numeric(32, 12)[] not null check (cardinality(held) = cardinality(allocations)),
+  taken             numeric(32, 12)[] check (cardinality(taken) = cardinality(allocations)),
   shortfall         numeric(32, 12) check (shortfall >= 0),
   beyond_hold       boolean not null default false,
   price             jsonb not null,
   usage             jsonb,
-  noted             jsonb,
+  checkpoint        jsonb,
   upstream          text,
   cost              numeric(32, 12) check (cost >= 0),
   created_at        timestamptz not null,
@@ -380,14 +380,14 @@ comment on column hold.kind is 'The unit of quota that may pay.';
 comment on column hold.scale is 'Decimals of the currency when the request was accepted.';
 comment on column hold.amount is 'The maximum price, rounded up.';
 comment on column hold.units is 'The quantity that `amount` is for.';
-comment on column hold.legs is 'Ids of the rows of `pot` that pay, in the order of use.';
+comment on column hold.allocations is 'Ids of the rows of `balance_bucket` that pay, in the order of use.';
 comment on column hold.held is 'The amount reserved in each of them. Zero: it paid beyond the hold.';
 comment on column hold.taken is 'The amount finally taken from each of them.';
 comment on column hold.shortfall is 'The part of the price that the account could not pay.';
 comment on column hold.beyond_hold is
   'The settlement may take more than was held: the upstream''s report counts, not the estimate.';
 comment on column hold.price is 'Snapshot of the price.';
-comment on column hold.noted is
+comment on column hold.checkpoint is
   'Usage and price so far of a request that is still running. Settles the hold if the request does not come '
   'back.';
 comment on column hold.upstream is 'provider/model that answered.';
@@ -411,7 +411,7 @@ create table transfer (
   account_id text not null,
   hold_id    text,
   kind       text not null
-             check (kind in ('credit', 'grant', 'capture', 'breakage', 'loss', 'adjustment')),
+             check (kind in ('credit', 'grant', 'capture', 'breakage', 'shortfall', 'adjustment')),
   reference  text,
   reason     text,
   created_at timestamptz not null
@@ -419,7 +419,7 @@ create table transfer (
 
 comment on table transfer is
   'Double entry: an amount leaves one ledger account and enters another. Append-only, enforced by a '
-  'trigger. The system''s own accounts (topup, gift_expense, revenue, breakage, loss, adjustment, '
+  'trigger. The system''s own accounts (topup, gift_expense, revenue, breakage, shortfall, adjustment, '
   'quota_grant, quota_used, quota_breakage) have no rows that every booking would have to lock: their '
   'balances are sums over this table.';
 comment on column transfer.id is 'Derived from what is booked, so that repeating a booking books once.';
@@ -451,18 +451,19 @@ create type ledger_item as (
 );
 
 create type ledger_outcome as (
-  n          int,
-  id         text,
-  outcome    text,   -- held, resolved, noted, already (an earlier call did it), insufficient, conflict, unknown, open
-  state      text,
-  legs       text[],
-  held       numeric[],
-  taken      numeric[],
-  shortfall  numeric,
-  account_id text
+  n           int,
+  id          text,
+  -- held, resolved, checkpointed, already (an earlier call did it), insufficient, conflict, unknown, open
+  outcome     text,
+  state       text,
+  allocations text[],
+  held        numeric[],
+  taken       numeric[],
+  shortfall   numeric,
+  account_id  text
 );
 
-create type ledger_reservation as (n int, amount numeric, legs text[], held numeric[]);
+create type ledger_reservation as (n int, amount numeric, allocations text[], held numeric[]);
 
 -- ------------------------------------------------------------
 -- Usage statistics
@@ -497,14 +498,14 @@ comment on column usage_day.uncosted is 'Settled requests whose upstream cost is
 
 create index usage_day_day on usage_day (day);
 
-create table usage_mark (
+create table usage_watermark (
   is_only boolean primary key default true check (is_only),
   through timestamptz not null
 );
 
-comment on table usage_mark is 'Everything resolved before `through` is in usage_day, and nothing else is.';
+comment on table usage_watermark is 'Everything resolved before `through` is in usage_day, and nothing else is.';
 
-insert into usage_mark (through) values ('-infinity');
+insert into usage_watermark (through) values ('-infinity');
 
 create view usage_line as
   select h.account_id, h.resolved_at, (h.resolved_at at time zone 'UTC')::date as day, h.model,
@@ -524,9 +525,9 @@ create view usage_line as
          h.id as hold_id
     from hold h
     left join lateral (
-      select sum(t) filter (where leg not like 'quota:%') as charged,
-             sum(t) filter (where leg like 'quota:%') as quota
-        from unnest(h.legs, h.taken) as l (leg, t)) part on true
+      select sum(t) filter (where bucket not like 'quota:%') as charged,
+             sum(t) filter (where bucket like 'quota:%') as quota
+        from unnest(h.allocations, h.taken) as l (bucket, t)) part on true
    where h.resolved_at is not null;
 
 comment on view usage_line is 'Resolved requests, each as one line of usage_day.';
@@ -535,61 +536,61 @@ comment on view usage_line is 'Resolved requests, each as one line of usage_day.
 -- Tasks
 
 create table task (
-  id                text primary key,
-  account_id        text not null,
-  request_id        text not null unique,
-  client_request_id text,
-  idempotency_key   text,
-  type              text not null,
-  model             text not null,
-  status            text not null default 'queued'
-                    check (status in ('queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired')),
-  progress          smallint not null default 0 check (progress between 0 and 100),
-  job               jsonb not null,
-  declaration       text not null,
-  callback_url      text,
-  created_at        timestamptz not null default now(),
-  updated_at        timestamptz not null default now(),
-  started_at        timestamptz,
-  completed_at      timestamptz,
-  deadline_at       timestamptz not null,
-  deadline_seconds  int not null check (deadline_seconds > 0),
-  outputs           jsonb not null default '[]',
-  units             bigint not null default 0 check (units >= 0),
-  usage             jsonb,
-  error_code        text,
-  error_message     text,
-  stage             text,
-  stages            jsonb,
+  id                  text primary key,
+  account_id          text not null,
+  request_id          text not null unique,
+  client_request_id   text,
+  idempotency_key     text,
+  type                text not null,
+  model               text not null,
+  status              text not null default 'queued'
+                      check (status in ('queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired')),
+  progress            smallint not null default 0 check (progress between 0 and 100),
+  job                 jsonb not null,
+  config_version      text not null,
+  callback_url        text,
+  created_at          timestamptz not null default now(),
+  updated_at          timestamptz not null default now(),
+  started_at          timestamptz,
+  completed_at        timestamptz,
+  deadline_at         timestamptz not null,
+  deadline_seconds    int not null check (deadline_seconds > 0),
+  outputs             jsonb not null default '[]',
+  units               bigint not null default 0 check (units >= 0),
+  usage               jsonb,
+  error_code          text,
+  error_message       text,
+  stage               text,
+  stages              jsonb,
 
-  parent_id         text references task (id),
-  part              text,
-  attempt           smallint not null default 1,
-  nudges            int not null default 0,
+  parent_id           text references task (id),
+  subtask             text,
+  attempt             smallint not null default 1,
+  wakeups             int not null default 0,
 
-  phase             text not null default 'submit'
-                    check (phase in ('submit', 'submitting', 'accepted', 'copying', 'chained')),
-  provider          text,
-  upstream_model    text,
-  upstream_id       text,
-  submitted_at      timestamptz,
-  tried             text[] not null default '{}',
-  result            jsonb,
-  cancel_asked_at   timestamptz,
-  cancel_sent_at    timestamptz,
-  looks             int not null default 0,
-  download_tries    smallint not null default 0,
-  failures          int not null default 0,
-  last_failure      text,
-  dead_at           timestamptz,
-  wake_at           timestamptz,
-  lease_until       timestamptz,
-  fence             bigint not null default 0,
+  phase               text not null default 'submit'
+                      check (phase in ('submit', 'submitting', 'accepted', 'copying', 'pipeline')),
+  provider            text,
+  upstream_model      text,
+  upstream_id         text,
+  submitted_at        timestamptz,
+  tried               text[] not null default '{}',
+  result              jsonb,
+  cancel_requested_at timestamptz,
+  cancel_sent_at      timestamptz,
+  poll_count          int not null default 0,
+  download_tries      smallint not null default 0,
+  failures            int not null default 0,
+  last_failure        text,
+  dead_at             timestamptz,
+  wake_at             timestamptz,
+  lease_until         timestamptz,
+  fence               bigint not null default 0,
 
   check ((status in ('queued', 'running')) = (completed_at is null)),
   check ((completed_at is null) = (wake_at is not null)),
   check (phase <> 'accepted' or upstream_id is not null),
-  constraint task_part_named check ((parent_id is null) = (part is null))
+  constraint task_subtask_named check ((parent_id is null) = (subtask is null))
 ) with (fillfactor = 70);
 
 comment on table task is
@@ -599,7 +600,7 @@ comment on table task is
   'do not see them.';
 comment on column task.request_id is 'The request that created it; also the id of its hold.';
 comment on column task.job is 'The request in the gateway''s own format; enough to run it after any reload.';
-comment on column task.declaration is 'Version of the configuration that the request was accepted under.';
+comment on column task.config_version is 'Version of the configuration that the request was accepted under.';
 comment on column task.deadline_at is
   'When it expires: while queued by the queue''s time to live, then by the model''s deadline.';
 comment on column task.outputs is 'Stored files by index. An index that is filled is never filled again.';
@@ -608,16 +609,17 @@ comment on column task.usage is 'Of a subtask: what it used. Its parent pays.';
 comment on column task.stage is 'Of a drama: the current stage.';
 comment on column task.stages is 'Of a drama: status and results of each stage.';
 comment on column task.parent_id is 'Of a subtask: the drama it belongs to.';
-comment on column task.part is 'Of a subtask: its name within the drama, such as script or video/3.';
+comment on column task.subtask is 'Of a subtask: its name within the drama, such as script or video/3.';
 comment on column task.attempt is 'Of a subtask: counts from 1.';
-comment on column task.nudges is 'Of a drama: subtasks that ended since a worker last ran it.';
+comment on column task.wakeups is 'Of a drama: how often a subtask has ended.';
 comment on column task.phase is
-  'submit: no upstream has it. submitting: sent, no answer known. accepted: an upstream has it under '
+  'submit: no upstream has it. submitting: sent, no response known. accepted: an upstream has it under '
   'upstream_id. copying: results are known and not all stored. chained: it waits for its subtasks.';
 comment on column task.tried is 'Upstreams that did not accept it.';
 comment on column task.result is
   'Locations of results that cannot be requested again. Removed when the task ends.';
-comment on column task.looks is 'Status requests to the upstream so far; determines the polling interval.';
+comment on column task.poll_count is
+  'Requests to the upstream in this phase so far; determines the time until the next one.';
 comment on column task.download_tries is
   'Failed downloads of results. Not reset by other steps that succeed: a job whose status can be read and '
   'whose result cannot would never end.';
@@ -630,11 +632,11 @@ comment on column task.fence is 'Fencing token: raised by each claim.';
 create index task_account on task (account_id, id);
 create index task_due on task (wake_at) where wake_at is not null;
 create index task_dead on task (dead_at) where dead_at is not null;
-create unique index task_part on task (parent_id, part, attempt) where parent_id is not null;
+create unique index task_subtask on task (parent_id, subtask, attempt) where parent_id is not null;
 
 create table task_load (
   account_id text primary key,
-  living     int not null check (living >= 0)
+  active     int not null check (active >= 0)
 ) with (fillfactor = 50);
 
 comment on table task_load is
@@ -659,7 +661,7 @@ comment on column idempotency.expires_at is 'Null while the task is unfinished.'
 create index idempotency_over on idempotency (expires_at) where expires_at is not null;
 
 -- Argument of task_create.
-create type task_order as (
+create type new_task as (
   n                 int,
   id                text,
   account_id        text,
@@ -671,12 +673,12 @@ create type task_order as (
   type              text,
   model             text,
   job               jsonb,
-  declaration       text,
+  config_version    text,
   callback_url      text,
   stages            jsonb,
   queue_seconds     int,
   deadline_seconds  int,
-  living_max        int,
+  max_active        int,
   hold              json -- a ledger_item
 );
 
@@ -803,24 +805,24 @@ comment on column webhook_event.data is
   'The payload''s `data` as JSON text, byte for byte: every attempt signs the same bytes.';
 
 create table webhook_delivery (
-  id          text primary key,
-  event_id    text not null references webhook_event,
-  account_id  text not null references account,
-  endpoint_id text references webhook_endpoint,
-  url         text not null,
-  lane        text not null,
-  state       text not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
-  reason      text check (reason in ('retries_spent', 'gone', 'endpoint_disabled', 'endpoint_deleted')),
-  attempts    int not null default 0,
-  round_from  int not null default 0,
-  is_test     boolean not null default false,
-  wake_at     timestamptz,
-  lease_until timestamptz,
-  fence       int not null default 0,
-  last_status int,
-  last_error  text,
-  created_at  timestamptz not null default now(),
-  ended_at    timestamptz,
+  id                         text primary key,
+  event_id                   text not null references webhook_event,
+  account_id                 text not null references account,
+  endpoint_id                text references webhook_endpoint,
+  url                        text not null,
+  destination                text not null,
+  state                      text not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
+  reason                     text check (reason in ('retries_spent', 'gone', 'endpoint_disabled', 'endpoint_deleted')),
+  attempts                   int not null default 0,
+  attempts_before_redelivery int not null default 0,
+  is_test                    boolean not null default false,
+  wake_at                    timestamptz,
+  lease_until                timestamptz,
+  fence                      int not null default 0,
+  last_status                int,
+  last_error                 text,
+  created_at                 timestamptz not null default now(),
+  ended_at                   timestamptz,
   check ((state = 'pending') = (wake_at is not null)),
   check ((state = 'pending') = (ended_at is null)),
   check ((state = 'failed') = (reason is not null)),
@@ -829,11 +831,11 @@ create table webhook_delivery (
 
 comment on table webhook_delivery is 'Delivery of an event to one receiver.';
 comment on column webhook_delivery.endpoint_id is 'Null: the callback_url of the request.';
-comment on column webhook_delivery.lane is
+comment on column webhook_delivery.destination is
   'Account and host. Deliveries to one destination share its slots and its circuit breaker.';
 comment on column webhook_delivery.reason is 'Why the delivery failed finally.';
 comment on column webhook_delivery.attempts is 'Attempts so far.';
-comment on column webhook_delivery.round_from is
+comment on column webhook_delivery.attempts_before_redelivery is
   'Attempts made before the latest redelivery; the retry schedule counts from there.';
 comment on column webhook_delivery.is_test is 'A test event is attempted once.';
 comment on column webhook_delivery.wake_at is 'The next attempt, or the end of the lease of the current one.';
@@ -844,7 +846,7 @@ comment on column webhook_delivery.last_status is 'HTTP status of the last attem
 create unique index webhook_delivery_target on webhook_delivery (event_id, endpoint_id) nulls not distinct;
 create index webhook_delivery_account on webhook_delivery (account_id, id);
 create index webhook_delivery_due on webhook_delivery (wake_at) where wake_at is not null;
-create index webhook_delivery_lane on webhook_delivery (lane, wake_at) where wake_at is not null;
+create index webhook_delivery_destination on webhook_delivery (destination, wake_at) where wake_at is not null;
 
 create table webhook_attempt (
   delivery_id text not null references webhook_delivery on delete cascade,
