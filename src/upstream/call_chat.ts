@@ -16,7 +16,7 @@ import { type ChatResponse, exchangeChat } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 import { parseIfJson } from "./parse_if_json.ts";
-import { AbortWatch } from "./watch.ts";
+import { AbortWatch } from "./abort_watch.ts";
 
 /** One attempt to call one upstream. */
 export interface Attempt {

@@ -2,7 +2,7 @@ import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model } from "../platform/config/config.ts";
 import { inProcessTransport } from "./adapter.ts";
 import { type Admission, type AdmissionCaller, upstreamName } from "./admission.ts";
-import { orderUpstreams } from "./choose.ts";
+import { orderUpstreams } from "./order_upstreams.ts";
 import { exchangeMedia, type MediaExchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
@@ -78,7 +78,7 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   }
 
   return {
-    choose: (config, model, tried, caller) => choose(admission, config, model, tried, caller),
+    choose: (config, model, tried, caller) => choose(admission, config, model, { tried, caller }),
     inputsFor: (assignment) => adapterOf(assignment).inputs,
     polling: (assignment) => adapterOf(assignment).polling,
 
@@ -140,8 +140,7 @@ function choose(
   admission: Admission,
   config: Config,
   model: Model,
-  tried: readonly string[],
-  caller?: AdmissionCaller,
+  { tried, caller }: { tried: readonly string[]; caller: AdmissionCaller | undefined },
 ): UpstreamChoice {
   const left = model.upstreams.filter((upstream) => !tried.includes(upstreamName(upstream)));
   if (left.length === 0) return { upstream: null, retryAfterMs: null };

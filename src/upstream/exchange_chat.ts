@@ -1,13 +1,13 @@
 import { type Adapter, inProcessTransport, type UpstreamRequest } from "./adapter.ts";
 import { type BodyReader, NO_BODY, openBody } from "./body_reader.ts";
 import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
-import type { Fields } from "./http1/head.ts";
+import type { ResponseHeaders } from "./http1/head.ts";
 import { sentOnce } from "./sent_once.ts";
 
 /** What an upstream answers, whoever carried it. */
 export interface ChatResponse {
   readonly status: number;
-  readonly fields: Fields;
+  readonly fields: ResponseHeaders;
   readonly body: BodyReader;
 }
 

@@ -4,7 +4,7 @@ import { type MediaExchange, mimeTypeOf, sendMedia, toFailure } from "./exchange
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
 import type { FetchedOutput } from "./media_calls.ts";
-import { IdleTimeout } from "./silence_limit.ts";
+import { IdleTimeout } from "./idle_timeout.ts";
 
 /** Fetches from a URL that others chose, and from public addresses only; see `platform/outbound`. */
 export type FetchSafely = (

@@ -5,7 +5,7 @@ import type { Admission } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
-import { orderUpstreams } from "./choose.ts";
+import { orderUpstreams } from "./order_upstreams.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 

@@ -6,7 +6,7 @@ import {
   TASK_PROBLEMS,
 } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
-import { chosenOf } from "../choice.ts";
+import { readChoice } from "../read_choice.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { AdminDeps } from "./mount.ts";
@@ -17,9 +17,9 @@ export function listTasksForOperator({ database }: AdminDeps): Endpoint {
     const { data, hasMore } = await listForOperator(database.sql, {
       ...readPage(c),
       account: c.req.query("account"),
-      type: chosenOf(c, "type", MODEL_TYPES),
-      status: chosenOf(c, "status", STATUSES),
-      problem: chosenOf(c, "problem", TASK_PROBLEMS),
+      type: readChoice(c, "type", MODEL_TYPES),
+      status: readChoice(c, "status", STATUSES),
+      problem: readChoice(c, "problem", TASK_PROBLEMS),
       parent: c.req.query("parent"),
     });
     return sendJsonPage(data, hasMore);

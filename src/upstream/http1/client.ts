@@ -1,7 +1,7 @@
 import type { BodyReader } from "../body_reader.ts";
-import { type ConnectOptions, openConnection } from "./connect.ts";
+import { type Http1ConnectOptions, openConnection } from "./connect.ts";
 import type { Http1Connection } from "./connection.ts";
-import { type Fields, InvalidResponse } from "./head.ts";
+import { InvalidResponse, type ResponseHeaders } from "./head.ts";
 import { type Http1Request, writeRequest } from "./write_request.ts";
 
 export { HandshakeFailed } from "./connect.ts";
@@ -15,11 +15,11 @@ export interface SendOptions {
 
 export interface Http1Response {
   readonly status: number;
-  readonly fields: Fields;
+  readonly fields: ResponseHeaders;
   readonly body: BodyReader;
 }
 
-export interface Http1Options extends ConnectOptions {
+export interface Http1Options extends Http1ConnectOptions {
   /** How long a connection waits for its next request. */
   idleMs?: number;
 }
@@ -259,7 +259,7 @@ export class Http1Client implements Disposable {
 }
 
 /** How long the server says that it keeps an idle connection, less a margin. */
-function keepMsOf(fields: Fields): number {
+function keepMsOf(fields: ResponseHeaders): number {
   const [, seconds] = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(fields.get("keep-alive") ?? "") ?? [];
   return seconds === undefined ? Infinity : Number(seconds) * 1000 - CLOSING_MARGIN_MS;
 }

@@ -1,5 +1,5 @@
 import { ChunkDecoder } from "./chunks.ts";
-import { type Head, InvalidResponse, parseHead } from "./head.ts";
+import { InvalidResponse, parseHead, type ResponseHead } from "./head.ts";
 
 const BUFFER_BYTES = 16_384;
 const decoder = new TextDecoder();
@@ -32,7 +32,7 @@ export class Http1Connection {
   }
 
   /** Sends a request, whose body may stand apart, and reads the answer's head. */
-  async sendRequest(request: Uint8Array, content: Uint8Array | null = null): Promise<Head> {
+  async sendRequest(request: Uint8Array, content: Uint8Array | null = null): Promise<ResponseHead> {
     this.#isResting = false;
     this.#isHeard = false;
     this.#isWritten = false;
@@ -46,7 +46,7 @@ export class Http1Connection {
   }
 
   /** The answer's body; `onEnd` is told whether the connection can be used again. */
-  body(head: Head, onEnd: (isReusable: boolean) => void): Body {
+  body(head: ResponseHead, onEnd: (isReusable: boolean) => void): Body {
     return new Body(this, head, (isWhole) => {
       const isReusable = isWhole && head.isKept && this.#isWritten && this.#from === this.#to;
       if (!isReusable) this.close();
@@ -100,7 +100,7 @@ export class Http1Connection {
     return true;
   }
 
-  async #head(): Promise<Head> {
+  async #head(): Promise<ResponseHead> {
     // Bytes from #from on that hold no end; filling the buffer may move #from.
     let searched = 0;
     while (true) {
@@ -137,7 +137,7 @@ class Body {
 
   constructor(
     private readonly connection: Http1Connection,
-    head: Head,
+    head: ResponseHead,
     private readonly onEnd: (isWhole: boolean) => void,
   ) {
     this.#chunks = head.framing === "chunked" ? new ChunkDecoder() : null;

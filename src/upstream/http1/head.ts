@@ -4,14 +4,14 @@ export class InvalidResponse extends Error {
 }
 
 /** Header fields by their names in lower case. */
-export interface Fields {
+export interface ResponseHeaders {
   get(name: string): string | null;
 }
 
 /** What comes before a body. */
-export interface Head {
+export interface ResponseHead {
   readonly status: number;
-  readonly fields: Fields;
+  readonly fields: ResponseHeaders;
   /** How the body's end is known: after so many bytes, by its last chunk, or when the connection closes. */
   readonly framing: number | "chunked" | "close";
   /** Whether the connection may serve another request afterwards. */
@@ -24,7 +24,7 @@ const CONTROL = /[\0\r\n]/;
 const FIELDS_MAX = 200;
 
 /** Reads a head, without the empty line at its end. What is ambiguous is refused, never guessed. */
-export function parseHead(text: string): Head {
+export function parseHead(text: string): ResponseHead {
   const lines = text.split("\r\n");
   const [, minor, status] = STATUS_LINE.exec(lines[0]!) ?? [];
   if (status === undefined) throw new InvalidResponse("the answer is not HTTP/1.1");
@@ -54,7 +54,7 @@ export function parseHead(text: string): Head {
   };
 }
 
-function framingOf(status: number, fields: ReadonlyMap<string, string>): Head["framing"] {
+function framingOf(status: number, fields: ReadonlyMap<string, string>): ResponseHead["framing"] {
   if (status < 200 || status === 204 || status === 304) return 0;
   const coding = fields.get("transfer-encoding");
   if (coding !== undefined) {

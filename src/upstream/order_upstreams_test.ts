@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Upstream } from "../platform/config/config.ts";
-import { orderUpstreams } from "./choose.ts";
+import { orderUpstreams } from "./order_upstreams.ts";
 
 const upstream = (provider: string, priority: number, weight: number): Upstream => ({
   provider,
