@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import Ajv2020 from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { ADAPTERS } from "../providers/registry.ts";
+import { openAdapters } from "../providers/registry.ts";
 import schema from "../schemas/provider.schema.json" with { type: "json" };
 import type {
   ChatAdapter,
@@ -25,6 +25,7 @@ import {
   startFakeUpstream,
 } from "./helpers/fake_upstream.ts";
 
+const ADAPTERS = openAdapters();
 const KEY = "sk-canary";
 /** Providers that must have every kind of case; the declared ones share the code of the first. */
 const WHOLE = ["openai", "azure_openai", "anthropic", "gemini"];

@@ -1,22 +1,22 @@
 import { NotSent } from "../../src/upstream/adapter.ts";
-import type { Part, Plan } from "./misbehave.ts";
+import type { BodyPart, ResponsePlan } from "./plan_response.ts";
 
-/** How requests went: each that started finishes, whatever its answer was, or its caller leaves. */
+/** How requests ended. Each that started is finished, whatever its response, or cancelled by its caller. */
 export interface Counters {
   started: number;
   finished: number;
   cancelled: number;
 }
 
-/** What a caller sees of a connection that fails as ordered. */
-export class BrokenConnection extends TypeError {}
+/** The connection broke, as a directive says. */
+export class ConnectionBroken extends TypeError {}
 
-/** The request was taken, and its connection is to be closed without an answer. */
-export class NoAnswer extends BrokenConnection {}
+/** The request was read, and its connection is to be closed without a response. */
+export class ConnectionClosed extends ConnectionBroken {}
 
-/** Answers as planned. `signal` is the caller's; null where nobody but the body's reader can leave. */
-export async function play(
-  plan: Plan,
+/** `signal` is the caller's; null where only cancelling the body can end the request. */
+export async function sendResponse(
+  plan: ResponsePlan,
   signal: AbortSignal | null,
   counters: Counters,
 ): Promise<Response> {
@@ -28,11 +28,11 @@ export async function play(
   const { status, headers, parts, ending } = plan;
   if (ending === "refuse") {
     counters.finished++;
-    throw new NotSent("The simulator refused the connection, as it was told to.");
+    throw new NotSent("The simulator refused the connection, as a directive says.");
   }
   if (ending === "no_answer") {
     counters.finished++;
-    throw new NoAnswer("The simulator closed the connection, as it was told to.");
+    throw new ConnectionClosed("The simulator closed the connection, as a directive says.");
   }
   if (ending === "close" && parts.length === 1 && parts[0]!.pauseMs === 0) {
     counters.finished++;
@@ -42,45 +42,45 @@ export async function play(
 }
 
 function bodyOf(
-  plan: Plan,
+  plan: ResponsePlan,
   signal: AbortSignal | null,
   counters: Counters,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const sleep = new Sleep(signal);
-  // Pauses are counted from here on: the time that reading takes does not add to them.
+  // Pauses count from here: the time the reader takes does not add to them.
   let dueMs = performance.now();
   let at = 0;
-  let isOver = false;
-  let leave = () => {};
+  let hasEnded = false;
+  let onAbort = () => {};
 
   function end(how: "finished" | "cancelled"): void {
-    isOver = true;
+    hasEnded = true;
     counters[how]++;
-    signal?.removeEventListener("abort", leave);
+    signal?.removeEventListener("abort", onAbort);
   }
 
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
-      leave = () => {
+      onAbort = () => {
         end("cancelled");
         controller.error(signal!.reason);
       };
-      signal?.addEventListener("abort", leave);
+      signal?.addEventListener("abort", onAbort);
     },
     pull(controller) {
       const part = partAt(plan, at++);
       if (part === null) return finish(controller);
       if (part.pauseMs > 0) {
         return sleep.until(dueMs += part.pauseMs).then(() => {
-          if (!isOver) controller.enqueue(part.bytes);
+          if (!hasEnded) controller.enqueue(part.bytes);
         });
       }
       controller.enqueue(part.bytes);
-      // With the last bytes, the end: it need not be asked for.
+      // Closes with the last bytes, without another pull.
       if (at === plan.parts.length && plan.ending === "close") return finish(controller);
     },
     cancel() {
-      if (!isOver) end("cancelled");
+      if (!hasEnded) end("cancelled");
       sleep.wake();
     },
   });
@@ -89,18 +89,20 @@ function bodyOf(
     if (plan.ending === "silence") return sleep.until(Infinity);
     end("finished");
     if (plan.ending === "close") controller.close();
-    else controller.error(new BrokenConnection("The simulator broke off, as it was told to."));
+    else {controller.error(
+        new ConnectionBroken("The simulator broke the connection, as a directive says."),
+      );}
   }
 }
 
-function partAt({ parts, ending }: Plan, at: number): Part | null {
+function partAt({ parts, ending }: ResponsePlan, at: number): BodyPart | null {
   if (at < parts.length) return parts[at]!;
   return typeof ending === "object"
     ? ending.again[(at - parts.length) % ending.again.length]!
     : null;
 }
 
-/** Waits that end early when the caller leaves. */
+/** Pauses that end early when the caller aborts. */
 class Sleep {
   wake = () => {};
   readonly #signal: AbortSignal | null;

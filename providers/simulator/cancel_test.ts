@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openSimulator, type Simulator } from "./simulator.ts";
 import { eventsOf, send, sendWhole, STRICT, user } from "./test_client.ts";
 
-const told = (orders: string) => ({ messages: user(`Hello [[simulate: ${orders}]]`) });
+const told = (directives: string) => ({ messages: user(`Hello [[simulate: ${directives}]]`) });
 
 function assertCancelled(simulator: Simulator): void {
   assert.deepEqual(simulator.counters, { started: 1, finished: 0, cancelled: 1 });
@@ -18,12 +18,12 @@ Deno.test("requests are counted by how they end", STRICT, async () => {
 });
 
 Deno.test("a caller who leaves before the answer is not answered", STRICT, async () => {
-  for (const orders of ["hang", "latency=60s", "pace=500ms"]) {
+  for (const directives of ["hang", "latency=60s", "pace=500ms"]) {
     const simulator = openSimulator();
     const gone = new AbortController();
     setTimeout(() => gone.abort(new Error("gone")), 20);
-    const answer = send(told(orders), { simulator, signal: gone.signal });
-    await assert.rejects(answer, /gone/, orders);
+    const answer = send(told(directives), { simulator, signal: gone.signal });
+    await assert.rejects(answer, /gone/, directives);
     assertCancelled(simulator);
   }
 });
@@ -36,10 +36,10 @@ Deno.test("a caller who has already left is not answered at all", STRICT, async 
 });
 
 Deno.test("a signal stops a stream at once", STRICT, async () => {
-  for (const orders of ["hang=2", "endless", "pace=60s", "tokens=5000"]) {
+  for (const directives of ["hang=2", "endless", "pace=60s", "tokens=5000"]) {
     const simulator = openSimulator();
     const gone = new AbortController();
-    const response = await send({ ...told(orders), stream: true }, {
+    const response = await send({ ...told(directives), stream: true }, {
       simulator,
       signal: gone.signal,
     });
@@ -50,19 +50,19 @@ Deno.test("a signal stops a stream at once", STRICT, async () => {
     const rest = (async () => {
       while (!(await reader.read()).done) {
         // The timer gets its turn even where there is always something to read.
-        if (orders.startsWith("tokens")) await new Promise((resolve) => setTimeout(resolve, 1));
+        if (directives.startsWith("tokens")) await new Promise((resolve) => setTimeout(resolve, 1));
       }
     })();
-    await assert.rejects(rest, /gone/, orders);
+    await assert.rejects(rest, /gone/, directives);
     assert.ok(performance.now() - start < 1000);
     assertCancelled(simulator);
   }
 });
 
 Deno.test("a reader who cancels stops a stream at once", STRICT, async () => {
-  for (const orders of ["hang=2", "endless", "pace=60s", "tokens=5000"]) {
+  for (const directives of ["hang=2", "endless", "pace=60s", "tokens=5000"]) {
     const simulator = openSimulator();
-    const response = await send({ ...told(orders), stream: true }, { simulator });
+    const response = await send({ ...told(directives), stream: true }, { simulator });
     const reader = response.body!.getReader();
     await reader.read();
     await reader.cancel();

@@ -13,8 +13,10 @@ import {
 } from "./test_client.ts";
 import { tokenize } from "./tokens.ts";
 
-const told = (orders: string) => ({ messages: user(`How do tides work? [[simulate: ${orders}]]`) });
-const streamed = (orders: string) => ({ ...told(orders), stream: true });
+const told = (directives: string) => ({
+  messages: user(`How do tides work? [[simulate: ${directives}]]`),
+});
+const streamed = (directives: string) => ({ ...told(directives), stream: true });
 const PROSE = answerOf(await sendWhole({ messages: user("How do tides work?") })).text;
 
 /** Reads a body until it ends or breaks. */
@@ -50,7 +52,7 @@ Deno.test("a status is answered with OpenAI's error for it", STRICT, async () =>
 });
 
 Deno.test(
-  "orders come from the header, the message, or for good; the message wins",
+  "directives come from the header, the message, or for good; the message wins",
   STRICT,
   async () => {
     const headers = { "x-simulate": "status=503" };
@@ -61,7 +63,7 @@ Deno.test(
     };
     assert.equal(await statusOf({ messages: user("Hello") }, { headers }), 503);
     assert.equal(await statusOf(told("status=429"), { headers }), 429);
-    const simulator = openSimulator({ orders: "status=500" });
+    const simulator = openSimulator({ defaults: "status=500" });
     assert.equal(await statusOf({ messages: user("Hello") }, { simulator }), 500);
     assert.equal(await statusOf({ messages: user("Hello") }, { simulator, headers }), 503);
     const strict = { headers: { "x-simulate": "directives=off" } };
@@ -70,7 +72,7 @@ Deno.test(
   },
 );
 
-Deno.test("only orders in the last message of the user are obeyed", STRICT, async () => {
+Deno.test("only directives in the last message of the user are obeyed", STRICT, async () => {
   const messages = [
     ...told("status=500").messages,
     { role: "assistant", content: "x" },
@@ -81,10 +83,10 @@ Deno.test("only orders in the last message of the user are obeyed", STRICT, asyn
 
 Deno.test("the first requests of a name fail, then the next are served", STRICT, async () => {
   const simulator = openSimulator();
-  const statuses = async (orders: string, count: number) => {
+  const statuses = async (directives: string, count: number) => {
     const seen: number[] = [];
     for (let at = 0; at < count; at++) {
-      const response = await send(told(orders), { simulator });
+      const response = await send(told(directives), { simulator });
       await response.body!.cancel();
       seen.push(response.status);
     }
@@ -156,7 +158,7 @@ Deno.test("one token is huge, and counts as one", STRICT, async () => {
 
 Deno.test("events in every form that the format allows are the same events", STRICT, async () => {
   for (
-    const orders of [
+    const directives of [
       "crlf",
       "multiline",
       "comments",
@@ -166,19 +168,19 @@ Deno.test("events in every form that the format allows are the same events", STR
     ]
   ) {
     for (const size of ["", " split=1"]) {
-      const response = await send(streamed(`tokens=30 ${orders}${size}`));
+      const response = await send(streamed(`tokens=30 ${directives}${size}`));
       const splitter = new EventSplitter();
       const events: { data: string }[] = [];
       for await (const chunk of response.body!) events.push(...splitter.push(chunk));
       assert.equal(events.pop()!.data, "[DONE]");
       const { text } = gather(events.map(({ data }) => JSON.parse(data)));
-      assert.equal(text, tokenize(PROSE).slice(0, 30).join(""), orders + size);
+      assert.equal(text, tokenize(PROSE).slice(0, 30).join(""), directives + size);
     }
   }
 });
 
 Deno.test("each form shows in the bytes", STRICT, async () => {
-  const textOf = async (orders: string) => (await send(streamed(orders))).text();
+  const textOf = async (directives: string) => (await send(streamed(directives))).text();
   assert.match(await textOf("crlf"), /^data: \{.*\}\r\n\r\n/);
   assert.match(await textOf("multiline"), /^data: \{\ndata: +"id"/);
   assert.match(await textOf("comments"), /^: .+\n\ndata: /);

@@ -1,5 +1,5 @@
-import type { Chance } from "./chance.ts";
-import { type Fields, isFields } from "./fields.ts";
+import type { SeededRandom } from "./random.ts";
+import { isJsonObject, type JsonObject } from "./fields.ts";
 
 const PLACES = [
   "Outside, early morning",
@@ -22,31 +22,36 @@ const LOOKS = [
   "tall and thin, glasses, a black suit",
   "broad shoulders, short hair, a blue overall",
 ];
-const SCENES_USUAL = 3;
+const SCENES_DEFAULT = 3;
 
 /**
- * A script or a cast, where the schema asks for one: words that make sense as a film, taken from the text.
- * Null for any other schema, and for one that asks for more than this knows.
+ * A script or a cast for a drama, made from sentences and names of the prompt, where the schema asks for
+ * one. Null for any other schema, and for one with further required fields.
  */
-export function storyFor(schema: unknown, prompt: string, chance: Chance): unknown {
+export function screenplayFor(schema: unknown, prompt: string, random: SeededRandom): unknown {
   const { scenes, characters } = fieldsOf(schema);
   const names = namesIn(prompt);
   if (
     asksFor(schema, ["synopsis", "scenes"]) &&
     asksFor(itemsOf(scenes), ["heading", "action", "dialogue"])
   ) {
-    return script(prompt, names, sceneCount(scenes), chance);
+    return script(prompt, names, sceneCount(scenes), random);
   }
   if (asksFor(schema, ["characters"]) && asksFor(itemsOf(characters), ["name", "looks"])) {
     const all = names.length > 0 ? names : ["The stranger"];
-    return { characters: all.map((name) => ({ name, looks: chance.pick(LOOKS) })) };
+    return { characters: all.map((name) => ({ name, looks: random.pick(LOOKS) })) };
   }
   return null;
 }
 
-function script(prompt: string, names: readonly string[], count: number, chance: Chance): unknown {
-  const [, story = prompt] = prompt.split(/\bText:\n/);
-  const sentences = story.split(/(?<=[.!?。！？])\s*|\n+/).map((one) => one.trim())
+function script(
+  prompt: string,
+  names: readonly string[],
+  count: number,
+  random: SeededRandom,
+): unknown {
+  const [, text = prompt] = prompt.split(/\bText:\n/);
+  const sentences = text.split(/(?<=[.!?。！？])\s*|\n+/).map((one) => one.trim())
     .filter((one) => one !== "");
   return {
     synopsis: sentences[0]?.slice(0, 300) ?? "A story.",
@@ -59,7 +64,7 @@ function script(prompt: string, names: readonly string[], count: number, chance:
       return {
         heading: PLACES[at % PLACES.length],
         action,
-        dialogue: cast.slice(0, 2).map((character) => ({ character, line: chance.pick(LINES) })),
+        dialogue: cast.slice(0, 2).map((character) => ({ character, line: random.pick(LINES) })),
       };
     }),
   };
@@ -74,22 +79,23 @@ function namesIn(prompt: string): string[] {
 }
 
 function sceneCount(scenes: unknown): number {
-  const { minItems = 1, maxItems = SCENES_USUAL } = (isFields(scenes) ? scenes : {}) as Fields;
-  return Math.max(Number(minItems), Math.min(Number(maxItems), SCENES_USUAL));
+  const { minItems = 1, maxItems = SCENES_DEFAULT } =
+    (isJsonObject(scenes) ? scenes : {}) as JsonObject;
+  return Math.max(Number(minItems), Math.min(Number(maxItems), SCENES_DEFAULT));
 }
 
 /** Whether an object with just these fields would do. */
 function asksFor(schema: unknown, fields: readonly string[]): boolean {
   const known = fieldsOf(schema);
-  const required = isFields(schema) && Array.isArray(schema.required) ? schema.required : [];
+  const required = isJsonObject(schema) && Array.isArray(schema.required) ? schema.required : [];
   return fields.every((field) => field in known) &&
     required.every((field) => fields.includes(field));
 }
 
-function fieldsOf(schema: unknown): Fields {
-  return isFields(schema) && isFields(schema.properties) ? schema.properties : {};
+function fieldsOf(schema: unknown): JsonObject {
+  return isJsonObject(schema) && isJsonObject(schema.properties) ? schema.properties : {};
 }
 
 function itemsOf(list: unknown): unknown {
-  return isFields(list) ? list.items : undefined;
+  return isJsonObject(list) ? list.items : undefined;
 }

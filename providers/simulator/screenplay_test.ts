@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { chanceFrom } from "./chance.ts";
-import { storyFor } from "./compose_text.ts";
+import { seededRandom } from "./random.ts";
+import { screenplayFor } from "./screenplay.ts";
 
 const list = (fields: string[], more = {}) => ({
   type: "array",
@@ -13,29 +13,29 @@ const SCRIPT = {
 };
 const PROMPT = "Write.\n\nCharacters: Mara, Jon\n\nText:\nMara waits. Jon rows. They meet at dusk.";
 
-Deno.test("a script is cut from the text, with those who are named in it", () => {
+Deno.test("a script is made from sentences and names of the text", () => {
   // deno-lint-ignore no-explicit-any
-  const script = storyFor(SCRIPT, PROMPT, chanceFrom("x")) as any;
+  const script = screenplayFor(SCRIPT, PROMPT, seededRandom("x")) as any;
   assert.deepEqual(script.scenes.map(({ action }: { action: string }) => action), [
     "Mara waits.",
     "Jon rows.",
     "They meet at dusk.",
   ]);
   assert.equal(script.scenes[0].dialogue[0].character, "Mara");
-  assert.deepEqual(storyFor(SCRIPT, PROMPT, chanceFrom("x")), script);
+  assert.deepEqual(screenplayFor(SCRIPT, PROMPT, seededRandom("x")), script);
 });
 
-Deno.test("a cast has everybody who was asked for", () => {
+Deno.test("a cast has all requested characters", () => {
   const schema = { properties: { characters: list(["name", "looks"]) } };
-  const cast = storyFor(schema, "Answer for all of these: Mara, Jon", chanceFrom("x"));
+  const cast = screenplayFor(schema, "Answer for all of these: Mara, Jon", seededRandom("x"));
   assert.deepEqual(
     (cast as { characters: { name: string }[] }).characters.map(({ name }) => name),
     ["Mara", "Jon"],
   );
 });
 
-Deno.test("any other schema is none of a story's business", () => {
-  assert.equal(storyFor({ properties: { name: {} } }, PROMPT, chanceFrom("x")), null);
-  assert.equal(storyFor({ ...SCRIPT, required: ["genre"] }, PROMPT, chanceFrom("x")), null);
-  assert.equal(storyFor(true, PROMPT, chanceFrom("x")), null);
+Deno.test("any other schema gets no screenplay", () => {
+  assert.equal(screenplayFor({ properties: { name: {} } }, PROMPT, seededRandom("x")), null);
+  assert.equal(screenplayFor({ ...SCRIPT, required: ["genre"] }, PROMPT, seededRandom("x")), null);
+  assert.equal(screenplayFor(true, PROMPT, seededRandom("x")), null);
 });

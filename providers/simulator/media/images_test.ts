@@ -8,7 +8,6 @@ import { inputOf, MediaClient } from "../../../test/helpers/media_client.ts";
 const image = (parameters: Record<string, string | number>, prompt = "A lighthouse at dusk") =>
   ({ type: "image", prompt, parameters }) as const;
 
-/** Read by somebody else's decoder. */
 const decode = (bytes: Uint8Array) =>
   PNG.sync.read(Buffer.from(bytes)) as {
     width: number;
@@ -16,7 +15,7 @@ const decode = (bytes: Uint8Array) =>
     data: Uint8Array;
   };
 
-/** Share of the pixels that are as white as letters are. */
+/** Share of the pixels that are as white as text. */
 function whiteness({ data }: { data: Uint8Array }): number {
   let white = 0;
   for (let at = 0; at < data.length; at += 4) {
@@ -25,22 +24,22 @@ function whiteness({ data }: { data: Uint8Array }): number {
   return white * 4 / data.length;
 }
 
-Deno.test("a picture has the asked size and shows its prompt", STRICT, async () => {
+Deno.test("an image has the requested size and shows its prompt", STRICT, async () => {
   for (const size of ["512x512", "1024x1792", "256x256"]) {
     const [bytes] = await new MediaClient().make(image({ size }));
-    const picture = decode(bytes!);
-    assert.equal(`${picture.width}x${picture.height}`, size);
-    const share = whiteness(picture);
+    const made = decode(bytes!);
+    assert.equal(`${made.width}x${made.height}`, size);
+    const share = whiteness(made);
     assert.ok(share > 0.02 && share < 0.3, `${size}: ${share}`);
   }
 });
 
-Deno.test("n pictures are n different ones", STRICT, async () => {
+Deno.test("n images are n different ones", STRICT, async () => {
   const made = await new MediaClient().make(image({ size: "256x256", n: 4 }));
   assert.equal(new Set(made.map((bytes) => bytes.toBase64())).size, 4);
 });
 
-Deno.test("the same asked twice is the same picture, another prompt another", STRICT, async () => {
+Deno.test("the same request makes the same image, another prompt another", STRICT, async () => {
   const size = "256x256";
   const once = await new MediaClient().make(image({ size }));
   assert.deepEqual(await new MediaClient().make(image({ size })), once);
@@ -48,7 +47,7 @@ Deno.test("the same asked twice is the same picture, another prompt another", ST
   assert.notDeepEqual(await new MediaClient().make(image({ size, seed: 7 })), once);
 });
 
-Deno.test("pictures that were given are shown, in their colours", STRICT, async () => {
+Deno.test("input images are shown in their colours", STRICT, async () => {
   const orange = new Canvas(40, 40);
   orange.fillGradient([250, 120, 0], [250, 120, 0]);
   const bytes = await writePng(orange);
@@ -62,7 +61,7 @@ Deno.test("pictures that were given are shown, in their colours", STRICT, async 
   assert.notDeepEqual(other, made);
 });
 
-Deno.test("PNGs of every filter and kind of colour are read as others wrote them", STRICT, () => {
+Deno.test("PNG files of every filter and colour type are read", STRICT, () => {
   const png = new PNG({ width: 19, height: 23 });
   for (let at = 0; at < png.data.length; at++) {
     png.data[at] = at % 4 === 3 ? 255 : at * 7 + (at >> 5) * 3;
@@ -92,7 +91,7 @@ Deno.test("text is wrapped to a width, and words too long for a line are broken"
   assert.equal(lines.join("").replaceAll(" ", ""), text.replaceAll(" ", ""));
 });
 
-Deno.test("any text can be drawn, in any script, and any size", STRICT, async () => {
+Deno.test("any text can be drawn, in any script and size", STRICT, async () => {
   for (const prompt of ["世界", "🌊", " ", "\u0000\n\n", "x".repeat(5000), "Ω Привет ñ ş"]) {
     const [bytes] = await new MediaClient().make(image({ size: "64x48" }, `.${prompt}`));
     assert.equal(decode(bytes!).width, 64);

@@ -1,6 +1,6 @@
-/** Choices that look free and are not: the same seed always makes the same ones. */
-export interface Chance {
-  /** A whole number from 0 up to, and without, `limit`. */
+/** Pseudo-random choices: the same seed always makes the same ones. */
+export interface SeededRandom {
+  /** A whole number from 0 to `limit` - 1. */
   below(limit: number): number;
   pick<T>(list: readonly T[]): T;
   shuffle<T>(list: readonly T[]): T[];
@@ -20,7 +20,7 @@ export function hash(text: string): number {
 }
 
 /** Mulberry32, started from the seed's hash. */
-export function chanceFrom(seed: string): Chance {
+export function seededRandom(seed: string): SeededRandom {
   let state = hash(seed);
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0;
