@@ -1,6 +1,7 @@
 /**
  * Checks what a lint rule cannot see, because it sees one TypeScript file at a time: banned words in file
- * names, SQL, Markdown, YAML and styles, and names that two files of src/ export.
+ * names, SQL, Markdown, YAML and styles, names that two files of src/ export, and paths in Markdown that do not
+ * exist.
  *
  * `--write-debt` writes all present violations to scripts/lint_debt.json instead of reporting them.
  */
@@ -19,7 +20,13 @@ const NOT_OURS = /^(?:deno\.lock|LICENSE|package-lock\.json|src\/site\/assets\/)
 
 type Debt = Record<string, Record<string, string[]>>;
 export interface Violation {
-  rule: "banned-words" | "file-name" | "exported-twice" | "function-length" | "parameter-count";
+  rule:
+    | "banned-words"
+    | "file-name"
+    | "exported-twice"
+    | "broken-link"
+    | "function-length"
+    | "parameter-count";
   path: string;
   /** The word, or the name of the function or export. */
   name: string;
@@ -32,7 +39,7 @@ export async function trackedFiles(): Promise<string[]> {
     stdout: "piped",
   }).output();
   const paths = new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "");
-  return paths.filter((path) => !NOT_OURS.test(path)).sort();
+  return paths.sort();
 }
 
 export function checkFileNames(paths: readonly string[]): Violation[] {
@@ -79,8 +86,32 @@ export function checkExports(sources: ReadonlyMap<string, string>): Violation[] 
 const EXPORT =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
 
+const LINK = /\]\((?!https?:|mailto:|#|\/)([^)#\s]+)(?:#[^)]*)?\)/g;
+/** Paths of the project in prose: `src/http/app.ts`, `test/ledger`. */
+const PATH = /`((?:src|providers|schemas|scripts|test|docs|deploy)\/[\w./-]+)`/g;
+
+/** Links of a Markdown file, and paths it names, that lead nowhere. */
+export function checkLinks(
+  path: string,
+  text: string,
+  exists: (path: string) => boolean,
+): Violation[] {
+  const linked = [...text.matchAll(LINK)].map(([, link]) =>
+    new URL(link!, `file:///${path}`).pathname.slice(1)
+  );
+  const named = [...text.matchAll(PATH)].map(([, name]) => name!.replace(/\/$/, ""));
+  return [...linked, ...named].filter((target) => !exists(target)).map((target): Violation => ({
+    rule: "broken-link",
+    path,
+    name: target,
+    message: `names ${target}, which does not exist`,
+  }));
+}
+
 async function violationsOfTree(): Promise<Violation[]> {
-  const paths = await trackedFiles();
+  const tracked = await trackedFiles();
+  const known = new Set(tracked.flatMap((path) => [path, ...foldersOf(path)]));
+  const paths = tracked.filter((path) => !NOT_OURS.test(path));
   const violations = checkFileNames(paths);
   const sources = new Map<string, string>();
   for (const path of paths.filter((path) => TEXT.test(path))) {
@@ -89,10 +120,18 @@ async function violationsOfTree(): Promise<Violation[]> {
       if (error instanceof Deno.errors.NotFound) return "";
       throw error;
     });
+    if (path.endsWith(".md") && path !== "CHANGELOG.md") {
+      violations.push(...checkLinks(path, text, (target) => known.has(target)));
+    }
     if (!CODE.test(path)) violations.push(...checkWords(path, text));
     else if (path.startsWith("src/") && !/_test\.tsx?$/.test(path)) sources.set(path, text);
   }
   return [...violations, ...checkExports(sources)];
+}
+
+function foldersOf(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
 /** What `deno lint` reports by the project's own rules. */

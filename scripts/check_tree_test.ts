@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkExports, checkFileNames, checkWords } from "./check_tree.ts";
+import { checkExports, checkFileNames, checkLinks, checkWords } from "./check_tree.ts";
 
 Deno.test("a name that two files export is caught in both", () => {
   const sources = new Map([
@@ -17,5 +17,14 @@ Deno.test("a banned word is caught in file names and in texts that are no TypeSc
   assert.match(
     checkWords("a.sql", "select 1;\n-- the payer\n")[0]?.message ?? "",
     /^line 2: "payer"/,
+  );
+});
+
+Deno.test("a link or a path in Markdown that leads nowhere is caught", () => {
+  const text = "[a](../b.md#c) [d](gone.md) [e](https://x.example) `src/http` `src/gone.ts` `${x}`";
+  const exists = (path: string) => ["docs/b.md", "src/http"].includes(path);
+  assert.deepEqual(
+    checkLinks("docs/use/a.md", text, exists).map(({ name }) => name),
+    ["docs/use/gone.md", "src/gone.ts"],
   );
 });

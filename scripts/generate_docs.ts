@@ -1,6 +1,6 @@
 /**
- * Writes the parts of the documentation that are made from the source: error codes, log messages, metrics and
- * commands. They stand between `<!-- generated: … -->` and `<!-- end -->`. Explanations, where a table has a
+ * Writes the parts of the documentation that are made from the source: error codes, log messages, metrics,
+ * commands and the list of decisions. They stand between `<!-- generated: … -->` and `<!-- end -->`. Explanations, where a table has a
  * column of them, are written by hand and kept. `--check` fails when a page is stale or an explanation is missing.
  */
 import { fileURLToPath } from "node:url";
@@ -39,8 +39,14 @@ async function readSources(): Promise<Source[]> {
   return sources.sort((a, b) => a.path < b.path ? -1 : 1);
 }
 
-function tablesOf(sources: Source[]): Table[] {
+function tablesOf(sources: Source[], decisions: [file: string, title: string][]): Table[] {
   return [
+    {
+      page: "docs/adr/README.md",
+      name: "decisions",
+      columns: ["number", "decision"],
+      rows: decisions.map(([file, title]) => [file.slice(0, 4), `[${title}](${file})`]),
+    },
     {
       page: "docs/use/errors.md",
       name: "error codes",
@@ -83,6 +89,17 @@ function tablesOf(sources: Source[]): Table[] {
   ];
 }
 
+/** Pages of docs/adr with the title of each: `# 0001. Title`. */
+async function readDecisions(): Promise<[file: string, title: string][]> {
+  const folder = new URL("docs/adr/", ROOT);
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name)
+    .filter((name) => /^\d{4}-/.test(name)).sort();
+  return await Promise.all(files.map(async (file): Promise<[string, string]> => {
+    const text = await Deno.readTextFile(new URL(file, folder));
+    return [file, /^# (?:(?:ADR )?\d+[.:]? )?(.*)$/m.exec(text)?.[1] ?? file];
+  }));
+}
+
 /** The page with the table written anew; explanations of rows that are still there are kept. */
 function fillIn(page: string, { name, columns, explanation, rows, page: path }: Table): string {
   const place = new RegExp(`(<!-- generated: ${name} -->\n)([^]*?)(<!-- end -->)`);
@@ -109,7 +126,7 @@ function emptyExplanations(page: string): string[] {
 
 async function main(check: boolean): Promise<void> {
   const problems: string[] = [];
-  for (const table of tablesOf(await readSources())) {
+  for (const table of tablesOf(await readSources(), await readDecisions())) {
     const url = new URL(table.page, ROOT);
     const present = await Deno.readTextFile(url);
     const written = fillIn(present, table);
