@@ -49,7 +49,11 @@ export const BANNED_WORDS: readonly BannedWord[] = [
   { word: "judge", use: "decide" },
   { word: "judged", use: "decided" },
   { word: "somebody", use: "the subject's name (a client, a worker, an operator)" },
-  { word: "nobody", use: "no client, no worker, no operator" },
+  {
+    word: "nobody",
+    use: "no client, no worker, no operator",
+    except: /`nobody`|"nobody:"/, // the system's user
+  },
   { word: "anybody", use: "any client, any worker, any operator" },
   { word: "everybody", use: "all clients, all workers, all operators" },
   { word: "whoever", use: "the subject's name (a client, a worker, an operator)" },
