@@ -22,7 +22,7 @@ Deno.test("headings of the second level begin sections, with the anchors that Gi
 
 Deno.test("texts and filled-in values are escaped once, HTML in Markdown is left out", () => {
   const { html } = render(
-    "# NAME\n\n<script>alert(1)</script>\n\n`a < b && NAME` \"q\" &lt;\n\n```ts\n\"NAME\" < 1\n```",
+    '# NAME\n\n<script>alert(1)</script>\n\n`a < b && NAME` "q" &lt;\n\n```ts\n"NAME" < 1\n```',
   );
   assert.ok(html.includes("<h1>&lt;b&gt;A &amp; B&lt;/b&gt;</h1>"), html);
   assert.ok(html.includes("<code>a &lt; b &amp;&amp; &lt;b&gt;A &amp; B&lt;/b&gt;</code>"), html);
@@ -36,7 +36,9 @@ Deno.test("a link that leads nowhere is plain text", () => {
 });
 
 Deno.test("code blocks get a title from their language and note", () => {
-  const { html } = render("```ts npm install openai\n1\n```\n\n```sh curl\n2\n```\n\n```sh\n3\n```");
+  const { html } = render(
+    "```ts npm install openai\n1\n```\n\n```sh curl\n2\n```\n\n```sh\n3\n```",
+  );
   assert.deepEqual(
     [...html.matchAll(/code-title">([^<]*)/g)].map(([, title]) => title),
     ["TypeScript: npm install openai", "curl", "Shell"],
