@@ -50,8 +50,8 @@ function tablesOf(sources: Source[], decisions: [file: string, title: string][])
     {
       page: "docs/use/errors.md",
       name: "error codes",
-      columns: ["code", "status", "type"],
-      explanation: "when",
+      columns: ["Code", "Status", "Type"],
+      explanation: "When",
       rows: apiErrorTable().toSorted((a, b) => a.status - b.status)
         .map((row) => [code(row.code), `${row.status}`, row.type]),
     },
