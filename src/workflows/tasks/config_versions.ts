@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { parseStored } from "../../lib/stored_json.ts";
 import type { ConfigStore, ConfigText } from "../../platform/config/config_store.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -30,8 +32,11 @@ const COMPILED_MAX = 16;
 
 interface Row {
   source: string;
-  files: Record<string, string>;
+  files: unknown;
 }
+
+/** Files that a configuration names, by name: their text. */
+const storedFiles = z.record(z.string(), z.string());
 
 /**
  * The configurations that tasks began under, stored with their versions. What a node serves is stored before
@@ -112,7 +117,8 @@ export class ConfigVersions implements AsyncDisposable {
     }
     let config: Config | null = null;
     try {
-      config = configStore.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
+      const files = parseStored(storedFiles, "config files", row.files);
+      config = configStore.compileStored({ ...row, files: new Map(Object.entries(files)) });
       if (config === null) this.#report(version, "this build cannot compile it");
     } catch (error) {
       this.#report(version, `this build cannot compile it: ${error}`);
