@@ -41,7 +41,7 @@ export interface Outcome {
     | "unknown"
     | "open";
   state: HoldState | null;
-  allocations: string[] | null;
+  legs: string[] | null;
   held: string[] | null;
   taken: string[] | null;
   shortfall: string | null;
@@ -52,7 +52,7 @@ export interface Outcome {
 /** Runs items, in their order per account, as one statement. The answers come in no particular order. */
 export async function runItems(sql: Queries, items: readonly Item[]): Promise<Outcome[]> {
   const doc = JSON.stringify(items.map((item, n) => ({ n, ...item })));
-  return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
+  return await sql<Outcome[]>`select *, legs as legs from ledger_batch(${doc}::text::json)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {

@@ -49,7 +49,7 @@ interface Answer {
   task_id: string | null;
   created_at: Date;
   deadline_at: Date;
-  allocations: string[];
+  legs: string[];
   held: string[];
 }
 
@@ -161,7 +161,7 @@ async function write(sql: Queries, orders: readonly Order[], scale: number): Pro
     hold: { n, ...holdOf(order, scale) },
   })));
   return [
-    ...await sql<Answer[]>`select * from task_create(${doc}::text::json)`,
+    ...await sql<Answer[]>`select *, legs as legs from task_create(${doc}::text::json)`,
   ];
 }
 
@@ -176,7 +176,7 @@ function holdOf(order: Order, scale: number) {
 }
 
 /** What a look at the row would show, without one. */
-function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Answer): TaskRow {
+function rowOf(order: Order, { created_at, deadline_at, legs, held }: Answer): TaskRow {
   return {
     id: order.id,
     account_id: order.account,
@@ -198,7 +198,7 @@ function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Ans
     stage: null,
     stages: order.stages ?? null,
     hold_state: "open",
-    allocations,
+    legs,
     held,
     taken: null,
     shortfall: null,
