@@ -14,7 +14,7 @@ interface Row {
   kind: string;
   unit: string;
   amount: string;
-  pot: string;
+  bucket: string;
   hold_id: string | null;
   reference: string | null;
   reason: string | null;
@@ -39,13 +39,13 @@ export async function* exportCsv(
   while (true) {
     const rows: Row[] = await sql<Row[]>`
       select created_at::text as at, created_at, id, unit, hold_id, reference, reason,
-             case kind when 'loss' then 'shortfall' else kind end as kind,
-             case when kind = 'loss' then 0
+             kind,
+             case when kind = 'shortfall' then 0
                   when credit ~ '^(cash|gift|quota):' then amount else -amount end as amount,
-             case kind when 'loss' then '' else
+             case kind when 'shortfall' then '' else
                split_part(case when credit ~ '^(cash|gift|quota):' then credit else debit end, ':', 1)
-             end as pot,
-             case kind when 'loss' then amount end as shortfall
+             end as bucket,
+             case kind when 'shortfall' then amount end as shortfall
         from transfer
        where account_id = ${account}
          ${
@@ -69,7 +69,7 @@ function line(row: Row): string {
     row.kind,
     row.unit,
     trimDecimal(row.amount, row.unit === "money" ? 2 : 0),
-    row.pot,
+    row.bucket,
     row.hold_id ?? "",
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),

@@ -6,7 +6,7 @@ import type { Queries } from "../../platform/database/database.ts";
 
 /** One thing to do to one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
-  op: "hold" | "settle" | "release" | "note";
+  op: "hold" | "settle" | "release" | "checkpoint";
   id: string;
   account_id?: string | undefined;
   num?: string;
@@ -34,14 +34,14 @@ export interface Outcome {
   outcome:
     | "held"
     | "resolved"
-    | "noted"
+    | "checkpointed"
     | "already"
     | "insufficient"
     | "conflict"
     | "unknown"
     | "open";
   state: HoldState | null;
-  legs: string[] | null;
+  allocations: string[] | null;
   held: string[] | null;
   taken: string[] | null;
   shortfall: string | null;
@@ -52,7 +52,7 @@ export interface Outcome {
 /** Runs items, in their order per account, as one statement. The answers come in no particular order. */
 export async function runItems(sql: Queries, items: readonly Item[]): Promise<Outcome[]> {
   const doc = JSON.stringify(items.map((item, n) => ({ n, ...item })));
-  return await sql<Outcome[]>`select *, legs as legs from ledger_batch(${doc}::text::json)`;
+  return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {

@@ -41,7 +41,7 @@ export async function advanceDrama(
 ): Promise<NextStep> {
   const job = parseDramaJob(task.job);
   const progress = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
-  if (task.cancel_asked_at !== null && !progress.isComplete) {
+  if (task.cancel_requested_at !== null && !progress.isComplete) {
     if (progress.active === 0) return await end(deps, task, job, progress, { status: "cancelled" });
     await cancelSubtasks(deps, task.id);
     return await wait(deps, task, progress, []);
@@ -54,7 +54,7 @@ export async function advanceDrama(
   const subtasks: Omit<NewSubtask, "deadlineSeconds">[] = [];
   for (const wanted of progress.ready.slice(0, Math.max(0, free))) {
     const id = modelOf(job, wanted);
-    const model = (await configForTask(deps, task.declaration, id)).models.get(id);
+    const model = (await configForTask(deps, task.config_version, id)).models.get(id);
     // The model was removed: results so far are kept and charged.
     if (model === undefined) {
       if (progress.active > 0) return await wait(deps, task, progress, []);
@@ -72,7 +72,7 @@ async function wait(
   { stage, stages, progress }: DramaProgress,
   subtasks: readonly Omit<NewSubtask, "deadlineSeconds">[],
 ): Promise<NextStep> {
-  const { models } = await deps.plan(task.declaration);
+  const { models } = await deps.plan(task.config_version);
   const withDeadlines = subtasks.map((subtask) => ({
     ...subtask,
     deadlineSeconds: models.get(subtask.model)?.deadlineSeconds ?? DEFAULT_DEADLINE_SECONDS,
@@ -212,7 +212,7 @@ async function end(
   },
 ): Promise<NextStep> {
   const { paid, made } = progress;
-  const { service: { currencyScale: scale } } = await deps.plan(task.declaration);
+  const { service: { currencyScale: scale } } = await deps.plan(task.config_version);
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),

@@ -98,7 +98,7 @@ export interface TaskRow {
   /** Its next step is due, and nobody has begun it. */
   readonly is_late?: boolean;
   readonly hold_state: HoldState;
-  readonly legs: string[];
+  readonly allocations: string[];
   readonly held: string[];
   readonly taken: string[] | null;
   readonly shortfall: string | null;
@@ -113,7 +113,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     request_id,
     client_request_id,
     model,
-    legs,
+    allocations,
     held,
     taken,
     shortfall,
@@ -126,7 +126,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     client_request_id,
     model,
     state: row.hold_state,
-    legs,
+    allocations,
     held,
     taken,
     shortfall,
@@ -150,21 +150,21 @@ export interface ClaimedRow {
   readonly callback_url: string | null;
   readonly outputs: unknown;
   readonly stage: string | null;
-  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "chained";
+  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "pipeline";
   /** Version of the declaration it was accepted under. */
-  readonly declaration: string;
+  readonly config_version: string;
   /** Of a part: the task it belongs to. */
   readonly parent_id: string | null;
   /** Of a chain: how often a part of it has ended. */
-  readonly nudges: number;
+  readonly wakeups: number;
   readonly provider: string | null;
   readonly upstream_model: string | null;
   readonly upstream_id: string | null;
   readonly tried: readonly string[];
   readonly result: unknown;
-  readonly cancel_asked_at: Date | null;
+  readonly cancel_requested_at: Date | null;
   readonly cancel_sent_at: Date | null;
-  readonly looks: number;
+  readonly poll_count: number;
   readonly failures: number;
   readonly last_failure: string | null;
   /** Tries to download its results that failed. */
