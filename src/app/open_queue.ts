@@ -5,6 +5,7 @@ import type { Queue } from "../platform/queue/queue.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { Log } from "../platform/telemetry/log.ts";
+import { sleep } from "../lib/timers.ts";
 
 interface Given {
   kind: "kv" | "postgres";
@@ -53,6 +54,6 @@ async function beAlone({ cluster, home, log }: Given): Promise<void> {
           `(${others()[0]!.home ?? "unknown"}). Declare storage.queue: postgres for several nodes.`,
       );
     }
-    await new Promise((resume) => setTimeout(resume, LOOK_MS));
+    await sleep(LOOK_MS);
   }
 }

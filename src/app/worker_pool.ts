@@ -1,5 +1,6 @@
 import { WorkerMetrics } from "./worker_metrics.ts";
 import { newPulseMemory, PulseReader } from "./pulse.ts";
+import { periodic, rethrow, withTimeout } from "../lib/timers.ts";
 
 /** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
 export type WorkerCommand =
@@ -38,7 +39,7 @@ const STOP_MS = 25_000;
 
 /** A thread could not start; the message is for the operator. */
 export class WorkerPoolError extends Error {
-  override readonly name = "CrewError";
+  override readonly name = "WorkerPoolError";
 }
 
 interface Member {
@@ -64,7 +65,7 @@ export class WorkerPool implements AsyncDisposable {
     this.#counts = new WorkerMetrics({ keep: options.keepCounts });
   }
 
-  /** Resolves when everybody serves; rejects with `CrewError` when one cannot start. */
+  /** Resolves when everybody serves; rejects with `WorkerPoolError` when one cannot start. */
   static async start(options: WorkerPoolOptions): Promise<WorkerPool> {
     const pool = new WorkerPool(options);
     try {
@@ -105,7 +106,7 @@ export class WorkerPool implements AsyncDisposable {
     this.#members.add(member);
     const pulse = newPulseMemory();
     const watching = this.#watch(pulse, (fields) => {
-      clearInterval(watching);
+      watching?.[Symbol.dispose]();
       // Deno cannot end a blocked thread: its listener would go on taking a share of the connections.
       this.#members.delete(member);
       this.options.log("error", "thread blocked, process ends", { thread: name, ...fields });
@@ -113,7 +114,7 @@ export class WorkerPool implements AsyncDisposable {
     });
     const lose = (reason: string) => {
       if (!this.#members.delete(member)) return;
-      clearInterval(watching);
+      watching?.[Symbol.dispose]();
       this.#counts.remove(thread);
       thread.terminate();
       ended.resolve();
@@ -149,15 +150,15 @@ export class WorkerPool implements AsyncDisposable {
   #watch(
     memory: SharedArrayBuffer,
     onBlocked: (fields: Record<string, unknown>) => void,
-  ): ReturnType<typeof setInterval> | undefined {
+  ): Disposable | undefined {
     const { blockedMs = 0, lookMs = 1_000 } = this.options;
     if (blockedMs === 0) return undefined;
     const reader = new PulseReader(memory);
-    return setInterval(() => {
+    return periodic(() => {
       const forMs = reader.look() * lookMs;
       if (forMs < blockedMs) return;
       onBlocked({ blocked_ms: forMs, last_requests: reader.lastRequests() });
-    }, lookMs);
+    }, { intervalMs: lookMs, onError: rethrow, keepsProcessAlive: true });
   }
 
   async #tellAll(asker: Worker): Promise<void> {
@@ -192,10 +193,8 @@ export class WorkerPool implements AsyncDisposable {
     for (const pause of this.#pauses) clearTimeout(pause);
     const members = [...this.#members];
     for (const { thread } of members) thread.postMessage({ kind: "stop" } satisfies WorkerCommand);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, STOP_MS));
-    await Promise.race([Promise.all(members.map(({ ended }) => ended)), patience]);
-    clearTimeout(timer);
+    const ended = Promise.all(members.map(({ ended }) => ended));
+    await withTimeout(ended, STOP_MS, () => undefined);
     for (const { thread } of members) thread.terminate();
   }
 }

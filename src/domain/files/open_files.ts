@@ -15,6 +15,7 @@ import { storeFile } from "./store_file.ts";
 import { Stores } from "./stores.ts";
 import { UnlistedBytes } from "./unlisted_bytes.ts";
 import { UnlistedOutputs } from "./unlisted_outputs.ts";
+import { periodic } from "../../lib/timers.ts";
 
 export interface FilesOptions {
   sql: Queries;
@@ -231,27 +232,10 @@ const CLEAN_EVERY_MS = 60_000;
 
 /** Every node cleans; they do not get in each other's way. */
 function keepCleaning(work: () => Promise<void>, { log, cleanEveryMs }: FilesOptions) {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let isClosed = false;
-  async function run(): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!isClosed && !isStorageDown(error)) log("error", "cannot clean up files", { error });
-    }
-    if (!isClosed) wait();
-  }
-  function wait(): void {
-    timer = setTimeout(() => running = run(), cleanEveryMs ?? CLEAN_EVERY_MS);
-    Deno.unrefTimer(timer);
-  }
-  wait();
-  return {
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      clearTimeout(timer);
-      await running;
+  return periodic(work, {
+    intervalMs: cleanEveryMs ?? CLEAN_EVERY_MS,
+    onError(error) {
+      if (!isStorageDown(error)) log("error", "cannot clean up files", { error });
     },
-  };
+  });
 }

@@ -7,6 +7,7 @@ import {
   writeJournal,
   writeJournalSync,
 } from "./settlement_journal.ts";
+import { withTimeout } from "../../lib/timers.ts";
 
 export interface PendingOptions {
   /** A folder on the local disk, for the case that the process ends first; left out: there is none. */
@@ -194,12 +195,8 @@ export class PendingSettlements implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) =>
-      timer = setTimeout(resolve, this.#options.closeMs)
-    );
-    await Promise.race([this.#round.then(() => this.#tryAll()), patience]);
-    clearTimeout(timer);
+    const lastTry = this.#round.then(() => this.#tryAll());
+    await withTimeout(lastTry, this.#options.closeMs, () => undefined);
     if (this.#waiting.size === 0) return;
     const unsaved = this.#unsaved();
     if (unsaved.length > 0 && !this.#writeDown(unsaved.map(({ item }) => item))) return;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ConnectionError } from "../../platform/database/storage_error.ts";
 import type { Item } from "./item.ts";
 import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -62,7 +63,7 @@ async function open(options: PendingOptions = {}, folder?: string): Promise<Run>
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
     assert.ok(tries < 500, "never happened");
-    await new Promise((resume) => setTimeout(resume, 5));
+    await sleep(5);
   }
 }
 

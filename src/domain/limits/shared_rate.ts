@@ -9,6 +9,7 @@ import {
   MINUTE_MS,
 } from "./limiter.ts";
 import { RateLimiter } from "./rate_limit.ts";
+import { periodic, rethrow, withTimeout } from "../../lib/timers.ts";
 
 export interface SharedRateOptions {
   /** How many nodes there are, this one included. */
@@ -62,7 +63,7 @@ interface Account {
 export class SharedRateLimiter implements Limiter, AsyncDisposable {
   readonly #accounts = new Map<string, Account>();
   readonly #asking = new Set<Account>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #tidying: Disposable;
   #asked: Promise<void> | null = null;
   /** Set while the database does not answer; then keys are held to this node's share. */
   #alone: RateLimiter | null = null;
@@ -71,8 +72,10 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   #forgotAt = performance.now();
 
   constructor(private readonly sql: Queries, private readonly options: SharedRateOptions) {
-    this.#timer = setInterval(() => this.#tidy(performance.now()), TIDY_MS);
-    Deno.unrefTimer(this.#timer);
+    this.#tidying = periodic(() => this.#tidy(performance.now()), {
+      intervalMs: TIDY_MS,
+      onError: rethrow,
+    });
   }
 
   take(
@@ -266,16 +269,13 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#tidying[Symbol.dispose]();
     for (const account of this.#accounts.values()) {
       account.unsettled -= account.loan;
       account.loan = 0;
       if (account.unsettled !== 0) this.#ask(account);
     }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, PATIENCE_MS));
-    await Promise.race([this.#asked, patience]);
-    clearTimeout(timer);
+    await withTimeout(Promise.resolve(this.#asked), PATIENCE_MS, () => undefined);
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import { type AttemptRecord, recordAttempts } from "./record_attempts.ts";
 import type { SecretBox } from "./secret_box.ts";
 import { revealSecret } from "./secrets.ts";
+import { sleep, withTimeout } from "../../lib/timers.ts";
 
 export interface SenderDeps {
   sql: Queries;
@@ -228,7 +229,7 @@ export class Sender implements DeliveryWorker {
         return;
       } catch (error) {
         if (tried < NOTE_TRIES && isStorageUnavailable(error)) {
-          await new Promise((resume) => setTimeout(resume, 100 * 2 ** tried));
+          await sleep(100 * 2 ** tried);
           continue;
         }
         const fields = { delivery: note.id, outcome: note.outcome, error };
@@ -260,15 +261,7 @@ export class Sender implements DeliveryWorker {
 
   /** Waits until no attempt is under way, so long at the most: steps end before their attempts do. */
   async settled(patienceMs: number): Promise<void> {
-    let isLate = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => resolve(void (isLate = true)), patienceMs);
-    });
-    while (this.#flights.size > 0 && !isLate) {
-      await Promise.race([late, Promise.all(this.#flights)]);
-    }
-    clearTimeout(timer);
+    await withTimeout(this.#landed(), patienceMs, () => undefined);
   }
 
   /** Lets what is under way end, for a moment, and hands the rest back. */
@@ -276,8 +269,12 @@ export class Sender implements DeliveryWorker {
     this.#isClosing = true;
     for (const delivery of this.#queues.takeWaiting()) this.#handBack(delivery, 0);
     const timer = setTimeout(() => this.#giveUp.abort(), GRACE_MS);
-    while (this.#flights.size > 0) await Promise.all(this.#flights);
+    await this.#landed();
     clearTimeout(timer);
+  }
+
+  async #landed(): Promise<void> {
+    while (this.#flights.size > 0) await Promise.all(this.#flights);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { newId } from "../../lib/ids.ts";
 import type { Database, Queries } from "../database/database.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export type Topic = "api_key" | "account";
 export interface CacheVersion {
@@ -145,7 +146,7 @@ class SharedChanges implements Cluster {
          where seen_change < ${number}::bigint
            and seen_at > now() - make_interval(secs => ${DEAD_SECONDS})`;
       if (row.behind === 0) return;
-      await new Promise((resume) => setTimeout(resume, 10));
+      await sleep(10);
     }
   }
 

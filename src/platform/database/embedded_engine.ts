@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { OpenOptions } from "./database.ts";
 import { EngineFailure, type EngineLimits, EngineThread, lostEngine } from "./embedded_thread.ts";
+import { sleep } from "../../lib/timers.ts";
 
 /** Recovery writes to the log of changes: two of its files must fit before it is worth a try. */
 const ROOM_BYTES = 8 * 1024 * 1024;
@@ -91,13 +92,12 @@ export class Engine {
     }
   }
 
+  /** Ends early when the engine is closed. */
   async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
     const { signal } = this.#closing;
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearTimeout(timer);
+    await sleep(ms, signal).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { openDatabase } from "./postgres.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const EMBEDDED = {
   sanitizeOps: true,
@@ -65,7 +66,7 @@ Deno.test(
     // In the middle of it: the first files are there, and the database is not.
     const giveUpAt = performance.now() + 60_000;
     while (!exists(join(creating, "PG_VERSION")) && performance.now() < giveUpAt) {
-      await new Promise((resume) => setTimeout(resume, 5));
+      await sleep(5);
     }
     assert.ok(exists(creating), "it is created under another name");
     process.kill("SIGKILL");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { smallDisk } from "../../../test/helpers/small_disk.ts";
 import { type Database, isStorageDown, openDatabase } from "./postgres.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const EMBEDDED = { ignore: Deno.env.get("TEST_STORE") !== "embedded" };
 
@@ -44,14 +45,14 @@ Deno.test(
     assert.ok(isStorageDown(failure), String(failure));
     await assert.rejects(database.ping(), (error) => isStorageDown(error));
     // Time for attempts to start again, which must fail.
-    await new Promise((resume) => setTimeout(resume, 2_000));
+    await sleep(2_000);
     await assert.rejects(async () => await sql`select 1`, (error) => isStorageDown(error));
 
     await disk.free();
     const giveUpAt = performance.now() + 60_000;
     while (await sql`select 1`.then(() => false, () => true)) {
       assert.ok(performance.now() < giveUpAt, `did not recover: ${said}`);
-      await new Promise((resume) => setTimeout(resume, 100));
+      await sleep(100);
     }
     assert.deepEqual([...await sql`select name from account where id = 'acct_kept'`], [
       { name: "kept" },

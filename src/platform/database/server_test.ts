@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { startPostgres } from "../../../scripts/postgres.ts";
 import { isStorageDown, openDatabase, StorageError } from "./postgres.ts";
 import { versionFault } from "./server.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const ON_SERVER = {
   sanitizeOps: true,
@@ -64,7 +65,7 @@ Deno.test("a server that starts late is used as soon as it answers", ON_SERVER, 
   await using server = await startPostgres();
   await server.kill();
   const opening = openDatabase({ databaseUrl: server.url, dataDir: "unused", log() {} });
-  await new Promise((resume) => setTimeout(resume, 300));
+  await sleep(300);
   await server.restart();
   await using database = await opening;
   assert.equal(database.kind, "server");

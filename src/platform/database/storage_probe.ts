@@ -1,5 +1,6 @@
 import type { Queries } from "./database.ts";
 import { ConnectionError } from "./storage_error.ts";
+import { withTimeout } from "../../lib/timers.ts";
 
 export interface ProbeOptions {
   /** The row of the table `node` that is written: this node's own. */
@@ -63,20 +64,14 @@ export class StorageProbe {
 
   async #try(): Promise<string | null> {
     const { row, patienceMs = 2_000 } = this.options;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new ConnectionError("CONNECT_TIMEOUT", "The database does not answer"));
-      }, patienceMs);
-    });
     try {
-      await Promise.race([this.#writeRow(row), late]);
+      await withTimeout(this.#writeRow(row), patienceMs, () => {
+        throw new ConnectionError("CONNECT_TIMEOUT", "The database does not answer");
+      });
       return null;
     } catch (error) {
       this.#tellOnce(error);
       return troubleOf(error) ?? "the database does not answer";
-    } finally {
-      clearTimeout(timer);
     }
   }
 

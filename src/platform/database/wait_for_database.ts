@@ -1,5 +1,6 @@
 import type { OpenOptions } from "./database.ts";
 import { isStorageDown, isStorageUnavailable, StorageError } from "./storage_error.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const RETRY_MS = 250;
 const REPORT_MS = 2_000;
@@ -46,7 +47,7 @@ export async function waitForDatabase<T>(
         });
         reportAt = now + REPORT_MS;
       }
-      await new Promise((resume) => setTimeout(resume, RETRY_MS));
+      await sleep(RETRY_MS);
     }
   }
 }

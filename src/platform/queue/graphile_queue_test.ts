@@ -6,6 +6,7 @@ import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/postgres.ts";
 import { GraphileQueue, migrateQueue } from "./graphile_queue.ts";
 import type { JobHandler, NextStep } from "./queue.ts";
+import { sleep } from "../../lib/timers.ts";
 
 interface Node extends AsyncDisposable {
   queue: GraphileQueue;
@@ -147,7 +148,7 @@ Deno.test(
     await using ground = await openGround();
     const done = new Map<string, number>();
     const step = async (id: string): Promise<NextStep> => {
-      await new Promise((resume) => setTimeout(resume, 5));
+      await sleep(5);
       done.set(id, (done.get(id) ?? 0) + 1);
       return "done";
     };
@@ -221,7 +222,7 @@ Deno.test("who is woken to catch up comes back when nothing is due any more", ST
     new Map([["work", {
       slots: 2,
       step: async (id) => {
-        await new Promise((resume) => setTimeout(resume, 1));
+        await sleep(1);
         due.delete(id);
         return "done" as const;
       },

@@ -1,5 +1,6 @@
 import { isStorageDown } from "../database/storage_error.ts";
 import type { JobHandler, JobMessage, NextStep } from "./queue.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export interface RunnerOptions {
   workers: ReadonlyMap<string, JobHandler>;
@@ -163,7 +164,7 @@ export class Runner implements AsyncDisposable {
     while (!this.#isClosed && performance.now() < until) {
       const found = await this.#look();
       if (found === "nothing" && this.#isQuiet()) return;
-      await new Promise((resume) => setTimeout(resume, LOOK_MS));
+      await sleep(LOOK_MS);
     }
   }
 
