@@ -63,7 +63,7 @@ async function runCrew(settings: Settings): Promise<void> {
     size: settings.workers,
     hire: (name) =>
       new Worker(new URL("./app/worker.ts", import.meta.url), { type: "module", name }),
-    log: (level, message, fields) => log[level](message, fields),
+    log,
     keepCounts: (counts) => keepCountersOfExited(counts as CollectedMetrics[]),
     blockedMs: settings.watchdogSeconds * 1000,
   });

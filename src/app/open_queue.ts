@@ -24,11 +24,7 @@ const LOOK_MS = 250;
 
 /** Opens the queue that the declaration asks for, or says why that cannot work here. */
 export async function openQueue(given: Given): Promise<Queue> {
-  const telling = {
-    onStep: given.onStep,
-    log: (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) =>
-      given.log[level](message, fields),
-  };
+  const { onStep, log } = given;
   if (given.kind === "postgres") {
     // Loaded only where it is used: it brings a second driver.
     const { GraphileQueue, migrateQueue } = await import("../platform/queue/graphile_queue.ts");
@@ -36,11 +32,12 @@ export async function openQueue(given: Given): Promise<Queue> {
     return new GraphileQueue({
       sql: given.database.sql,
       databaseUrl: given.databaseUrl!,
-      ...telling,
+      onStep,
+      log,
     });
   }
   await beAlone(given);
-  return await KvQueue.open({ path: join(given.dataDir, "queue.sqlite3"), ...telling });
+  return await KvQueue.open({ path: join(given.dataDir, "queue.sqlite3"), onStep, log });
 }
 
 /** A queue in a file wakes only who has the file: nodes elsewhere would live on the sweeper alone. */

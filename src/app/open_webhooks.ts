@@ -52,7 +52,7 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
       metrics.attempts.inc({ outcome });
       metrics.seconds.observe(latencyMs / 1000);
     },
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   });
   const pruning = periodic(async () => {
     sender.forgetOld();

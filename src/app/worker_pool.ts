@@ -1,6 +1,7 @@
 import { WorkerMetrics } from "./worker_metrics.ts";
 import { newPulseMemory, PulseReader } from "./pulse.ts";
 import { periodic, rethrow, withTimeout } from "../lib/timers.ts";
+import type { Log } from "../platform/telemetry/log.ts";
 
 /** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
 export type WorkerCommand =
@@ -20,7 +21,7 @@ export interface WorkerPoolOptions {
   size: number;
   /** A thread that takes orders and reports. */
   hire(name: string): Worker;
-  log(level: "info" | "error", message: string, fields?: Record<string, unknown>): void;
+  log: Pick<Log, "info" | "error">;
   /** Adds up the counts of threads that are gone. */
   keepCounts(counts: readonly unknown[]): Promise<unknown>;
   /** Pause before a lost thread is replaced; it doubles while they keep failing. */
@@ -109,7 +110,7 @@ export class WorkerPool implements AsyncDisposable {
       watching?.[Symbol.dispose]();
       // Deno cannot end a blocked thread: its listener would go on taking a share of the connections.
       this.#members.delete(member);
-      this.options.log("error", "thread blocked, process ends", { thread: name, ...fields });
+      this.options.log.error("thread blocked, process ends", { thread: name, ...fields });
       this.#blocked.resolve(name);
     });
     const lose = (reason: string) => {
@@ -120,7 +121,7 @@ export class WorkerPool implements AsyncDisposable {
       ended.resolve();
       if (!isReady) return ready.reject(new WorkerPoolError(reason));
       if (this.#isStopping) return;
-      this.options.log("error", "a thread failed and is replaced", { thread: name, reason });
+      this.options.log.error("a thread failed and is replaced", { thread: name, reason });
       const isSettled = performance.now() - startedAt > SETTLED_MS;
       this.#replace(number, isSettled ? this.options.pauseMs ?? 1_000 : pauseMs);
     };
@@ -176,7 +177,7 @@ export class WorkerPool implements AsyncDisposable {
       const nextMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
       this.#hire(number, nextMs).catch((error) => {
         if (this.#isStopping) return;
-        this.options.log("error", "a thread cannot start", { reason: (error as Error).message });
+        this.options.log.error("a thread cannot start", { reason: (error as Error).message });
         this.#replace(number, nextMs);
       });
     }, pauseMs);

@@ -4,6 +4,7 @@ import postgres from "postgres";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Database, openDatabase } from "../../src/platform/database/postgres.ts";
 import { readMigrations } from "../../src/platform/database/read_migrations.ts";
+import { noLog } from "./logs.ts";
 
 /** A migrated database of one test's own, gone with the test. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -38,7 +39,7 @@ async function freshOnServer(dataDir: string): Promise<FreshDatabase> {
   return {
     databaseUrl,
     dataDir,
-    open: () => openDatabase({ databaseUrl, dataDir, log() {} }),
+    open: () => openDatabase({ databaseUrl, dataDir, log: noLog }),
     async [Symbol.asyncDispose]() {
       await maintain(server, (sql) => sql`drop database ${sql(name)} with (force)`);
       await Deno.remove(dataDir, { recursive: true });
@@ -62,7 +63,7 @@ async function freshEmbedded(dataDir: string): Promise<FreshDatabase> {
   copyFolder(join(await makeEmbeddedTemplate(), "postgres"), join(dataDir, "postgres"));
   return {
     dataDir,
-    open: () => openDatabase({ dataDir, log() {} }),
+    open: () => openDatabase({ dataDir, log: noLog }),
     [Symbol.asyncDispose]: () => Deno.remove(dataDir, { recursive: true }),
   };
 }
@@ -107,7 +108,7 @@ export async function makeEmbeddedTemplate(): Promise<string> {
   await Deno.mkdir(EMBEDDED_TEMPLATES, { recursive: true });
   const making = await Deno.makeTempDir({ dir: EMBEDDED_TEMPLATES, prefix: "making-" });
   {
-    await using database = await openDatabase({ dataDir: making, log() {} });
+    await using database = await openDatabase({ dataDir: making, log: noLog });
     await migrate(database.sql);
   }
   try {

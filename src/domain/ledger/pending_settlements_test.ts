@@ -4,6 +4,7 @@ import { ConnectionError } from "../../platform/database/storage_error.ts";
 import type { Item } from "./item.ts";
 import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
 import { sleep } from "../../lib/timers.ts";
+import { recordLog } from "../../../test/helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -45,7 +46,7 @@ async function open(options: PendingOptions = {}, folder?: string): Promise<Run>
         return Promise.resolve();
       },
       drop: (id) => run.dropped.push(id),
-      log: (_, message) => run.logged.push(message),
+      log: recordLog((_, message) => run.logged.push(message)),
       folder: place,
       retryMs: 5,
       retryMaxMs: 10,

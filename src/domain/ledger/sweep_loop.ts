@@ -4,12 +4,13 @@ import type { Resolution } from "./settle.ts";
 import { sweepLedger } from "./sweep.ts";
 import { rollUpUsage } from "./usage_days.ts";
 import { periodic } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SweepLoopOptions {
   /** Renews what this process still has open. */
   renew(): Promise<void>;
   onExceeded(resolution: Resolution): void;
-  log: (level: "info" | "error", message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "info" | "error">;
 }
 
 const EVERY_MS = 5_000;
@@ -36,7 +37,7 @@ export function startSweepLoop(
       return;
     }
     const swept = await sweepLedger(sql, onExceeded);
-    if (swept.holds + swept.pots + swept.plans > 0) log("info", "swept the ledger", { ...swept });
+    if (swept.holds + swept.pots + swept.plans > 0) log.info("swept the ledger", { ...swept });
     await rollUpUsage(sql);
   }
   return periodic(run, {
@@ -44,7 +45,7 @@ export function startSweepLoop(
     onError(error) {
       // While the database is away everybody says so already.
       if (isStorageDown(error)) renewalsFirst = RENEWALS_FIRST;
-      else log("error", "cannot sweep the ledger", { error });
+      else log.error("cannot sweep the ledger", { error });
     },
   });
 }

@@ -10,11 +10,12 @@ import {
 } from "./limiter.ts";
 import { RateLimiter } from "./rate_limit.ts";
 import { periodic, rethrow, withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SharedRateOptions {
   /** How many nodes there are, this one included. */
   nodes: () => number;
-  log: (level: "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "warn" | "error">;
 }
 
 /** A busy key borrows this much ahead: one second of its rate. */
@@ -182,7 +183,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
           this.#answer(account, asks[i]!, loans[i]!, counts[i]!);
         }
       } catch (error) {
-        if (!isStorageDown(error)) this.options.log("error", "cannot share rates", { error });
+        if (!isStorageDown(error)) this.options.log.error("cannot share rates", { error });
         this.#goAlone(performance.now() + TRUST_MS);
         // It may have been noted all the same: counted twice is the safe side.
         for (const [i, account] of accounts.entries()) account.unsettled += asks[i]!.settle;
@@ -236,7 +237,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   }
 
   #goAlone(until: number): void {
-    if (this.#aloneUntil === 0) this.options.log("warn", "rates are held to this node's share");
+    if (this.#aloneUntil === 0) this.options.log.warn("rates are held to this node's share");
     this.#aloneUntil = until;
   }
 

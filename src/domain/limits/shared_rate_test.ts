@@ -4,6 +4,7 @@ import type { Database } from "../../platform/database/database.ts";
 import { lend } from "./lend.ts";
 import { SharedRateLimiter } from "./shared_rate.ts";
 import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -22,7 +23,7 @@ async function openGround(): Promise<Ground> {
     store,
     database,
     node: (nodes = 1) =>
-      closing.use(new SharedRateLimiter(database.sql, { nodes: () => nodes, log() {} })),
+      closing.use(new SharedRateLimiter(database.sql, { nodes: () => nodes, log: noLog })),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

@@ -18,6 +18,7 @@ import { type AttemptRecord, recordAttempts } from "./record_attempts.ts";
 import type { SecretBox } from "./secret_box.ts";
 import { revealSecret } from "./secrets.ts";
 import { sleep, withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SenderDeps {
   sql: Queries;
@@ -30,11 +31,7 @@ export interface SenderDeps {
   /** Wakes the worker for a retry that is near; the queue's sweeper finds the others. */
   ring: (message: DeliveryMessage, delayMs: number) => void;
   onAttempt?: (outcome: AttemptRecord["outcome"], latencyMs: number) => void;
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** What the queue needs of us; written here because the queue is a neighbour. */
@@ -151,7 +148,7 @@ export class Sender implements DeliveryWorker {
         this.#leaseSeconds(),
       );
     } catch (error) {
-      if (!isStorageDown(error)) this.deps.log("error", "cannot claim deliveries", { error });
+      if (!isStorageDown(error)) this.deps.log.error("cannot claim deliveries", { error });
     }
     lane.isClaiming = false;
     // After a failure too: the sweeper will say when there is something again.
@@ -165,7 +162,7 @@ export class Sender implements DeliveryWorker {
     try {
       seen = await this.#attempt(delivery);
     } catch (error) {
-      this.deps.log("error", "cannot send an event", { delivery: delivery.id, error });
+      this.deps.log.error("cannot send an event", { delivery: delivery.id, error });
     }
     const isGivenUp = this.#giveUp.signal.aborted && seen?.status == null;
     const reached = seen === null || isGivenUp ? null : seen.status !== null;
@@ -233,7 +230,7 @@ export class Sender implements DeliveryWorker {
           continue;
         }
         const fields = { delivery: note.id, outcome: note.outcome, error };
-        return this.deps.log("error", "cannot note a delivery: it will be repeated", fields);
+        return this.deps.log.error("cannot note a delivery: it will be repeated", fields);
       }
     }
   }
@@ -242,7 +239,7 @@ export class Sender implements DeliveryWorker {
     const { sql, plan, log } = this.deps;
     const disabled = await recordAttempts(sql, notes, plan().webhooks.disableAfterDays);
     for (const { id, disabled_reason } of disabled) {
-      log("warn", "a webhook endpoint was disabled", { endpoint: id, reason: disabled_reason });
+      log.warn("a webhook endpoint was disabled", { endpoint: id, reason: disabled_reason });
     }
     if (disabled.length > 0) {
       await endDeliveriesOf(sql, disabled.map(({ id }) => id), "endpoint_disabled");

@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import { newId } from "../../lib/ids.ts";
 import type { Database, Queries } from "../database/database.ts";
 import { sleep } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export type Topic = "api_key" | "account";
 export interface CacheVersion {
@@ -48,7 +49,7 @@ export const DEAD_SECONDS = 10;
 const CHANNEL = "tollgate_change";
 
 export interface ClusterOptions {
-  log: (message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "warn">;
   declaration: () => string;
   currency: () => string;
   home: string;
@@ -185,7 +186,7 @@ class SharedChanges implements Cluster {
       await this.#meet();
       this.#freshUntil = started + FRESH_MS;
     } catch (error) {
-      if (!this.#closed) this.options.log("cannot reach the other nodes", { error });
+      if (!this.#closed) this.options.log.warn("cannot reach the other nodes", { error });
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.#beat(), BEAT_MS);
   }
@@ -214,7 +215,7 @@ class SharedChanges implements Cluster {
     const [was, is] = [isBehind(this.#peers), isBehind(peers)];
     this.#peers = peers;
     if (is && !was) {
-      this.options.log("this node runs an older declaration than its peers", {
+      this.options.log.warn("this node runs an older declaration than its peers", {
         declaration: version,
         newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.declaration))],
       });

@@ -4,6 +4,7 @@ import { ADAPTERS } from "../../../providers/registry.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
 import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const declared = (name: string) =>
   `service: { name: ${name} }
@@ -24,7 +25,7 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
     file,
     environment: {},
     known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
-    log: () => {},
+    log: noLog,
   });
   const watch = watchConfigFile(file, configStore);
   return {

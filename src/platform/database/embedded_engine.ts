@@ -64,7 +64,7 @@ export class Engine {
     const { folder, log } = this.options;
     this.#thread = null;
     this.#reason = reason;
-    log("embedded database failed, restarting", { folder, reason });
+    log.info("embedded database failed, restarting", { folder, reason });
     if (!this.#closing.signal.aborted) this.#restarting = this.#restart();
   }
 
@@ -77,13 +77,13 @@ export class Engine {
       try {
         await checkRoom(this.options.home);
         await this.#start();
-        return log("embedded database restarted", { folder });
+        return log.info("embedded database restarted", { folder });
       } catch (error) {
         // Room that is missing and files that cannot be opened now may be there later.
         const reason = (error as Error).message;
         if (this.#closing.signal.aborted) return;
         if (reason !== this.#reason) {
-          log("embedded database cannot restart yet", { folder, reason });
+          log.info("embedded database cannot restart yet", { folder, reason });
         }
         this.#reason = reason;
         if (error instanceof EngineFailure && error.isStuck) this.options.onStuck?.();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { openDatabase } from "./postgres.ts";
 import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const EMBEDDED = {
   sanitizeOps: true,
@@ -41,7 +42,7 @@ Deno.test("a folder with other things in it is refused and left as it is", EMBED
   const folder = join(dataDir, "postgres");
   await Deno.mkdir(folder);
   await Deno.writeTextFile(join(folder, "notes.txt"), "mine");
-  await assert.rejects(openDatabase({ dataDir, log() {} }), {
+  await assert.rejects(openDatabase({ dataDir, log: noLog }), {
     name: "StorageError",
     message: /^The folder .*\/postgres is not empty and not a database .* restore this folder/,
   });
@@ -57,7 +58,7 @@ Deno.test(
     const creating = join(dataDir, "postgres.creating");
     const code = `
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
-    await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log() {} });`;
+    await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log: noLog });`;
     const process = new Deno.Command(Deno.execPath(), {
       args: ["eval", "--ext=ts", code],
       cwd: join(import.meta.dirname!, "../../.."),
@@ -73,7 +74,7 @@ Deno.test(
     await process.status;
     assert.ok(!exists(join(dataDir, "postgres")), "what is not complete does not have the name");
     {
-      await using database = await openDatabase({ dataDir, log() {} });
+      await using database = await openDatabase({ dataDir, log: noLog });
       await database.ping();
     }
     assert.deepEqual([...Deno.readDirSync(dataDir)].map(({ name }) => name).sort(), [

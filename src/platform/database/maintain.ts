@@ -16,6 +16,6 @@ export function maintain(sql: postgres.Sql, log: OpenOptions["log"]): Disposable
     if (++rounds % CHECKPOINTS_PER_VACUUM === 0) await sql`vacuum (analyze)`;
   }, {
     intervalMs: CHECKPOINT_MS,
-    onError: (error) => log("embedded database maintenance failed", { error }),
+    onError: (error) => log.info("embedded database maintenance failed", { error }),
   });
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { FAST, startPostgres } from "../../../scripts/postgres.ts";
 import { type Database, isStorageDown, openDatabase } from "./postgres.ts";
 import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 /** Only a server can go away by itself. */
 const ON_SERVER = {
@@ -13,7 +14,7 @@ const ON_SERVER = {
 async function openOwnServer() {
   // Without waiting for the disk, but not forgetting what it confirmed when it is killed.
   const server = await startPostgres({ settings: { ...FAST, synchronous_commit: "on" } });
-  const database = await openDatabase({ databaseUrl: server.url, dataDir: "unused", log() {} });
+  const database = await openDatabase({ databaseUrl: server.url, dataDir: "unused", log: noLog });
   return {
     server,
     database,
@@ -200,7 +201,7 @@ Deno.test(
       openDatabase({
         databaseUrl: `postgres://127.0.0.1:${silent.addr.port}/x`,
         dataDir: "unused",
-        log() {},
+        log: noLog,
         waitSeconds: 1,
       }),
       { name: "StorageError", message: /does not answer/ },
@@ -230,7 +231,7 @@ Deno.test(
         database = await openDatabase({
           databaseUrl: `postgres://127.0.0.1:${proxy.addr.port}/x`,
           dataDir: "unused",
-          log() {},
+          log: noLog,
           waitSeconds: 1,
         }),
       { name: "StorageError" },

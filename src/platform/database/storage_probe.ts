@@ -1,11 +1,12 @@
 import type { Queries } from "./database.ts";
 import { ConnectionError } from "./storage_error.ts";
 import { withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface ProbeOptions {
   /** The row of the table `node` that is written: this node's own. */
   row: string;
-  log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "info" | "warn">;
   /** An answer counts for so long. */
   freshMs?: number;
   /** No answer by then is one. */
@@ -34,7 +35,7 @@ export class StorageProbe {
     const reason = await this.#answer.reason ?? this.#troubleNow();
     if (reason === null && !this.#wasReady) {
       this.#wasReady = true;
-      this.options.log("info", "database ready again");
+      this.options.log.info("database ready again");
     }
     return reason;
   }
@@ -58,7 +59,7 @@ export class StorageProbe {
 
   /** The page is public, so the details are in the log; once, not with every probe. */
   #tellOnce(error: unknown): void {
-    if (this.#wasReady) this.options.log("warn", "database not ready", { error });
+    if (this.#wasReady) this.options.log.warn("database not ready", { error });
     this.#wasReady = false;
   }
 

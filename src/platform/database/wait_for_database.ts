@@ -40,7 +40,7 @@ export async function waitForDatabase<T>(
         );
       }
       if (now >= reportAt) {
-        log("waiting for the database", {
+        log.info("waiting for the database", {
           database: describe,
           reason,
           waited_seconds: waitedSeconds,

@@ -9,16 +9,13 @@ import { openPgPool } from "./pg_pool.ts";
 import type { JobHandler, JobMessage, Queue } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 import { periodic, withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface GraphileQueueOptions {
   sql: postgres.Sql;
   databaseUrl: string;
   onStep?: RunnerOptions["onStep"];
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
   /** How often jobs are removed that no worker will take any more. */
   removeEveryMs?: number;
 }
@@ -95,7 +92,7 @@ export class GraphileQueue implements Queue {
       intervalMs: this.#options.removeEveryMs ?? REMOVE_EVERY_MS,
       startsAtOnce: true,
       onError: (error) => {
-        if (!isStorageDown(error)) this.#options.log("error", "cannot remove dead jobs", { error });
+        if (!isStorageDown(error)) this.#options.log.error("cannot remove dead jobs", { error });
       },
     });
   }
@@ -106,7 +103,7 @@ export class GraphileQueue implements Queue {
    */
   async #removeDead(kinds: readonly string[]): Promise<void> {
     const removed = await removeDeadJobs(this.#options.sql, kinds);
-    if (removed > 0) this.#options.log("info", "removed jobs of dead workers", { jobs: removed });
+    if (removed > 0) this.#options.log.info("removed jobs of dead workers", { jobs: removed });
   }
 
   async catchUp(patienceMs: number): Promise<void> {
@@ -131,7 +128,7 @@ export class GraphileQueue implements Queue {
         await addJobs(this.#options.sql, jobs);
       } catch (error) {
         // Rows know when they are due; the sweeper comes to them.
-        if (!isStorageDown(error)) this.#options.log("error", "cannot add jobs", { error });
+        if (!isStorageDown(error)) this.#options.log.error("cannot add jobs", { error });
       }
     }
     this.#adding = null;
@@ -149,7 +146,7 @@ export class GraphileQueue implements Queue {
         pollInterval: POLL_MS,
         logger: new Logger(() => (level, message) => {
           if (level === "error" || level === "warning") {
-            this.#options.log("warn", "the queue's worker complains", { kind, message });
+            this.#options.log.warn("the queue's worker complains", { kind, message });
           }
         }),
         preset: {

@@ -57,7 +57,7 @@ export class ConfigVersions implements AsyncDisposable {
       onError(error) {
         // Tried again at the next sweep; a database that is away is reported elsewhere.
         if (isStorageDown(error)) return;
-        options.log("error", "config version sweep failed", { error: String(error) });
+        options.log.error("config version sweep failed", { error: String(error) });
       },
     });
   }
@@ -72,7 +72,7 @@ export class ConfigVersions implements AsyncDisposable {
       versions.#take(config, text);
       versions.stored(config.version).catch((error) => {
         // The next task stores it, or the next sweep.
-        log("warn", "config version not stored", { version: config.version, error: String(error) });
+        log.warn("config version not stored", { version: config.version, error: String(error) });
       });
     });
     return versions;
@@ -132,7 +132,7 @@ export class ConfigVersions implements AsyncDisposable {
     if (this.#reported.has(version)) return;
     this.#reported.add(version);
     const inForce = this.#options.configStore.current.version;
-    this.#options.log("warn", "config version of a task not usable, using the one in force", {
+    this.#options.log.warn("config version of a task not usable, using the one in force", {
       version,
       in_force: inForce,
       reason,
@@ -158,7 +158,7 @@ export class ConfigVersions implements AsyncDisposable {
     for (const version of [...this.#unstored.keys()]) await this.stored(version);
     await storeConfig(sql, configStore.current.version, configStore.text);
     const removed = await sweepConfigs(sql, this.#timing);
-    if (removed > 0) log("info", "config versions removed", { removed });
+    if (removed > 0) log.info("config versions removed", { removed });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

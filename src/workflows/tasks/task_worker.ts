@@ -109,7 +109,7 @@ async function afterError(
   }
   const reason = describeError(error);
   const againInMs = await recordFailure(sql, task, reason, !isBytes);
-  deps.log(againInMs === null ? "error" : "warn", "a step of a task broke", {
+  deps.log[againInMs === null ? "error" : "warn"]("a step of a task broke", {
     task_id: task.id,
     phase: task.phase,
     failures: task.failures + 1,
