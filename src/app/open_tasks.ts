@@ -83,7 +83,7 @@ export function openTasks(
     currentPlan: () => configStore.current,
     fetchInput: (url, signal) => fetchInput(outbound, configStore, url, signal),
     onEnd,
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   };
   return { tasks, worker: taskWorker(tasks, handlers) };
 }

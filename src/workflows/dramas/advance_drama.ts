@@ -156,7 +156,7 @@ async function conclude(
       final = await join(deps, task, progress, signal);
     } catch (error) {
       if (!(error instanceof CannotJoin)) throw error;
-      deps.log("warn", "shots cannot be joined", { task_id: task.id, error });
+      deps.log.warn("shots cannot be joined", { task_id: task.id, error });
       const message = "The shots cannot be joined to one video; each is listed by itself.";
       const failed = { ...progress, made: { ...progress.made, episodes: 0 as const } };
       return await end(deps, task, job, failed, {

@@ -43,7 +43,7 @@ export async function copyOutputs(
       } catch (error) {
         failures.push(error);
         if (!(error instanceof UpstreamFailure) || signal.aborted) continue;
-        deps.log("warn", "result download failed", {
+        deps.log.warn("result download failed", {
           task_id: task.id,
           index: next[0],
           provider: assignment.upstream.provider,
@@ -91,7 +91,7 @@ async function copyOutput(
     const message = error instanceof BadOutput
       ? "a result cannot be kept"
       : "result download failed";
-    deps.log("warn", message, { task_id: task.id, index, given_up: true, error });
+    deps.log.warn(message, { task_id: task.id, index, given_up: true, error });
     return null;
   }
 }

@@ -117,7 +117,7 @@ export async function finishTask(
         ? await deps.ledger.releaseIn(sql, ended.request_id)
         : await deps.ledger.settleIn(sql, ended.request_id, due);
       if (!resolution.isFirst) {
-        deps.log("error", "the hold of a task was resolved before its end", { task_id: id });
+        deps.log.error("the hold of a task was resolved before its end", { task_id: id });
       }
       return bells;
     },

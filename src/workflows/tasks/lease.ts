@@ -1,5 +1,7 @@
 import type { Queries } from "../../platform/database/database.ts";
 import type { ClaimedRow, StoredOutput } from "./task.ts";
+import { periodic } from "../../lib/timers.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
 /** Somebody else has the task now, or it is over: whatever this step still meant to do is not its to do. */
 export class LostLease extends Error {
@@ -49,20 +51,21 @@ export function keepLease(
   stop: AbortSignal,
 ): Disposable & { readonly signal: AbortSignal } {
   const lost = new AbortController();
-  const timer = setInterval(async () => {
-    try {
-      const { count } = await sql`
-        update task set lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
-                        wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
-         where id = ${id} and fence = ${fence} and completed_at is null`;
-      if (count === 0) lost.abort(new LostLease());
-    } catch {
-      // The database is away for a moment; if it stays away, what follows fails by itself.
-    }
-  }, RENEW_MS);
+  const renewing = periodic(async () => {
+    const { count } = await sql`
+      update task set lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
+                      wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
+       where id = ${id} and fence = ${fence} and completed_at is null`;
+    if (count === 0) lost.abort(new LostLease());
+  }, {
+    intervalMs: RENEW_MS,
+    // The database is away for a moment; if it stays away, what follows fails by itself.
+    onError: ignoreStorageUnavailable,
+    keepsProcessAlive: true,
+  });
   return {
     signal: AbortSignal.any([lost.signal, stop]),
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.dispose]: () => renewing[Symbol.dispose](),
   };
 }
 

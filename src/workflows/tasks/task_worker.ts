@@ -111,7 +111,7 @@ async function afterError(
   }
   const reason = describeError(error);
   const againInMs = await recordFailure(sql, task, reason, !isBytes);
-  deps.log(againInMs === null ? "error" : "warn", "a step of a task broke", {
+  deps.log[againInMs === null ? "error" : "warn"]("a step of a task broke", {
     task_id: task.id,
     phase: task.phase,
     failures: task.failures + 1,
@@ -127,7 +127,7 @@ async function failUnreadable(
   task: ClaimedRow,
   error: StoredJsonError,
 ): Promise<"done"> {
-  deps.log("error", "stored task unreadable, task failed and hold released", {
+  deps.log.error("stored task unreadable, task failed and hold released", {
     task_id: task.id,
     phase: task.phase,
     error,

@@ -37,7 +37,7 @@ export async function configForTask(
 
 /** Ends a task whose provider cannot be called any more; everything goes back. */
 export async function failLost(deps: TaskDeps, task: ClaimedRow): Promise<"done"> {
-  deps.log("error", "task failed: no configuration with a key for its provider", {
+  deps.log.error("task failed: no configuration with a key for its provider", {
     task_id: task.id,
     provider: task.provider,
     upstream_id: task.upstream_id,
