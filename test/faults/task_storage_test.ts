@@ -7,6 +7,7 @@ import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const IMAGES = "/v1/images/generations";
@@ -50,13 +51,13 @@ Deno.test("Postgres goes away and comes back while tasks run: each ends once", S
   };
   const dataDir = await Deno.makeTempDir();
   {
-    await using database = await openDatabase({ databaseUrl: postgres.url, dataDir, log() {} });
+    await using database = await openDatabase({ databaseUrl: postgres.url, dataDir, log: noLog });
     await migrate(database.sql);
   }
   await using store = {
     databaseUrl: postgres.url,
     dataDir,
-    open: () => openDatabase({ databaseUrl: postgres.url, dataDir, log() {} }),
+    open: () => openDatabase({ databaseUrl: postgres.url, dataDir, log: noLog }),
     [Symbol.asyncDispose]: () => Deno.remove(dataDir, { recursive: true }),
   };
   await using gateway = await openMediaGateway({ store, cash: "10.00" });
