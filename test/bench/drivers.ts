@@ -18,6 +18,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { openPgPool } from "../../src/platform/queue/pg_pool.ts";
+import { noLog } from "../helpers/logs.ts";
 import { median, printTable } from "./load.ts";
 
 const CONNECTIONS = 8;
@@ -54,7 +55,7 @@ export async function run(args: string[] = []): Promise<void> {
   await using database = await openDatabase({
     databaseUrl: server.url,
     dataDir: "",
-    log() {},
+    log: noLog,
     connections: CONNECTIONS,
   });
   await migrate(database.sql);

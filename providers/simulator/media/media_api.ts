@@ -1,3 +1,4 @@
+import { sleep } from "../../../src/lib/timers.ts";
 import { type Directives, type FailLimit, parseDirectives, takeDirectives } from "../directives.ts";
 import { readString } from "../fields.ts";
 import {
@@ -90,9 +91,7 @@ class Jobs {
     const audioReader = this.#audioReader;
     const job = await readJob(body, { prompt, directives, nowMs: now(), audioReader });
     for (const { role, bytes } of body.inputs) if (role === "audio") this.#audio.add(bytes);
-    const delay = directives.accept_after === undefined
-      ? null
-      : new Promise((resolve) => setTimeout(resolve, directives.accept_after));
+    const delay = directives.accept_after === undefined ? null : sleep(directives.accept_after);
     // With both directives the connection closes before the job is accepted.
     if (delay !== null && directives.accept_and_close) void delay.then(() => this.#accept(job));
     else {

@@ -3,7 +3,11 @@ import process from "node:process";
 import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, type CompiledConfig } from "./compile.ts";
 
-const KNOWN = { adapters: openAdapters(), operations: new Set<string>(), requests: new Set<string>() };
+const KNOWN = {
+  adapters: openAdapters(),
+  operations: new Set<string>(),
+  requests: new Set<string>(),
+};
 
 function compileText(source: string): CompiledConfig & { cpuMs: number } {
   const before = process.cpuUsage();

@@ -5,6 +5,7 @@ import { buildCapabilities } from "../../app/build_capabilities.ts";
 import { compileConfig } from "./compile.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const adapters = new Adapters();
 
@@ -132,7 +133,7 @@ Deno.test("a change of the file is taken while running; plans before it keep the
     file: at.file,
     environment: {},
     known: buildCapabilities(adapters),
-    log() {},
+    log: noLog,
   });
   using _watch = watchConfigFile(at.file, configStore);
   const before = configStore.current;

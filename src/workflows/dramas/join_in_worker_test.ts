@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { crowdedMp4 } from "../../../test/helpers/hostile_media.ts";
-import { videoOf, mp3 } from "../../../test/helpers/shots.ts";
+import { mp3, videoOf } from "../../../test/helpers/shots.ts";
 import { joinInWorker } from "./join_in_worker.ts";
 import { CannotJoin } from "./open_shot.ts";
 

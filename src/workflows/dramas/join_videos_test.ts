@@ -15,7 +15,7 @@ import {
 import { makeVideo } from "../../../providers/simulator/media/video.ts";
 import { browserTest } from "../../../test/helpers/chromium.ts";
 import { playVideo } from "../../../test/helpers/play_video.ts";
-import { videoOf, mp3, wav } from "../../../test/helpers/shots.ts";
+import { mp3, videoOf, wav } from "../../../test/helpers/shots.ts";
 import { CannotJoin, joinVideos } from "./join_videos.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
