@@ -28,8 +28,8 @@ import {
 const KEY = "sk-canary";
 /** Providers that must have every kind of case; the others are a YAML file and share the code of the first. */
 const WHOLE = ["openai", "azure_openai", "anthropic", "gemini"];
-/** Stand for any server, so there is nothing to record. */
-const WITHOUT_RECORDINGS = ["simulator", "openai_compatible"];
+/** Made here: there is no documentation to record. */
+const WITHOUT_RECORDINGS = ["simulator"];
 const CONFIGURED = [...ADAPTERS].filter(([name, { types }]) =>
   types.includes("chat") && ![...WHOLE, ...WITHOUT_RECORDINGS].includes(name)
 ).map(([name]) => name);
