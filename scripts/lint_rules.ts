@@ -43,6 +43,8 @@ const GROUPS = new Set(["platform", "domain", "workflows"]);
 
 /** Neighbours of one layer that may be imported all the same, with the reason. */
 const ALLOWED_SIDEWAYS = new Set([
+  "platform/config -> platform/telemetry", // every part may log
+  "platform/database -> platform/telemetry",
   "domain/ledger -> domain/pricing", // a charge is what a price says
   "workflows/dramas -> workflows/tasks", // a drama is a task made of tasks
   "workflows/dramas -> workflows/chat", // its texts are metered as chat is

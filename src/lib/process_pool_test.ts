@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { PoolTestJob } from "../../test/helpers/pool_worker.ts";
 import { ProcessPool, ProcessPoolError, type ProcessPoolOptions } from "./process_pool.ts";
+import { sleep } from "./timers.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -45,7 +46,7 @@ Deno.test(
     await fails(pool.run({ do: "loop" }), /deadline/);
     for (let tries = 0; childrenOf(Deno.pid).length > before.length; tries++) {
       assert.ok(tries < 500, "its process is still there");
-      await new Promise((resume) => setTimeout(resume, 20));
+      await sleep(20);
     }
   },
 );
@@ -60,7 +61,7 @@ Deno.test("a job that neither asks nor answers fails before its deadline", STRIC
   let asked = 0;
   const answer = async () => {
     // Time that the main thread takes to answer is no silence of the worker.
-    if (asked++ === 0) await new Promise((resume) => setTimeout(resume, 600));
+    if (asked++ === 0) await sleep(600);
     return asked;
   };
   assert.equal(await pool.run({ do: "ask" }, { answer }), 1);
@@ -136,7 +137,7 @@ Deno.test("beyond its bounds of number and time a job that waits fails", STRICT,
 Deno.test("a pool that is disposed fails what runs, waits and comes", STRICT, async () => {
   const pool = openPool({ size: 1, deadlineMs: 60_000 });
   const jobs = [1, 2].map(() => fails(pool.run({ do: "loop" }), /closed/));
-  await new Promise((resume) => setTimeout(resume, 100));
+  await sleep(100);
   await pool[Symbol.asyncDispose]();
   await Promise.all(jobs);
   await fails(pool.run({ do: "echo" }), /closed/);
@@ -164,13 +165,13 @@ Deno.test(
 Deno.test("an idle worker ends, and a process does not stay for one", STRICT, async () => {
   await using pool = openPool({ idleMs: 50 });
   assert.equal(await pool.run({ do: "echo", value: 1 }), 1);
-  await new Promise((resume) => setTimeout(resume, 150));
+  await sleep(150);
   assert.equal(await pool.run({ do: "echo", value: 2 }), 2);
   const script = `
-    import { WorkerPool } from ${
+    import { ProcessPool } from ${
     JSON.stringify(new URL("./process_pool.ts", import.meta.url).href)
   };
-    const pool = new WorkerPool({ module: new URL(${
+    const pool = new ProcessPool({ module: new URL(${
     JSON.stringify(new URL("../../test/helpers/pool_worker.ts", import.meta.url).href)
   }), size: 1, deadlineMs: 500, waitMs: 500, waitingMax: 1, heapMb: 64 });
     console.log(await pool.run({ owner: "a", input: { do: "echo", value: "done" } }));`;
