@@ -1,5 +1,5 @@
-import { concatBytes } from "../../lib/bytes.ts";
-/** Sounds that are nothing but frames, one after the other: their length is written nowhere. */
+import { concatBytes } from "../bytes.ts";
+/** Audio that consists of frames only: no header states its duration. */
 export type FrameFormat = "mp3" | "adts";
 
 interface Frame {
@@ -7,44 +7,44 @@ interface Frame {
   seconds: number;
 }
 
-/** Longer than any frame and the head of the next. */
+/** Longer than any frame and the header of the next. */
 const LOOK_AHEAD_BYTES = 16 * 1024;
 
-/** Tags at the end and such; with more that is no frame, there may be sound in it that players find. */
-const STRANGE_BYTES_MAX = 4 * 1024;
-const STRANGE_PART_MAX = 0.01;
+/** Bytes outside of frames, such as tags at the end. In more than that, players may find audio. */
+const UNFRAMED_BYTES_MAX = 4 * 1024;
+const UNFRAMED_SHARE_MAX = 0.01;
 
 /**
- * How long a sound lasts, by its frames: what a head at the start claims does not count, so that nobody
- * can make a sound look shorter than it is. Null where that cannot be told.
+ * Duration of audio by its frames. What a header at the start claims does not count, so that a file cannot claim to
+ * be shorter than it plays. Null where too many bytes are outside of frames.
  */
 export async function countSeconds(
   chunks: AsyncIterable<Uint8Array>,
   format: FrameFormat,
 ): Promise<number | null> {
-  const read = format === "mp3" ? readMp3Head : readAdtsHead;
+  const read = format === "mp3" ? readMp3Header : readAdtsHeader;
   let bytes = new Uint8Array();
   let skip = 0;
   let seconds = 0;
   let framed = 0;
-  let strange = 0;
+  let unframed = 0;
   let isFirst = true;
-  /** Whether a frame has just ended where we are. */
-  let isInStep = false;
+  /** Whether a frame ended at the current offset. */
+  let isAligned = false;
   const walk = (end: number) => {
     let at = 0;
     while (at < end) {
       const frame = read(bytes, at);
-      // Four bytes that look like a head come by chance; a head where the frame ends does not.
-      if (frame !== null && (isInStep || read(bytes, at + frame.length) !== null)) {
+      // Four bytes may look like a header by chance; a second header where the frame ends is no chance.
+      if (frame !== null && (isAligned || read(bytes, at + frame.length) !== null)) {
         seconds += frame.seconds;
         framed += frame.length;
         at += frame.length;
-        isInStep = true;
+        isAligned = true;
       } else {
         at++;
-        strange++;
-        isInStep = false;
+        unframed++;
+        isAligned = false;
       }
     }
     skip = at - bytes.length;
@@ -64,7 +64,7 @@ export async function countSeconds(
     if (bytes.length > LOOK_AHEAD_BYTES) walk(bytes.length - LOOK_AHEAD_BYTES);
   }
   walk(bytes.length);
-  return strange > Math.max(STRANGE_BYTES_MAX, framed * STRANGE_PART_MAX) ? null : seconds;
+  return unframed > Math.max(UNFRAMED_BYTES_MAX, framed * UNFRAMED_SHARE_MAX) ? null : seconds;
 }
 
 /** Kilobits per second by index: MPEG 1 layer III, and the lower sampling rates of MPEG 2. */
@@ -74,7 +74,7 @@ const BIT_RATES = [
 ] as const;
 const MP3_RATES = [44_100, 48_000, 32_000] as const;
 
-function readMp3Head(bytes: Uint8Array, at: number): Frame | null {
+function readMp3Header(bytes: Uint8Array, at: number): Frame | null {
   if (bytes[at] !== 0xff) return null;
   const [second = 0, third = 0] = [bytes[at + 1], bytes[at + 2]];
   const version = second >> 3 & 3;
@@ -103,18 +103,18 @@ const ADTS_RATES = [
   8_000,
   7_350,
 ] as const;
-const ADTS_HEAD_BYTES = 7;
+const ADTS_HEADER_BYTES = 7;
 
-function readAdtsHead(bytes: Uint8Array, at: number): Frame | null {
+function readAdtsHeader(bytes: Uint8Array, at: number): Frame | null {
   if (bytes[at] !== 0xff || ((bytes[at + 1] ?? 0) & 0xf6) !== 0xf0) return null;
   const [third = 0, fourth = 0, fifth = 0, sixth = 0, seventh = 0] = bytes.subarray(at + 2, at + 7);
   const rate = ADTS_RATES[third >> 2 & 15];
   const length = (fourth & 3) << 11 | fifth << 3 | sixth >> 5;
-  if (rate === undefined || length < ADTS_HEAD_BYTES) return null;
+  if (rate === undefined || length < ADTS_HEADER_BYTES) return null;
   return { length, seconds: 1024 * ((seventh & 3) + 1) / rate };
 }
 
-/** Of the tag before the first frame, with a cover picture perhaps. */
+/** Length of the tag before the first frame; it may contain a cover image. */
 function id3Length(bytes: Uint8Array): number {
   if (bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33) return 0;
   return 10 + (bytes[6]! << 21 | bytes[7]! << 14 | bytes[8]! << 7 | bytes[9]!);

@@ -1,22 +1,22 @@
 import { opusPacketSeconds } from "./opus_packet.ts";
 import { bitsOf, vorbisModes } from "./vorbis_modes.ts";
 
-/** Adds up what the packets of one stream in an Ogg file play. */
+/** Adds up the durations of the packets of one stream in an Ogg file. */
 export interface OggStream {
-  /** How many of the first packets are headers, which are wanted whole. */
+  /** How many of the first packets are headers, which are needed whole. */
   readonly headers: number;
-  /** Sampling rate and what is skipped at the start, for times as the file states them. */
+  /** Sampling rate and samples that are skipped at the start, as the file states them. */
   readonly rate: number;
   readonly skippedSamples: number;
   seconds: number;
-  /** False when it cannot be told how long the stream plays. */
+  /** False when the duration of the stream cannot be determined. */
   add(packet: Uint8Array, index: number): boolean;
 }
 
 const letters = (bytes: Uint8Array, from: number, to: number) =>
   String.fromCharCode(...bytes.subarray(from, to));
 
-/** A stream by its first packet; null for codecs whose packets do not tell how long they play. */
+/** Opens a stream by its first packet; null for codecs whose packets have no duration of their own. */
 export function openOggStream(first: Uint8Array): OggStream | null {
   if (letters(first, 0, 8) === "OpusHead" && first.length >= 19) return openOpus(first);
   if (letters(first, 0, 7) === "\x01vorbis" && first.length >= 29) return openVorbis(first);
@@ -56,10 +56,10 @@ function openVorbis(head: Uint8Array): OggStream | null {
         if (modes !== null) modeBits = bitsOf(modes.length - 1);
         return modes !== null;
       }
-      // An empty packet, or one that is no audio, plays nothing.
+      // Empty packets and packets without audio have no duration.
       if (index < 3 || packet.length === 0 || (packet[0]! & 1) === 1) return true;
       const isLong = modes![packet[0]! >> 1 & (1 << modeBits) - 1];
-      // A mode that is not declared: what a player makes of it is unknown.
+      // The setup header does not define the mode: players differ in what they play.
       if (isLong === undefined) return false;
       const block = isLong ? long : short;
       // Blocks overlap with their neighbours by half.

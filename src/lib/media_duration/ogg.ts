@@ -1,26 +1,26 @@
-import { concatBytes } from "../../lib/bytes.ts";
+import { concatBytes } from "../bytes.ts";
 import { type OggStream, openOggStream } from "./ogg_streams.ts";
 
 const HEAD_BYTES = 27;
 const MARK = [0x4f, 0x67, 0x67, 0x53];
 const STREAMS_MAX = 1_000;
-/** Of a packet that is a header. */
+/** Of a header packet. */
 const HEADER_BYTES_MAX = 1024 * 1024;
-/** The last packet may be cut short by the time that the file states, and the first be passed over. */
+/** The file may state that parts of the first and last packet are not played. */
 const TRIMMED_SECONDS_MAX = 0.2;
 
 interface Track {
   stream: OggStream | null;
-  /** The packet that is being put together: its beginning, or all of it while headers come. */
+  /** The packet that is being assembled: its beginning, or all of it for header packets. */
   packet: Uint8Array;
   packets: number;
-  /** Where the file says that the stream ends, in samples. */
+  /** End of the stream in samples, as the file states it. */
   granule: number;
 }
 
 /**
- * How long an Ogg file plays, by its packets: the times on its pages may be wrong, and players decode what is
- * there. Streams one after another add up. Null where a codec's packets do not tell.
+ * Duration of an Ogg file by its packets: the timestamps of its pages may be wrong, and players decode all packets.
+ * Chained streams add up. Null for codecs whose packets have no duration of their own.
  */
 export async function oggSeconds(chunks: AsyncIterable<Uint8Array>): Promise<number | null> {
   const tracks = new Map<number, Track>();
@@ -34,7 +34,7 @@ export async function oggSeconds(chunks: AsyncIterable<Uint8Array>): Promise<num
       if (page === "none") at = nextMark(bytes, at + 1);
       else if (page === "incomplete") break;
       else {
-        if (!takePage(bytes.subarray(at, page.end), page.bodyAt - at, tracks, ended)) return null;
+        if (!addPage(bytes.subarray(at, page.end), page.bodyAt - at, tracks, ended)) return null;
         at = page.end;
       }
     }
@@ -50,14 +50,14 @@ export async function oggSeconds(chunks: AsyncIterable<Uint8Array>): Promise<num
   return seconds;
 }
 
-/** What the file states, where the packets agree with it but for what is trimmed; else what they play. */
+/** The stated duration where the packets agree with it, apart from trimming; else the duration of the packets. */
 function playedSeconds({ seconds, rate, skippedSamples }: OggStream, granule: number): number {
   const stated = (granule - skippedSamples) / rate;
   const trimmed = seconds - stated;
   return stated > 0 && trimmed >= 0 && trimmed <= TRIMMED_SECONDS_MAX ? stated : seconds;
 }
 
-/** Where the next page may begin: players look for it behind what is none. */
+/** Where the next page may begin: players skip other bytes. */
 function nextMark(bytes: Uint8Array, from: number): number {
   const at = bytes.indexOf(MARK[0]!, from);
   return at < 0 ? bytes.length : at;
@@ -77,7 +77,7 @@ function pageAt(
   return end > bytes.length ? "incomplete" : { bodyAt, end };
 }
 
-function takePage(
+function addPage(
   page: Uint8Array,
   bodyAt: number,
   tracks: Map<number, Track>,
@@ -88,7 +88,7 @@ function takePage(
   const isFirst = (page[5]! & 2) !== 0;
   let track = tracks.get(serial);
   if (track === undefined || isFirst) {
-    // The same number may be used again by a stream that follows.
+    // A stream that follows may use the same serial number.
     if (track !== undefined) ended.push(track);
     if (ended.length + tracks.size >= STREAMS_MAX) return false;
     track = { stream: null, packet: new Uint8Array(), packets: 0, granule: 0 };
@@ -100,7 +100,7 @@ function takePage(
   for (let i = HEAD_BYTES; i < bodyAt; i++) {
     const length = page[i]!;
     const isHeader = track.stream === null || track.packets < track.stream.headers;
-    // Of audio the first bytes tell.
+    // The first bytes of an audio packet are enough.
     if (isHeader || track.packet.length < 2) {
       track.packet = concatBytes([track.packet, page.subarray(at, at + length)]);
     }

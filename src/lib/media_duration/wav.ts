@@ -1,23 +1,21 @@
-/** Reads some bytes of a file. */
-export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>;
+import type { ReadBytes } from "./block_reader.ts";
 
 const CHUNKS_MAX = 200;
 const HEAD_BYTES = 8;
 const EXTENSIBLE = 0xfffe;
-/** Samples that all take the same room: PCM, floats, A-law, µ-law. */
+/** Samples of a fixed size: PCM, floats, A-law, µ-law. */
 const PLAIN_FORMATS = new Set([1, 3, 6, 7]);
 
 interface Chunk {
   name: string;
-  /** Of what is in it. */
+  /** Of its content. */
   start: number;
   length: number;
 }
 
 /**
- * How long a WAV lasts, by the bytes that are there. What its header says of a length counts only where the
- * rest of the file agrees, so that nobody can make a sound look shorter than it is. Null where that cannot
- * be told, as with compressed samples.
+ * Duration of a WAV by its bytes. The length in its header counts only where the rest of the file agrees with it, so
+ * that a file cannot claim to be shorter than it plays. Null for compressed samples.
  */
 export async function wavSeconds(read: ReadBytes, bytes: number): Promise<number | null> {
   let bytesPerSecond: number | null = null;
@@ -30,7 +28,7 @@ export async function wavSeconds(read: ReadBytes, bytes: number): Promise<number
       return await dataBytes(read, chunk, bytes) / bytesPerSecond;
     }
     if (chunk.name === "fmt ") {
-      // A second one: which of them is meant, players may see otherwise.
+      // With two formats, players differ in which one they use.
       if (bytesPerSecond !== null || chunk.length < 16) return null;
       bytesPerSecond = rateOf(
         await read(chunk.start, Math.min(bytes, chunk.start + Math.min(chunk.length, 40))),
@@ -41,20 +39,20 @@ export async function wavSeconds(read: ReadBytes, bytes: number): Promise<number
   return null;
 }
 
-/** What is announced, if other chunks follow it to the end of the file; else all that there is. */
+/** The announced length if other chunks follow it to the end of the file; else all remaining bytes. */
 async function dataBytes(read: ReadBytes, data: Chunk, bytes: number): Promise<number> {
-  const there = bytes - data.start;
-  // What is written as it comes does not know its length and says 0, or all ones.
-  if (data.length === 0 || data.length >= there) return there;
+  const present = bytes - data.start;
+  // Encoders that stream write 0 or all ones.
+  if (data.length === 0 || data.length >= present) return present;
   let at = endOf(data);
   for (let n = 0; n < CHUNKS_MAX && at < bytes; n++) {
     const chunk = await chunkAt(read, at, bytes);
     const isPlausible = chunk !== null && /^[ -~]{4}$/.test(chunk.name) && chunk.name !== "data" &&
       chunk.start + chunk.length <= bytes;
-    if (!isPlausible) return there;
+    if (!isPlausible) return present;
     at = endOf(chunk);
   }
-  return at >= bytes ? data.length : there;
+  return at >= bytes ? data.length : present;
 }
 
 async function chunkAt(read: ReadBytes, at: number, bytes: number): Promise<Chunk | null> {
@@ -68,12 +66,12 @@ async function chunkAt(read: ReadBytes, at: number, bytes: number): Promise<Chun
   };
 }
 
-/** Chunks begin at even places. */
+/** Chunks begin at even offsets. */
 function endOf({ start, length }: Chunk): number {
   return start + length + length % 2;
 }
 
-/** By the samples, not by the rate that stands beside them; null where these do not say it. */
+/** Bytes per second by the sample format; the header's own byte rate is ignored. Null for compressed samples. */
 function rateOf(format: Uint8Array): number | null {
   const view = new DataView(format.buffer, format.byteOffset, format.byteLength);
   if (format.length < 16) return null;

@@ -1,6 +1,6 @@
 /**
- * Which of a Vorbis stream's modes have long blocks, by its setup header. The modes stand at its end, behind
- * tables of no fixed length, which have to be passed one by one (Vorbis I, 4.2.4). Null for what is none.
+ * Which modes of a Vorbis stream have long blocks, by its setup header. The modes are at its end, after tables of
+ * variable length that have to be skipped one by one (Vorbis I, 4.2.4). Null for an invalid header.
  */
 export function vorbisModes(setup: Uint8Array, channels: number): readonly boolean[] | null {
   try {
@@ -26,7 +26,7 @@ export function vorbisModes(setup: Uint8Array, channels: number): readonly boole
 
 class NotVorbis extends Error {}
 
-/** Reads a number of so many bits, lowest first. */
+/** Reads a number of the given bits, lowest bit first. */
 type ReadBits = (bits: number) => number;
 
 function bitReader(bytes: Uint8Array): ReadBits & { skip(bits: number): void } {
@@ -67,7 +67,7 @@ function skipCodebook(read: ReturnType<typeof bitReader>): void {
   read.skip(values * valueBits);
 }
 
-/** The largest number whose power of so many dimensions is not above the entries. */
+/** The largest integer whose power of `dimensions` is not above `entries`. */
 function rootOf(entries: number, dimensions: number): number {
   expect(dimensions > 0);
   let root = Math.floor(entries ** (1 / dimensions));
@@ -119,7 +119,7 @@ function skipMapping(read: ReadBits, channels: number): void {
   times(submaps * 3, () => read(8));
 }
 
-/** As many bits as a number has. */
+/** Number of bits of a value. */
 export function bitsOf(value: number): number {
   return value <= 0 ? 0 : 32 - Math.clz32(value);
 }
@@ -128,6 +128,6 @@ function times(count: number, work: () => unknown): void {
   for (let turn = 0; turn < count; turn++) work();
 }
 
-function expect(isSo: boolean): void {
-  if (!isSo) throw new NotVorbis();
+function expect(condition: boolean): void {
+  if (!condition) throw new NotVorbis();
 }

@@ -1,8 +1,8 @@
-import { concatBytes } from "../../lib/bytes.ts";
-/** Longer than any frame's head. */
-const HEAD_BYTES_MAX = 16;
-/** By chance, inside a frame, bytes look like the head of another about once in 50 MB. */
-const STRANGE_MAX = 2;
+import { concatBytes } from "../bytes.ts";
+/** Longer than any frame header. */
+const HEADER_BYTES_MAX = 16;
+/** Bytes inside of a frame look like another frame header by chance about once in 50 MB. */
+const FALSE_HEADERS_MAX = 2;
 
 const BLOCK_SIZES = [0, 192, 576, 1152, 2304, 4608, 0, 0]
   .concat([256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768]);
@@ -20,34 +20,34 @@ interface Frame {
 }
 
 /**
- * How long a FLAC lasts, by its frames: the count at its start may be wrong, and players decode what is
- * there. Null where frames are missing, do not follow one another, or are not all of the file.
+ * Duration of a FLAC by its frames: the sample count at its start may be wrong, and players decode all frames. Null
+ * where frames are missing or out of order, or where the file contains other data.
  */
 export async function flacSeconds(chunks: AsyncIterable<Uint8Array>): Promise<number | null> {
-  const walk = new Walk();
+  const counter = new FrameCounter();
   for await (const chunk of chunks) {
-    if (!walk.take(chunk)) return null;
+    if (!counter.add(chunk)) return null;
   }
-  return walk.end();
+  return counter.end();
 }
 
-class Walk {
+class FrameCounter {
   #bytes = new Uint8Array();
   #skip = 0;
   #isInFrames = false;
   #isMarked = false;
   #fileRate = 0;
   #seconds = 0;
-  #strange = 0;
+  #falseHeaders = 0;
   #last: Frame | null = null;
   /** Bytes since the last frame began. */
   #since = 0;
 
-  /** False when it is of no use to go on. */
-  take(chunk: Uint8Array): boolean {
+  /** False when the duration cannot be determined. */
+  add(chunk: Uint8Array): boolean {
     this.#bytes = concatBytes([this.#bytes, chunk]);
     if (!this.#isInFrames && !this.#readStart()) return false;
-    return !this.#isInFrames || this.#scan(this.#bytes.length - HEAD_BYTES_MAX);
+    return !this.#isInFrames || this.#scan(this.#bytes.length - HEADER_BYTES_MAX);
   }
 
   end(): number | null {
@@ -56,7 +56,7 @@ class Walk {
     return isWhole ? this.#seconds : null;
   }
 
-  /** Passes the marker and the blocks that tell of the file. */
+  /** Skips the marker and the metadata blocks. */
   #readStart(): boolean {
     let at = 0;
     const bytes = this.#bytes;
@@ -84,7 +84,7 @@ class Walk {
     return true;
   }
 
-  /** Looks for frames that begin before `end`. */
+  /** Counts frames that begin before `end`. */
   #scan(end: number): boolean {
     const bytes = this.#bytes;
     let at = Math.min(this.#skip, bytes.length);
@@ -112,8 +112,8 @@ class Walk {
     if (last !== null) {
       const next = last.number + (last.hasVariableSize ? last.samples : 1);
       const follows = frame.hasVariableSize === last.hasVariableSize && frame.number === next;
-      if (!follows) return ++this.#strange <= STRANGE_MAX;
-      // What lies between frames and is none may be one to a player that is less strict.
+      if (!follows) return ++this.#falseHeaders <= FALSE_HEADERS_MAX;
+      // A less strict player may decode the bytes between frames.
       if (this.#since > bytesMax(last)) return false;
     }
     const rate = frame.sampleRate || this.#fileRate;
@@ -125,12 +125,12 @@ class Walk {
   }
 }
 
-/** No frame takes more room than its samples would, had nothing been saved. */
+/** No frame is larger than its uncompressed samples. */
 function bytesMax({ samples, channels }: Frame): number {
   return samples * channels * 4 + samples + 256;
 }
 
-/** A frame's head, if its check sum says that it is one. */
+/** A frame header; null where the checksum does not match. */
 function readFrame(bytes: Uint8Array, at: number): Frame | null {
   const [second = 0, third = 0, fourth = 0, fifth = 0] = bytes.subarray(at + 1, at + 5);
   const sizeCode = third >> 4;
@@ -139,7 +139,7 @@ function readFrame(bytes: Uint8Array, at: number): Frame | null {
   const isHead = (second & 0xfe) === 0xf8 && sizeCode !== 0 && rateCode !== 15 &&
     channelCode <= 10 && (fourth & 1) === 0;
   if (!isHead) return null;
-  // As UTF-8 writes characters, and further.
+  // Encoded like UTF-8, with up to seven bytes.
   const more = fifth < 0x80 ? 0 : Math.clz32(~(fifth << 24)) - 1;
   if (fifth >= 0x80 && (more < 1 || more > 6)) return null;
   let number = more === 0 ? fifth : fifth & (0x3f >> more);

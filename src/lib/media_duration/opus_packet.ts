@@ -5,7 +5,7 @@ function frameMs(configuration: number): number {
   return [2.5, 5, 10, 20][configuration & 3]!;
 }
 
-/** How long an Opus packet plays, in seconds, by its first two bytes: the time beside it may be wrong. */
+/** Duration of an Opus packet in seconds, by its first two bytes: the timestamp beside it may be wrong. */
 export function opusPacketSeconds([first = 0, second = 0]: Uint8Array): number {
   const frames = [1, 2, 2, second & 0x3f][first & 3]!;
   return frames * frameMs(first >> 3) / 1000;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { encodeMp3 } from "../../lib/encode_mp3.ts";
+import { encodeMp3 } from "../encode_mp3.ts";
 import { countSeconds } from "./audio_frames.ts";
 
 const SAMPLE_RATE = 24_000;
