@@ -3,6 +3,7 @@ import type { Config, Model } from "../../platform/config/config.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
@@ -23,7 +24,7 @@ export interface ChatDeps {
   imageHosts: PublicHosts;
   /** Renders an error in the middle of a stream, as the client may see it. */
   renderFailure(apiError: ApiError, requestId: string): string;
-  onError(message: string, fields: Record<string, unknown>): void;
+  log: Pick<Log, "error">;
   timing?: Partial<ChatTiming>;
 }
 

@@ -1,5 +1,6 @@
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import type { ChunkStream } from "../../upstream/call_chat.ts";
+import { sleep } from "../../lib/timers.ts";
 import { type ChunkWriter, DONE, HEARTBEAT } from "./render.ts";
 
 export interface RelayOptions {
@@ -79,7 +80,7 @@ class Relay implements UnderlyingDefaultSource<Uint8Array> {
     }
     this.#onPending = null;
     const early = WRITE_INTERVAL_MS - (performance.now() - this.#lastSent);
-    if (early > 0 && !this.#isOver) await new Promise((resolve) => setTimeout(resolve, early));
+    if (early > 0 && !this.#isOver) await sleep(early);
     if (this.#isDisconnected) return;
     // Settled before the last text is sent: a client that has read it finds the receipt.
     const isLast = this.#isOver;

@@ -166,7 +166,7 @@ class StreamedChat {
     try {
       await hold.settleDelivered(chargeFor(quote, this.upstream.upstream, metered));
     } catch (error) {
-      this.deps.onError("stream settlement failed, the last checkpoint counts", {
+      this.deps.log.error("stream settlement failed, the last checkpoint counts", {
         request_id: call.requestId,
         error,
       });
