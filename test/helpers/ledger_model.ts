@@ -11,7 +11,7 @@ import { USAGE_KINDS, type UsageKind } from "../../src/domain/pricing/usage.ts";
 const ONE = 10n ** 12n;
 const CARRY_ONE = 10n ** 18n;
 
-interface Pot {
+interface Bucket {
   source: "quota" | "gift" | "cash";
   unit: "money" | UsageKind;
   /** Money in units of 10⁻¹², quotas as they are counted. */
@@ -23,7 +23,7 @@ interface Pot {
 }
 
 interface Account {
-  pots: Pot[];
+  buckets: Bucket[];
   /** Exact charges less what was charged, in units of 10⁻¹⁸. */
   carry: bigint;
   plan: string;
@@ -33,8 +33,8 @@ interface Account {
   booked: Map<string, string>;
 }
 
-interface Leg {
-  bucket: Pot;
+interface Allocation {
+  bucket: Bucket;
   held: bigint;
   taken: bigint;
 }
@@ -46,10 +46,10 @@ export interface Hold {
   scale: number;
   kind: UsageKind | null;
   isBeyond: boolean;
-  allocations: Leg[];
+  allocations: Allocation[];
   shortfall: bigint;
   expiresAt: number;
-  noted: { amount: Fraction; units: bigint } | null;
+  checkpoint: { amount: Fraction; units: bigint } | null;
   /** Resolved by the sweeper: a settlement may still amend it. */
   isSwept: boolean;
   /** What its settlement added to the account's carry. */
@@ -69,7 +69,7 @@ export class LedgerModel {
   }
 
   open(id: string): void {
-    const cash: Pot = {
+    const cash: Bucket = {
       source: "cash",
       unit: "money",
       remaining: 0n,
@@ -78,7 +78,7 @@ export class LedgerModel {
       number: 0,
     };
     const account: Account = {
-      pots: [cash],
+      buckets: [cash],
       carry: 0n,
       plan: "free",
       planEndsAt: Infinity,
@@ -106,7 +106,7 @@ export class LedgerModel {
     if (kind === "cash") this.#cash(account).remaining += amount;
     else {
       const number = ++this.#gifts;
-      account.pots.push({
+      account.buckets.push({
         source: "gift",
         unit: "money",
         remaining: amount,
@@ -158,9 +158,9 @@ export class LedgerModel {
     const before = this.holds.get(id);
     if (before !== undefined) return before.identity === identity ? "already" : "conflict";
 
-    const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
-    const allocations: Leg[] = [];
-    const reserve = (bucket: Pot, wanted: bigint): bigint => {
+    const usable = account.buckets.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
+    const allocations: Allocation[] = [];
+    const reserve = (bucket: Bucket, wanted: bigint): bigint => {
       const held = least(bucket.remaining - bucket.frozen, wanted);
       if (held > 0n) allocations.push({ bucket, held, taken: 0n });
       return held;
@@ -186,7 +186,7 @@ export class LedgerModel {
       allocations,
       shortfall: 0n,
       expiresAt,
-      noted: null,
+      checkpoint: null,
       isSwept: false,
       carried: 0n,
     });
@@ -203,11 +203,11 @@ export class LedgerModel {
     return hold;
   }
 
-  note(id: string, amount: Fraction, units: bigint): boolean {
+  checkpoint(id: string, amount: Fraction, units: bigint): boolean {
     const hold = this.holds.get(id);
     if (hold === undefined) return false;
     this.#turn(this.accounts.get(hold.account)!);
-    if (hold.state === "open") hold.noted = { amount, units };
+    if (hold.state === "open") hold.checkpoint = { amount, units };
     return true;
   }
 
@@ -219,8 +219,8 @@ export class LedgerModel {
     );
     for (const [, hold] of inOrder) {
       if (hold.state !== "open" || hold.expiresAt > this.now) continue;
-      if (hold.noted === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
-      else this.#resolve(hold, "settled", hold.noted.amount, hold.noted.units);
+      if (hold.checkpoint === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
+      else this.#resolve(hold, "settled", hold.checkpoint.amount, hold.checkpoint.units);
       hold.isSwept = true;
     }
   }
@@ -230,7 +230,7 @@ export class LedgerModel {
     this.#turn(account);
     let [cash, gift, frozen] = [0n, 0n, 0n];
     const quotas: Quotas = { text: 0, image: 0, video: 0 };
-    for (const bucket of account.pots) {
+    for (const bucket of account.buckets) {
       const remaining = bucket.endsAt <= this.now ? bucket.frozen : bucket.remaining;
       if (bucket.unit !== "money") quotas[bucket.unit] += Number(remaining - bucket.frozen);
       else {
@@ -261,19 +261,20 @@ export class LedgerModel {
     const isOwing = state === "settled" && amount.num > 0n;
     const held = (isMoney: boolean) =>
       hold.allocations.reduce(
-        (sum, leg) => (leg.bucket.unit === "money") === isMoney ? sum + leg.held : sum,
+        (sum, allocation) =>
+          (allocation.bucket.unit === "money") === isMoney ? sum + allocation.held : sum,
         0n,
       );
     let covered = isOwing ? least(held(false), units) : 0n;
     let quota = covered;
-    const more: Leg[] = [];
-    const take = (bucket: Pot, wanted: bigint): bigint => {
+    const more: Allocation[] = [];
+    const take = (bucket: Bucket, wanted: bigint): bigint => {
       const taken = least(bucket.remaining - bucket.frozen, wanted);
       if (taken > 0n) more.push({ bucket, held: 0n, taken });
       return taken;
     };
     const usable = hold.isBeyond && isOwing
-      ? account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse)
+      ? account.buckets.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse)
       : [];
     for (const bucket of usable) {
       if (bucket.unit !== hold.kind) continue;
@@ -293,12 +294,14 @@ export class LedgerModel {
     for (const bucket of usable) {
       if (bucket.unit === "money" && beyond > 0n) beyond -= take(bucket, beyond);
     }
-    for (const leg of hold.allocations) {
-      leg.taken = least(leg.held, leg.bucket.unit === "money" ? owed : quota);
-      if (leg.bucket.unit === "money") owed -= leg.taken;
-      else quota -= leg.taken;
-      leg.bucket.frozen -= leg.held;
-      leg.bucket.remaining -= leg.bucket.endsAt <= this.now ? leg.held : leg.taken;
+    for (const allocation of hold.allocations) {
+      allocation.taken = least(allocation.held, allocation.bucket.unit === "money" ? owed : quota);
+      if (allocation.bucket.unit === "money") owed -= allocation.taken;
+      else quota -= allocation.taken;
+      allocation.bucket.frozen -= allocation.held;
+      allocation.bucket.remaining -= allocation.bucket.endsAt <= this.now
+        ? allocation.held
+        : allocation.taken;
     }
     for (const { bucket, taken } of more) {
       bucket.remaining -= taken;
@@ -315,12 +318,12 @@ export class LedgerModel {
     const account = this.accounts.get(hold.account)!;
     account.carry -= hold.carried;
     // Of what has ended meanwhile, only what was taken before can be taken again.
-    const kept = new Map<Pot, bigint>();
+    const kept = new Map<Bucket, bigint>();
     for (const { bucket, taken } of hold.allocations) {
       if (bucket.endsAt <= this.now) kept.set(bucket, (kept.get(bucket) ?? 0n) + taken);
       else bucket.remaining += taken;
     }
-    const take = (bucket: Pot, wanted: bigint): bigint => {
+    const take = (bucket: Bucket, wanted: bigint): bigint => {
       const isOver = bucket.endsAt <= this.now;
       const taken = least(
         isOver ? kept.get(bucket) ?? 0n : bucket.remaining - bucket.frozen,
@@ -335,19 +338,21 @@ export class LedgerModel {
       (sum, { bucket, held }) => bucket.unit === "money" ? sum + held : sum,
       0n,
     );
-    const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
-    const more: Leg[] = [];
-    const takeMore = (bucket: Pot, wanted: bigint): bigint => {
+    const usable = account.buckets.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
+    const more: Allocation[] = [];
+    const takeMore = (bucket: Bucket, wanted: bigint): bigint => {
       const taken = take(bucket, wanted);
       if (taken > 0n) more.push({ bucket, held: 0n, taken });
       return taken;
     };
     const isOwing = amount.num > 0n;
     let covered = 0n;
-    for (const leg of own) {
-      if (leg.bucket.unit === "money") continue;
-      leg.taken = isOwing ? take(leg.bucket, least(leg.held, units - covered)) : 0n;
-      covered += leg.taken;
+    for (const allocation of own) {
+      if (allocation.bucket.unit === "money") continue;
+      allocation.taken = isOwing
+        ? take(allocation.bucket, least(allocation.held, units - covered))
+        : 0n;
+      covered += allocation.taken;
     }
     for (const bucket of hold.isBeyond && isOwing ? usable : []) {
       if (bucket.unit !== hold.kind) continue;
@@ -359,18 +364,20 @@ export class LedgerModel {
     }
     const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
     let owed = this.#charge(account, due, held, hold.scale);
-    // Without leave to go beyond the hold, its amount is the most that is taken, from wherever.
-    let most = hold.isBeyond ? owed : least(owed, held);
+    // Without leave to go beyond the hold, its amount is the limit that is taken, from wherever.
+    let limit = hold.isBeyond ? owed : least(owed, held);
     const pay = (taken: bigint): bigint => {
       owed -= taken;
-      most -= taken;
+      limit -= taken;
       return taken;
     };
-    for (const leg of own) {
-      if (leg.bucket.unit === "money") leg.taken = pay(take(leg.bucket, least(leg.held, most)));
+    for (const allocation of own) {
+      if (allocation.bucket.unit === "money") {
+        allocation.taken = pay(take(allocation.bucket, least(allocation.held, limit)));
+      }
     }
     for (const bucket of usable) {
-      if (bucket.unit === "money" && most > 0n) pay(takeMore(bucket, most));
+      if (bucket.unit === "money" && limit > 0n) pay(takeMore(bucket, limit));
     }
     hold.allocations = [...own, ...more];
     hold.shortfall = owed;
@@ -385,8 +392,8 @@ export class LedgerModel {
       den: due.den * CARRY_ONE,
     };
     const together = withCarry.num < 0n ? 0n : halfUp(withCarry, scale);
-    const most = alone > held ? alone : held;
-    const charged = account.carry === 0n ? alone : least(together, most);
+    const limit = alone > held ? alone : held;
+    const charged = account.carry === 0n ? alone : least(together, limit);
     account.carry += (due.num * ONE - charged * due.den) * (CARRY_ONE / ONE) / due.den;
     return charged;
   }
@@ -407,28 +414,28 @@ export class LedgerModel {
     for (const unit of USAGE_KINDS) {
       const remaining = BigInt(quotas[unit]);
       if (remaining > 0n) {
-        account.pots.push({ source: "quota", unit, remaining, frozen: 0n, endsAt, number: 0 });
+        account.buckets.push({ source: "quota", unit, remaining, frozen: 0n, endsAt, number: 0 });
       }
     }
   }
 
-  #running(account: Account): Pot[] {
-    return account.pots.filter(({ source, endsAt }) => source === "quota" && endsAt > this.now);
+  #running(account: Account): Bucket[] {
+    return account.buckets.filter(({ source, endsAt }) => source === "quota" && endsAt > this.now);
   }
 
-  #end(bucket: Pot, at: number): void {
+  #end(bucket: Bucket, at: number): void {
     bucket.endsAt = at;
     bucket.remaining = bucket.frozen;
   }
 
-  #cash({ pots }: Account): Pot {
-    return pots.find(({ source }) => source === "cash")!;
+  #cash({ buckets }: Account): Bucket {
+    return buckets.find(({ source }) => source === "cash")!;
   }
 }
 
 const ORDER = ["quota", "gift", "cash"];
 
-function inOrderOfUse(a: Pot, b: Pot): number {
+function inOrderOfUse(a: Bucket, b: Bucket): number {
   const bySource = ORDER.indexOf(a.source) - ORDER.indexOf(b.source);
   if (bySource !== 0) return bySource;
   return a.endsAt === b.endsAt ? a.number - b.number : a.endsAt < b.endsAt ? -1 : 1;

@@ -236,7 +236,8 @@ async function playRelease(model: LedgerModel, { ledger }: Real, { id }: { id: s
 function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
   const sum = (pick: "held" | "taken", isMoney: boolean) =>
     hold.allocations.reduce(
-      (sum, leg) => (leg.bucket.unit === "money") === isMoney ? sum + leg[pick] : sum,
+      (sum, allocation) =>
+        (allocation.bucket.unit === "money") === isMoney ? sum + allocation[pick] : sum,
       0n,
     );
   assert.deepEqual({ ...resolution, id: "" }, {
@@ -253,9 +254,9 @@ function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
 }
 
 async function playNote(model: LedgerModel, { ledger }: Real, { id, amount, units }: Charging) {
-  const isKnown = model.note(id, amount, units);
+  const isKnown = model.checkpoint(id, amount, units);
   assert.equal(
-    await refusal(ledger.note(id, costing(amount, Number(units)))),
+    await refusal(ledger.checkpoint(id, costing(amount, Number(units)))),
     isKnown ? null : "unknown",
   );
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FairQueue } from "./fair_queue.ts";
 
-Deno.test("clients take turns, known ones go first, and a full queue drops from the longest", () => {
+Deno.test("clients are served round robin, known ones first, and a full queue drops from the longest", () => {
   const dropped: string[] = [];
   const queue = new FairQueue<string>({ perClient: 3, total: 5 }, (entry) => dropped.push(entry));
   for (const entry of ["a1", "a2", "a3"]) assert.equal(queue.push({ client: "a" }, entry), true);

@@ -8,7 +8,7 @@ export interface ExportQuery {
 }
 
 interface Row {
-  /** As text: a `Date` would lose the microseconds that pages are told apart by. */
+  /** As text: a `Date` would lose the microseconds that separate pages. */
   at: string;
   id: string;
   kind: string;
@@ -77,7 +77,7 @@ function line(row: Row): string {
   ].map(quoted).join(",") + "\r\n";
 }
 
-/** Words that people chose must not become formulas in their reader's spreadsheet. */
+/** Text that a client chose must not become a formula in a spreadsheet. */
 function asText(words: string): string {
   return /^[=+\-@\t\r]/.test(words) ? `'${words}` : words;
 }

@@ -3,7 +3,7 @@ import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage } from "../pricing/usage.ts";
 import type { HoldState } from "./item.ts";
 
-/** What one request cost, how it was counted, and who paid. Also the `charge` of a task. */
+/** What one request cost, how it was counted, and what paid for it. Also the `charge` of a task. */
 export interface Receipt {
   id: string;
   object: "usage.receipt";
@@ -12,13 +12,13 @@ export interface Receipt {
   model: string;
   status: HoldState;
   currency: string;
-  /** Money: reserved, taken (where usage was above the hold, also beyond it), given back. */
+  /** Money: held, settled (also beyond the hold where usage was above it), released. */
   held: string;
   settled: string;
   released: string;
-  /** What the request cost beyond what the account could pay. */
+  /** The part of the price that the account could not pay. */
   shortfall: string;
-  /** What was taken, by where it came from. */
+  /** What was taken, by source. */
   from: { quota: number; gift: string; cash: string };
   usage: Usage | null;
   price: PriceSnapshot;
@@ -69,18 +69,18 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
   };
 }
 
-/** Allocations beyond the hold, for which nothing was held, give nothing back. */
+/** Allocations beyond the hold, for which nothing was held, return nothing. */
 function released({ allocations, held, taken }: ReceiptRow): bigint {
   if (taken === null) return 0n;
   let sum = 0n;
-  for (const [at, leg] of allocations.entries()) {
+  for (const [at, bucket] of allocations.entries()) {
     const rest = decimal(held[at]!) - decimal(taken[at]!);
-    if (rest > 0n && !leg.startsWith("quota:")) sum += rest;
+    if (rest > 0n && !bucket.startsWith("quota:")) sum += rest;
   }
   return sum;
 }
 
-/** Adds up legs by what their pots are: cash:…, gift:…, quota:… */
+/** Sums allocations by the source in their bucket's id: cash:…, gift:…, quota:… */
 export function bySource(
   allocations: string[],
   amounts: string[],

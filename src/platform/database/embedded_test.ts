@@ -42,7 +42,7 @@ async function openElsewhere(dataDir: string, work = "") {
 }
 
 Deno.test(
-  "a folder in use is refused to a second process, and free after kill -9",
+  "a folder in use is refused to a second process, and available after kill -9",
   EMBEDDED,
   async () => {
     await using fresh = await freshDatabase();
@@ -84,7 +84,7 @@ Deno.test("what was confirmed survives kill -9", EMBEDDED, async () => {
   assert.deepEqual(row, { n: 51, last: 50 });
 });
 
-Deno.test("a first start that was cut short begins anew", EMBEDDED, async () => {
+Deno.test("a first start that was interrupted starts over", EMBEDDED, async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-test-" });
   const folder = join(dataDir, "postgres");
   await Deno.mkdir(folder);

@@ -51,7 +51,7 @@ Deno.test("numeric and int8 come out as text, timestamps as dates", STRICT, asyn
 });
 
 Deno.test(
-  "a transaction is kept whole, and undone whole when its work throws",
+  "a transaction is committed completely, or rolled back completely if its work throws",
   STRICT,
   async () => {
     await using database = await openFresh();
@@ -119,7 +119,7 @@ Deno.test("a transaction cannot be used after its end", STRICT, async () => {
   assert.equal((await sql`select from note`).length, 0);
 });
 
-Deno.test("more transactions than connections take turns", STRICT, async () => {
+Deno.test("more transactions than connections wait for each other", STRICT, async () => {
   await using database = await openFresh();
   const { sql } = database;
   await sql`insert into note (id, body) values (1, '0')`;

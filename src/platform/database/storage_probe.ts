@@ -42,7 +42,7 @@ export class StorageProbe {
    * A request met this error. A row that is there already can often be written on a full disk, so what
    * requests meet counts as well.
    */
-  note(error: unknown): void {
+  recordFailure(error: unknown): void {
     const reason = troubleOf(error);
     if (reason === null) return;
     this.#trouble = { reason, until: performance.now() + (this.options.memoryMs ?? 5_000) };

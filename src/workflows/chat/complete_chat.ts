@@ -166,7 +166,7 @@ async function streamed(
   }
   meter.imageTokens = prepared.imageTokensAt(upstream);
   const noting = setInterval(() => {
-    hold.note(chargeFor(quoted, upstream, meter.soFar())).catch(() => undefined);
+    hold.checkpoint(chargeFor(quoted, upstream, meter.soFar())).catch(() => undefined);
   }, NOTE_MS);
   let usageWait: ReturnType<typeof setTimeout> | undefined;
   const over = (failure?: UpstreamFailure) => {
