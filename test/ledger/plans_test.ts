@@ -84,7 +84,7 @@ Deno.test(
     await useAll();
     assert.equal(await textAt("2026-03-31T11:59:59Z"), 0);
     assert.equal(await textAt("2026-03-31T12:00:00Z"), 1000);
-    // Half a year without anybody looking: one month's quota, not six.
+    // Half a year without a request: one month's quota, not six.
     assert.equal(await textAt("2026-10-15T00:00:00Z"), 1000);
     assert.equal(
       (await ledger.sql`select from balance_bucket where source = 'quota' and unit = 'text'`)

@@ -193,7 +193,7 @@ async function playHold(
     conflict: "conflict",
     insufficient: "insufficient_balance",
   };
-  // Kept and perhaps forgotten: nobody but another command or the sweeper resolves it.
+  // Kept, and perhaps never resolved except by another command or the sweeper.
   const call = ledger.hold({ ...request(accounts, a, a.ttl), beyondHold: a.isBeyond })
     .then((hold) => hold.keep());
   assert.equal(await refusal(call), refused[expected]);

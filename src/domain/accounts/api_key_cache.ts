@@ -1,3 +1,4 @@
+import { ignoreStorageOutage } from "../../platform/database/storage_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hashKey } from "./api_keys.ts";
@@ -23,7 +24,7 @@ const TIDY_MS = 60_000;
  */
 export class ApiKeyCache implements AsyncDisposable {
   /** By hash, until a change concerns it. */
-  readonly #remembered = new Map<string, Caller>();
+  readonly #cached = new Map<string, Caller>();
   /** By the key itself, for a minute: a busy client is not hashed at every request. */
   readonly #recent = new Map<string, Caller>();
   readonly #asking = new Map<string, Promise<Caller | null>>();
@@ -36,15 +37,15 @@ export class ApiKeyCache implements AsyncDisposable {
     cluster.onChange((topic, subject) => {
       this.#generation++;
       this.#recent.clear();
-      for (const [hash, caller] of this.#remembered) {
+      for (const [hash, caller] of this.#cached) {
         if ((topic === "api_key" ? caller.key : caller.account) === subject) {
-          this.#remembered.delete(hash);
+          this.#cached.delete(hash);
         }
       }
     });
     this.#timer = setInterval(() => {
       this.#recent.clear();
-      void this.#noteUsed();
+      void this.#recordUsed();
     }, TIDY_MS);
     Deno.unrefTimer(this.#timer);
   }
@@ -54,7 +55,7 @@ export class ApiKeyCache implements AsyncDisposable {
     if (this.cluster.isFresh(now)) {
       const recent = this.#recent.get(key);
       if (recent !== undefined) return recent;
-      const caller = this.#remembered.get(hashKey(key));
+      const caller = this.#cached.get(hashKey(key));
       if (caller !== undefined) {
         if (this.#recent.size < RECENT_MAX) this.#recent.set(key, caller);
         this.#used.add(caller.key);
@@ -100,30 +101,29 @@ export class ApiKeyCache implements AsyncDisposable {
       slowedUntil: row.slowed_until?.getTime() ?? 0,
     };
     if (generation === this.#generation) {
-      if (this.#remembered.size >= REMEMBERED_MAX) this.#forgetOldest();
-      this.#remembered.set(hash, caller);
+      if (this.#cached.size >= REMEMBERED_MAX) this.#evictOldest();
+      this.#cached.set(hash, caller);
     }
     this.#used.add(caller.key);
     return caller;
   }
 
-  #forgetOldest(): void {
-    const oldest = this.#remembered.keys().next();
-    if (!oldest.done) this.#remembered.delete(oldest.value);
+  #evictOldest(): void {
+    const oldest = this.#cached.keys().next();
+    if (!oldest.done) this.#cached.delete(oldest.value);
   }
 
-  async #noteUsed(): Promise<void> {
+  async #recordUsed(): Promise<void> {
     const keys = [...this.#used];
     if (keys.length === 0) return;
     this.#used.clear();
     // Only informative: dropped when the database is away.
-    await this.sql`update api_key set last_used_at = now() where id = any(${keys})`.catch(() =>
-      undefined
-    );
+    await this.sql`update api_key set last_used_at = now() where id = any(${keys})`
+      .catch(ignoreStorageOutage);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await this.#noteUsed();
+    await this.#recordUsed();
   }
 }

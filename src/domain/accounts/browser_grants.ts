@@ -1,3 +1,4 @@
+import { ignoreStorageOutage } from "../../platform/database/storage_error.ts";
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { newSecret } from "../../lib/ids.ts";
 import type { CacheVersion, Cluster } from "../../platform/cluster/cluster.ts";
@@ -99,7 +100,7 @@ export async function takeKey(
 /** Deletes expired grants. */
 export function startExpiryLoop(sql: Queries): Disposable {
   const timer = setInterval(() => {
-    sql`delete from browser_grant where expires_at < now()`.catch(() => undefined);
+    sql`delete from browser_grant where expires_at < now()`.catch(ignoreStorageOutage);
   }, GRANT_SECONDS * 1000);
   Deno.unrefTimer(timer);
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -11,7 +11,7 @@ Deno.test("clients are served round robin, known ones first, and a full queue dr
   assert.equal(queue.push({ client: "d" }, "d1"), true, "a flood makes place");
   assert.equal(queue.push({ client: "k", isKnown: true }, "k1"), true);
   assert.deepEqual(dropped, ["a3", "a2"]);
-  assert.equal(queue.push({ client: "e" }, "e1"), false, "nobody has more than one waiting");
+  assert.equal(queue.push({ client: "e" }, "e1"), false, "no client has more than one entry");
   const order = Array.from({ length: 6 }, () => queue.shift());
   assert.deepEqual(order, ["k1", "a1", "b1", "c1", "d1", undefined]);
 

@@ -109,12 +109,12 @@ export async function setOperator(sql: Queries, email: string, is: boolean): Pro
   if (await findByEmail(sql, address) === null) {
     throw new ApiError(
       "not_found",
-      `Nobody has registered as ${JSON.stringify(email)}: they must do so first.`,
+      `No person is registered as ${JSON.stringify(email)}: they must register first.`,
     );
   }
   throw new ApiError(
     "invalid_value",
-    `The address ${address} is not verified: anybody could have registered it. Set a new password ` +
+    `The address ${address} is not verified: any person could have registered it. Set a new password ` +
       "(gateway person password), give it to the owner of the address, and try again.",
     { param: "operator" },
   );

@@ -41,6 +41,7 @@ export class Sessions implements Disposable {
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(private readonly store: SessionStore, private readonly clock: Clock) {
+    // Fails while the store is away or being closed; the next run deletes the same sessions.
     this.#timer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_MS);
     Deno.unrefTimer(this.#timer);
   }

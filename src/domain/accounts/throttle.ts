@@ -1,3 +1,4 @@
+import { ignoreStorageOutage } from "../../platform/database/storage_error.ts";
 import { createHash } from "node:crypto";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -19,7 +20,7 @@ export class Throttle implements Disposable {
 
   constructor(private readonly sql: Queries) {
     this.#timer = setInterval(() => {
-      this.sql`delete from throttle where ready_at < now()`.catch(() => undefined);
+      this.sql`delete from throttle where ready_at < now()`.catch(ignoreStorageOutage);
     }, SWEEP_MS);
     Deno.unrefTimer(this.#timer);
   }

@@ -68,7 +68,7 @@ export class PacedReads implements Disposable {
     let failure: Error | null = null;
     const stop = (error: Error) => {
       failure ??= error;
-      reader.cancel().catch(() => {});
+      cancelBody(reader);
     };
     const read = this.#begin(() => stop(tooSlow()), announced);
     onBegin(stop);
@@ -87,7 +87,7 @@ export class PacedReads implements Disposable {
         if (pause !== null) await pause;
       }
     } catch (error) {
-      reader.cancel().catch(() => {});
+      cancelBody(reader);
       throw failure ?? error;
     } finally {
       this.#reads.delete(read);
@@ -125,6 +125,11 @@ export class PacedReads implements Disposable {
 function paceOf({ graceMs, bytesPerSecond }: BodyPace, bytes: number): BodyPace {
   const faster = Math.min(Math.max(bytes / USUAL_BYTES, 1), FASTER_MAX);
   return { graceMs, bytesPerSecond: bytesPerSecond * faster };
+}
+
+/** Stops reading. Cancelling fails if the client has disconnected already, which needs no handling. */
+function cancelBody(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  reader.cancel().catch(() => {});
 }
 
 /** Whether a body arrives too slowly. */

@@ -28,7 +28,7 @@ export async function lend(sql: Queries, asks: readonly LoanRequest[]): Promise<
 }
 
 /** Full buckets need no row. */
-export async function forgetFullBuckets(sql: Queries): Promise<void> {
+export async function deleteFullBuckets(sql: Queries): Promise<void> {
   await sql`
     delete from rate_bucket where full_at < extract(epoch from now()) * 1000 - 60000`;
 }

@@ -1,6 +1,6 @@
 import type { Queries } from "../../platform/database/database.ts";
-import { isStorageDown } from "../../platform/database/storage_error.ts";
-import { forgetFullBuckets, lend, type Loan, type LoanRequest } from "./rate_loans.ts";
+import { ignoreStorageOutage, isStorageDown } from "../../platform/database/storage_error.ts";
+import { deleteFullBuckets, lend, type Loan, type LoanRequest } from "./rate_loans.ts";
 import {
   type Allowance,
   allowance,
@@ -26,7 +26,7 @@ const TRUST_MS = 1_000;
 const PAUSE_MS = 10;
 /** Maximum wait for the database. */
 const PATIENCE_MS = 1_000;
-const FORGET_MS = 60_000;
+const DELETE_FULL_MS = 60_000;
 const ASKS_MAX = 500;
 
 interface Waiter {
@@ -68,7 +68,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   #alone: RateLimiter | null = null;
   #aloneUntil = 0;
   #tidiedAt = 0;
-  #forgotAt = performance.now();
+  #deletedFullAt = performance.now();
 
   constructor(private readonly sql: Queries, private readonly options: SharedRateOptions) {
     this.#timer = setInterval(() => this.#tidy(performance.now()), TIDY_MS);
@@ -261,9 +261,9 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
       }
     }
     this.#tidiedAt = now;
-    if (now - this.#forgotAt > FORGET_MS) {
-      this.#forgotAt = now;
-      forgetFullBuckets(this.sql).catch(() => undefined);
+    if (now - this.#deletedFullAt > DELETE_FULL_MS) {
+      this.#deletedFullAt = now;
+      deleteFullBuckets(this.sql).catch(ignoreStorageOutage);
     }
   }
 
@@ -275,8 +275,8 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
       if (account.unsettled !== 0) this.#ask(account);
     }
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, PATIENCE_MS));
-    await Promise.race([this.#asked, patience]);
+    const timeout = new Promise<void>((resolve) => timer = setTimeout(resolve, PATIENCE_MS));
+    await Promise.race([this.#asked, timeout]);
     clearTimeout(timer);
   }
 }

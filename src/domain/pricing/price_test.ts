@@ -239,7 +239,7 @@ Deno.test("speech and dramas use no quota, avatars use that of video", () => {
     quoteUsage({ id: "m", type }, perSecond, { seconds: 5 }).kind
   );
   assert.deepEqual(kinds, [null, null, "video", "video"]);
-  // Without seconds nobody can say how much of the quota a clip takes.
+  // Without seconds the quota of a video is unknown.
   const perVideo = price("per_call", "video", { price: "1" });
   assert.equal(quoteUsage({ id: "m", type: "video" }, perVideo, { videos: 1 }).kind, null);
 });

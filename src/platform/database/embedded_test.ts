@@ -97,7 +97,7 @@ Deno.test("a first start that was interrupted starts over", EMBEDDED, async () =
     assert.equal(database.describe, folder);
     await database.ping();
   }
-  assert.deepEqual(said, ["creating the embedded database"]);
+  assert.deepEqual(said, ["embedded database is being created"]);
   assert.deepEqual([...Deno.readDirSync(dataDir)].map(({ name }) => name).sort(), [
     "lock",
     "postgres",

@@ -53,7 +53,7 @@ Deno.test(
       assert.equal(outcome.status, "rejected");
       assert.ok(isStorageDown(outcome.reason), String(outcome.reason));
     }
-    // Far more than there are connections: nobody may queue behind the others' attempts.
+    // Far more than there are connections: no query may wait for the attempts of others.
     const started = performance.now();
     const queries = Array.from({ length: 500 }, () => sql`select 1`);
     const transactions = Array.from({ length: 100 }, () => sql.begin((tx) => tx`select 1`));
@@ -119,7 +119,7 @@ Deno.test(
       pid.resolve(row!.pid);
       await tx`select pg_sleep(5)`;
     });
-    // It may fail before anybody waits for it.
+    // It may fail before it is awaited.
     stuck.catch(() => undefined);
     const beside = sql.begin((tx) => tx`select pg_sleep(0.2)`);
     await wait(20);

@@ -88,7 +88,7 @@ Deno.test(
     await assert.rejects(
       sql.begin(async (tx) => {
         await tx`insert into note (id) values (1)`;
-        tx`insert into note (id) values (1)`.catch(() => undefined); // nobody waits for it
+        tx`insert into note (id) values (1)`.catch(() => undefined); // not awaited
       }),
       /rolled back/,
     );
