@@ -7,7 +7,7 @@ const TARGET = new URL("../docs/contribute/schema.md", import.meta.url);
 
 const dataDir = await Deno.makeTempDir({ prefix: "tollgate-schema-" });
 try {
-  await using database = await openDatabase({ dataDir, log() {} });
+  await using database = await openDatabase({ dataDir, log: { info() {} } });
   await migrate(database.sql);
   await Deno.writeTextFile(TARGET, await writeSchemaPage(database.sql));
 } finally {

@@ -11,7 +11,7 @@ export const runMigrate: Command = {
       databaseUrl,
       dataDir,
       waitSeconds,
-      log: (message) => console.error(message),
+      log: { info: (message) => console.error(message) },
     });
     const { applied, functions } = await applyMigrations(database.sql);
     // Also where the queue is a file: then the day it moves to Postgres needs no rights to make tables.

@@ -1,7 +1,8 @@
-import { ignoreStorageOutage } from "../../platform/database/storage_error.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hashKey } from "./api_keys.ts";
+import { periodic, rethrow } from "../../lib/timers.ts";
 
 /** The account and key of a request. */
 export interface Caller {
@@ -29,7 +30,7 @@ export class ApiKeyCache implements AsyncDisposable {
   readonly #recent = new Map<string, Caller>();
   readonly #asking = new Map<string, Promise<Caller | null>>();
   readonly #used = new Set<string>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #tidying: Disposable;
   /** Counts changes: a row that was read before a change must not be cached after it. */
   #generation = 0;
 
@@ -43,11 +44,10 @@ export class ApiKeyCache implements AsyncDisposable {
         }
       }
     });
-    this.#timer = setInterval(() => {
+    this.#tidying = periodic(() => {
       this.#recent.clear();
-      void this.#recordUsed();
-    }, TIDY_MS);
-    Deno.unrefTimer(this.#timer);
+      return this.#recordUsed();
+    }, { intervalMs: TIDY_MS, onError: rethrow });
   }
 
   /** The caller, synchronously if cached; null if there is no such key. `now` as `performance.now()`. */
@@ -119,11 +119,11 @@ export class ApiKeyCache implements AsyncDisposable {
     this.#used.clear();
     // Only informative: dropped when the database is away.
     await this.sql`update api_key set last_used_at = now() where id = any(${keys})`
-      .catch(ignoreStorageOutage);
+      .catch(ignoreStorageUnavailable);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#tidying[Symbol.dispose]();
     await this.#recordUsed();
   }
 }

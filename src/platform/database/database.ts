@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { EngineLimits } from "./embedded_thread.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** Executes statements: the pool, or one of its transactions. */
 // deno-lint-ignore ban-types -- the type parameter postgres.js itself uses
@@ -21,7 +22,7 @@ export interface OpenOptions {
   /** A `postgres://` URL. Unset: the database is embedded, in `dataDir`. */
   databaseUrl?: string;
   dataDir: string;
-  log: (message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "info">;
   /** How long to wait at start for a server that does not respond. */
   waitSeconds?: number;
   /** Connections to a server. The embedded database always has one. */

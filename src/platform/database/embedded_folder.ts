@@ -26,7 +26,7 @@ export async function prepareFolder(
   const names = await namesIn(folder);
   if (names !== null && names.length > 0) return await checkComplete(folder, names);
 
-  log("embedded database is being created", { folder });
+  log.info("embedded database is being created", { folder });
   // If the folder is a symbolic link, the database belongs at its target.
   const target = names === null ? folder : await Deno.realPath(folder);
   const creating = `${target}.creating`;

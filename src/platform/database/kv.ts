@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
-
-type Warn = (message: string, fields: Record<string, unknown>) => void;
+import type { Log } from "../telemetry/log.ts";
 
 /** SQLite's messages for files that are not, or no longer, valid databases. */
 const BROKEN = /file is not a database|malformed|corrupt/i;
@@ -9,14 +8,14 @@ const BROKEN = /file is not a database|malformed|corrupt/i;
  * Opens a key-value file of this host. The caller closes it. Such a file contains nothing that must be durable:
  * one that cannot be read is renamed, for inspection, and a new one is created.
  */
-export async function openKv(path: string, warn: Warn): Promise<Deno.Kv> {
+export async function openKv(path: string, log: Pick<Log, "warn">): Promise<Deno.Kv> {
   await Deno.mkdir(dirname(path), { recursive: true });
   try {
     return await Deno.openKv(path);
   } catch (error) {
     if (!(error instanceof Error) || !BROKEN.test(error.message)) throw error;
     const aside = `${path}.broken-${new Date().toISOString().replaceAll(":", "-")}`;
-    warn("key-value file broken, set aside and made anew", { path, aside, error });
+    log.warn("key-value file broken, set aside and made anew", { path, aside, error });
     await Deno.rename(path, aside);
     // SQLite would apply the WAL of the old file to the new one.
     for (const suffix of ["-wal", "-shm"]) await Deno.remove(path + suffix).catch(ignoreMissing);

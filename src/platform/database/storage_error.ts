@@ -58,11 +58,8 @@ export function isStorageUnavailable(error: unknown): boolean {
     isCausedBy(error, (code) => UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code));
 }
 
-/**
- * For the `catch` of background work that its next run makes up for: ignores that the database cannot serve,
- * and throws any other error again.
- */
-export function ignoreStorageOutage(error: unknown): void {
+/** The `onError` of background work that its next run makes up for. Other errors are thrown again. */
+export function ignoreStorageUnavailable(error: unknown): void {
   if (!isStorageUnavailable(error)) throw error;
 }
 
