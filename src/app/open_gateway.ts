@@ -119,7 +119,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     bodies,
     onRequest: options.onRequest,
-    onStorageTrouble: (error) => probe?.note(error),
+    onStorageTrouble: (error) => probe?.recordFailure(error),
     readiness: async () => ({
       database: await checkDatabase(database, probe),
       queue: await checkQueue(queue),

@@ -45,7 +45,7 @@ export async function countTry(
   if (device !== null) {
     const tried = `sign-in-device:${device}`;
     await throttle.take([[tried, TRIES_HERE]]);
-    return { asker: { client: device, isKnown: true }, succeeded: () => throttle.forget(tried) };
+    return { asker: { client: device, isKnown: true }, succeeded: () => throttle.reset(tried) };
   }
   const [address, target] = [clientAddress(c), `sign-in:${email}`];
   const tried = `${target}:${address}`;
@@ -57,5 +57,5 @@ export async function countTry(
   await throttle.press(target, PRESSURE);
   const waitMs = Math.min(SLOW_MAX_MS, (pressure - SLOW_FROM) * SLOW_STEP_MS);
   if (waitMs > 0) await sleep(waitMs);
-  return { asker: { client: address }, succeeded: () => throttle.forget(tried) };
+  return { asker: { client: address }, succeeded: () => throttle.reset(tried) };
 }

@@ -8,13 +8,13 @@ export interface ExportQuery {
 }
 
 interface Row {
-  /** As text: a `Date` would lose the microseconds that pages are told apart by. */
+  /** As text: a `Date` would lose the microseconds that separate pages. */
   at: string;
   id: string;
   kind: string;
   unit: string;
   amount: string;
-  pot: string;
+  bucket: string;
   hold_id: string | null;
   reference: string | null;
   reason: string | null;
@@ -69,7 +69,7 @@ function line(row: Row): string {
     row.kind,
     row.unit,
     trimDecimal(row.amount, row.unit === "money" ? 2 : 0),
-    row.pot,
+    row.bucket,
     row.hold_id ?? "",
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),
@@ -77,7 +77,7 @@ function line(row: Row): string {
   ].map(quoted).join(",") + "\r\n";
 }
 
-/** Words that people chose must not become formulas in their reader's spreadsheet. */
+/** Text that a client chose must not become a formula in a spreadsheet. */
 function asText(words: string): string {
   return /^[=+\-@\t\r]/.test(words) ? `'${words}` : words;
 }

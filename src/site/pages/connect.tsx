@@ -61,13 +61,7 @@ async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
   }
   const { person } = signedInOf(c);
   await deps.throttle.take([[`grant:${person.id}`, GRANTS]]);
-  const ticket = await grantKey(
-    deps.database,
-    deps.cluster,
-    person,
-    request,
-    grantSession(c),
-  );
+  const ticket = await grantKey(deps, person, request, grantSession(c));
   return seeOther(`${ENTRY}/sent?${new URLSearchParams({ ticket })}`);
 }
 
@@ -83,7 +77,7 @@ async function showResult(c: SiteContext, { database }: SiteDeps): Promise<Respo
  */
 async function send(c: SiteContext, { database }: SiteDeps): Promise<Response> {
   const { ticket = "", way } = await readSiteForm(c);
-  const delivery: GrantDelivery = way === "quiet" ? "quiet" : "page";
+  const delivery: GrantDelivery = way === "quiet" ? "script" : "redirect";
   const taken = await takeKey(database.sql, ticket, grantSession(c), delivery);
   if (taken === null) return expiredPage(c);
   return seeOther(callbackAddress(taken as GrantRequest, { api_key: taken.key }), UNSEEN);

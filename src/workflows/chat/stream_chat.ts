@@ -87,7 +87,7 @@ class StreamedChat {
     this.#writer = new ChunkWriter(chat.heading, showsUsage(prepared.request));
     this.#checkpoints = setInterval(() => {
       // A checkpoint that fails is replaced by the next one, or by the settlement.
-      hold.note(chargeFor(quote, upstream.upstream, meter.soFar())).catch(() => undefined);
+      hold.checkpoint(chargeFor(quote, upstream.upstream, meter.soFar())).catch(() => undefined);
     }, CHECKPOINT_MS);
   }
 

@@ -1,11 +1,11 @@
 import type { Queries } from "../../platform/database/database.ts";
 
-/** What a node asks of the bucket that all nodes share. Milliseconds: a minute is the whole bucket. */
+/** A node's request to the bucket that all nodes share. In milliseconds: a minute is the whole bucket. */
 export interface LoanRequest {
   key: string;
-  /** Used beyond what was lent; negative: given back. */
+  /** Used beyond the loan; negative: returned. */
   settle: number;
-  /** Less than this is of no use. */
+  /** The minimum; with less available, nothing is lent. */
   need: number;
   want: number;
 }
@@ -16,7 +16,7 @@ export interface Loan {
   level: number;
 }
 
-/** One statement for any number of keys; the loans are in the order of the asks. */
+/** One statement for any number of keys; the loans are in the order of the requests. */
 export async function lend(sql: Queries, asks: readonly LoanRequest[]): Promise<Loan[]> {
   const rows = await sql<{ n: number; lent: number; level: number }[]>`
     select n, lent, level from rate_lend(
@@ -28,7 +28,7 @@ export async function lend(sql: Queries, asks: readonly LoanRequest[]): Promise<
 }
 
 /** Full buckets need no row. */
-export async function forgetFullBuckets(sql: Queries): Promise<void> {
+export async function deleteFullBuckets(sql: Queries): Promise<void> {
   await sql`
     delete from rate_bucket where full_at < extract(epoch from now()) * 1000 - 60000`;
 }

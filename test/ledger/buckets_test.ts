@@ -7,7 +7,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
 
 Deno.test(
-  "the order of use is the kind's quota, then gifts by soonest expiry, then cash",
+  "the order of use is the kind's quota, then credits by soonest expiry, then cash",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
@@ -27,13 +27,16 @@ Deno.test(
     const endOf = new Map(
       ends.map(({ id, ends_at }) => [id, ends_at?.toISOString().slice(0, 10) ?? "never"]),
     );
-    assert.deepEqual(row.allocations.map((leg) => [leg.split(":")[0], endOf.get(leg)]), [
-      ["quota", "2026-02-28"],
-      ["gift", "2026-02-15"],
-      ["gift", "2026-03-01"],
-      ["gift", "never"],
-      ["cash", "never"],
-    ]);
+    assert.deepEqual(
+      row.allocations.map((allocation) => [allocation.split(":")[0], endOf.get(allocation)]),
+      [
+        ["quota", "2026-02-28"],
+        ["gift", "2026-02-15"],
+        ["gift", "2026-03-01"],
+        ["gift", "never"],
+        ["cash", "never"],
+      ],
+    );
     assert.deepEqual(row.held, ["1000", "1", "1", "1", "1"]);
     // Half as much was used: the quota covers it all, and every penny goes back.
     const resolution = await hold.settle(costing("4", 1000));
@@ -42,7 +45,7 @@ Deno.test(
   },
 );
 
-Deno.test("a capture takes quota first, then the gifts in order, then cash", STRICT, async () => {
+Deno.test("a capture takes quota first, then credits in order, then cash", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", clock: START });
   await ledger.setPlan("pro");
   await ledger.gift("1", "2026-02-15T00:00:00Z");
@@ -64,7 +67,7 @@ Deno.test("a capture takes quota first, then the gifts in order, then cash", STR
   await ledger.mustBeSound();
 });
 
-Deno.test("a release goes back to where it came from", STRICT, async () => {
+Deno.test("a release returns to the buckets it came from", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", clock: START });
   await ledger.setPlan("pro");
   await ledger.gift("1", "2026-02-15T00:00:00Z");
@@ -79,7 +82,7 @@ Deno.test("a release goes back to where it came from", STRICT, async () => {
   await ledger.mustBeSound();
 });
 
-Deno.test("what is released into a gift that has ended lapses as breakage", STRICT, async () => {
+Deno.test("what is released into an expired credit becomes breakage", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", clock: START });
   await ledger.gift("5", "2026-02-15T00:00:00Z");
   const hold = await ledger.hold(
@@ -107,7 +110,7 @@ Deno.test("what is released into a gift that has ended lapses as breakage", STRI
   await ledger.mustBeSound();
 });
 
-Deno.test("what is released into a month of quota that has ended lapses", STRICT, async () => {
+Deno.test("what is released into an expired monthly quota becomes breakage", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", clock: START });
   await ledger.setPlan("pro");
   const hold = await ledger.hold(
@@ -128,7 +131,7 @@ Deno.test("what is released into a month of quota that has ended lapses", STRICT
 });
 
 Deno.test(
-  "a gift that has ended pays for nothing, whether or not the sweeper has been",
+  "an expired credit pays for nothing, also before the sweeper has run",
   STRICT,
   async () => {
     await using ledger = await openLedger({ clock: START });
@@ -167,7 +170,7 @@ Deno.test("quotas do not pay for another kind", STRICT, async () => {
   );
 });
 
-Deno.test("a part that quota leaves is paid by its share, rounded once", STRICT, async () => {
+Deno.test("money pays for the share that quota does not cover, rounded once", STRICT, async () => {
   await using ledger = await openLedger({ cash: "1", scale: 2, clock: START });
   await ledger.setPlan("pro");
   // 1,003 tokens for 1.00: 3/1003 of it is 0.00299…; held as 0.01, captured as 0.00.
@@ -181,7 +184,7 @@ Deno.test("a part that quota leaves is paid by its share, rounded once", STRICT,
 });
 
 Deno.test(
-  "more used than held: quota and money are taken whole, the rest is a loss",
+  "more used than held: quota and money are taken completely, the rest is a shortfall",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
