@@ -16,18 +16,18 @@ export const EVERY_ADAPTER = {
 };
 
 export type Opened =
-  | { readonly types: readonly ModelType[]; readonly hasAddress: boolean }
+  | { readonly types: readonly ModelType[]; readonly hasBaseUrl: boolean }
   /** Each as `line:column where: what`. */
-  | { readonly faults: readonly string[] };
+  | { readonly issues: readonly string[] };
 
 /** Reads an operator's file and keeps the adapter under the name. */
 export function openAdapter(name: string, source: string): Opened {
   try {
     const adapter = OWN.get(name) ?? adapterOf(readProvider("", source));
     OWN.set(name, adapter);
-    return { types: adapter.types, hasAddress: adapter.baseUrl !== null };
+    return { types: adapter.types, hasBaseUrl: adapter.baseUrl !== null };
   } catch (error) {
     if (!(error instanceof BadProvider)) throw error;
-    return { faults: error.faults.map((fault) => fault.slice(1)) };
+    return { issues: error.faults.map((fault) => fault.slice(1)) };
   }
 }

@@ -1,11 +1,11 @@
-/** Writes src/platform/config/gateway_file.ts from the declaration's schema; `--check` fails when it is stale. */
+/** Writes src/platform/config/gateway_file.ts from the schema of gateway.yaml; `--check` fails when it is stale. */
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 
 const SCHEMA = new URL("../schemas/gateway.schema.json", import.meta.url);
 const TARGET = new URL("../src/platform/config/gateway_file.ts", import.meta.url);
 
 const schema = JSON.parse(await Deno.readTextFile(SCHEMA)) as JSONSchema;
-const written = await compile(schema, "Declaration", {
+const written = await compile(schema, "GatewayFile", {
   bannerComment:
     "// Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.",
   additionalProperties: false,

@@ -7,7 +7,7 @@ import { OPERATIONS } from "../http/endpoints/operations.ts";
 export const BUILD_CAPABILITIES: BuildCapabilities = {
   adapters: ADAPTERS,
   openAdapter,
-  addressNeeded: ADDRESS_NEEDED,
+  baseUrlRequired: ADDRESS_NEEDED,
   operations: new Set(OPERATIONS.keys()),
   requests: new Set([
     "images_generations",

@@ -92,7 +92,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const configStore = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
-    known: BUILD_CAPABILITIES,
+    capabilities: BUILD_CAPABILITIES,
     log: (level, message, fields) => log[level](message, fields),
   });
   validateEnvironment(options, configStore.current);

@@ -15,7 +15,7 @@ export const runPlan: Command = {
     if (after === null) return 1;
     const against = text(options, "against");
     const before = against === undefined
-      ? (await callAdminApi<{ plan: Description }>(terminal, "GET", "/config")).plan
+      ? (await callAdminApi<{ config: Description }>(terminal, "GET", "/config")).config
       : await compiled(terminal, against);
     if (before === null) return 1;
     const changes = diffConfigs(before, after);
@@ -35,9 +35,9 @@ export const runPlan: Command = {
 };
 
 async function compiled(terminal: Terminal, file: string): Promise<Description | null> {
-  const { config, faults, report } = await compileFile(terminal, file);
+  const { config, issues, report } = await compileFile(terminal, file);
   // What the file would give is compared as JSON, as the running gateway gives it.
   if (config !== null) return JSON.parse(JSON.stringify(describeConfig(config)));
-  terminal.print({ ok: false, file, faults }, report);
+  terminal.print({ ok: false, file, issues }, report);
   return null;
 }

@@ -1,4 +1,4 @@
-import type { ConfigFault } from "../platform/config/faults.ts";
+import type { ConfigIssue } from "../platform/config/issues.ts";
 import type { Reload } from "../platform/config/config_store.ts";
 import { renderChanges } from "../platform/config/diff.ts";
 import { callAdminApi, CallError } from "./client.ts";
@@ -21,9 +21,9 @@ export const reload: Command = {
       terminal.print(state, `In force: ${state.version}; ${told}`);
       return 0;
     } catch (error) {
-      const faults = faultsOf(error);
-      if (faults === null) throw error;
-      const lines = faults.map(({ line, column, path, message, suggestion }) =>
+      const issues = faultsOf(error);
+      if (issues === null) throw error;
+      const lines = issues.map(({ line, column, path, message, suggestion }) =>
         `${line}:${column} ${path}: ${message}${suggestion === undefined ? "" : `. ${suggestion}`}`
       );
       terminal.print(
@@ -35,8 +35,8 @@ export const reload: Command = {
   },
 };
 
-function faultsOf(error: unknown): ConfigFault[] | null {
+function faultsOf(error: unknown): ConfigIssue[] | null {
   if (!(error instanceof CallError)) return null;
-  const body = error.body as { error?: { detail?: { faults?: ConfigFault[] } } } | null;
-  return body?.error?.detail?.faults ?? null;
+  const body = error.body as { error?: { detail?: { issues?: ConfigIssue[] } } } | null;
+  return body?.error?.detail?.issues ?? null;
 }

@@ -21,7 +21,7 @@ const CLIENTS = 32;
 const LATENCY_CLIENTS = 4;
 const LATENCY_TURNS = 150;
 
-const DECLARATION = `
+const CONFIG = `
 service: { name: Bench }
 limits: { default: { requests_per_minute: 10000000, running_tasks: 1000000 } }
 providers:
@@ -166,7 +166,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-bench-" });
   parts.defer(() => Deno.remove(dataDir, { recursive: true }));
   const configFile = join(dataDir, "gateway.yaml");
-  await Deno.writeTextFile(configFile, DECLARATION);
+  await Deno.writeTextFile(configFile, CONFIG);
   await createDatabase(server, name);
   const url = new URL(server);
   url.pathname = name;

@@ -28,7 +28,7 @@ function serveUpstream(): AsyncDisposable & { address: string; asked: Json[] } {
   };
 }
 
-const declaration = (address: string) => `
+const configFor = (address: string) => `
 plans: { free: {} }
 providers: { own: { adapter: openai_compatible, base_url: "${address}" } }
 models:
@@ -41,7 +41,7 @@ prices:
 
 Deno.test("a chat with null in every optional field is one without them", options, async () => {
   await using upstream = serveUpstream();
-  await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+  await using gateway = await openChatGateway({ config: configFor(upstream.address) });
   const document = await (await gateway.fetch("/openapi.json")).json();
   const { properties, required } = document.components.schemas.ChatRequest;
   const names = Object.keys(properties).filter((name) => !required.includes(name));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Json, until } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
-import { openStudio, studioDeclaration } from "../helpers/studio.ts";
+import { openStudio, studioConfig } from "../helpers/studio.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const IMAGES = "/v1/images/generations";
@@ -56,7 +56,7 @@ Deno.test(
   async () => {
     await using studio = openStudio();
     await using gateway = await openMediaGateway({
-      declaration: studioDeclaration(),
+      config: studioConfig(),
       files: {
         "studio.yaml": studio.describe({ canFind: true }),
         "blind.yaml": studio.describe({ canFind: false }),
@@ -80,7 +80,7 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({
-      declaration: await twoProviders(),
+      config: await twoProviders(),
       timing: { download: { silenceMs: 8_000, tries: 1 } },
     });
     const { sql } = gateway.gateway.database;
@@ -123,7 +123,7 @@ Deno.test(
 /** The usual models on one provider, and `calm` on another. */
 async function twoProviders(): Promise<string> {
   const usual = await Deno.readTextFile(
-    new URL("../helpers/media_declaration.yaml", import.meta.url),
+    new URL("../helpers/media_config.yaml", import.meta.url),
   );
   return usual
     .replace(

@@ -17,7 +17,7 @@ const AS_STARTED = [
   "src/main.ts",
 ];
 
-const DECLARATION = `
+const CONFIG = `
 service: { name: Probegate }
 limits: { default: { requests_per_minute: 100000, running_tasks: 1000 } }
 outbound: { allow_private: true }
@@ -84,7 +84,7 @@ async function openProbed(env: Record<string, string> = {}) {
   const filmer = opened.use(openFilmer(endlessWebm()));
   await Deno.writeTextFile(join(store.dataDir, "filmer.yaml"), filmer.description);
   const gateway = opened.use(
-    await startLoneGateway(store, { declaration: DECLARATION, env, args: AS_STARTED }),
+    await startLoneGateway(store, { config: CONFIG, env, args: AS_STARTED }),
   );
   const parts = opened.move();
   return { gateway, [Symbol.asyncDispose]: () => parts.disposeAsync() };

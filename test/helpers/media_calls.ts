@@ -61,7 +61,13 @@ outbound: { allow_private: true }
 `;
   const file = options.file ?? "gateway.yaml";
   const environment = { KEY: CANARY_KEY };
-  return compileOrThrow({ file, source, environment, known: BUILD_CAPABILITIES, now: Date.now() })
+  return compileOrThrow({
+    file,
+    source,
+    environment,
+    capabilities: BUILD_CAPABILITIES,
+    now: Date.now(),
+  })
     .config;
 }
 

@@ -4,13 +4,13 @@ import type { Json } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { png, wav } from "../helpers/media.ts";
 
-const DECLARATION = Deno.readTextFileSync(
-  new URL("../helpers/drama_declaration.yaml", import.meta.url),
+const CONFIG = Deno.readTextFileSync(
+  new URL("../helpers/drama_config.yaml", import.meta.url),
 );
 const PATH = "/v1/dramas/generations";
 const CALLBACK = "http://127.0.0.1:9/hook";
 
-const open = (cash = "100") => openMediaGateway({ declaration: DECLARATION, cash });
+const open = (cash = "100") => openMediaGateway({ config: CONFIG, cash });
 const request = (more: Record<string, unknown> = {}) => ({
   model: "play",
   title: "Tides",
@@ -278,7 +278,7 @@ Deno.test("POST /v1/dramas/generations answers 402 and stores nothing when the w
 
 Deno.test("a cancelled drama keeps what is there and pays for it", async () => {
   await using gateway = await openMediaGateway({
-    declaration: DECLARATION.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=2"'),
+    config: CONFIG.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=2"'),
   });
   const task = await gateway.submit(PATH, request());
   let seen = task;

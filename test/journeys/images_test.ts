@@ -145,13 +145,13 @@ Deno.test(
   "400, 401, 402, 404, 405, 413, 415 and 429 of /v1/images/generations, and nothing is stored",
   STRICT,
   async () => {
-    const declaration = (await Deno.readTextFile(
-      new URL("../helpers/media_declaration.yaml", import.meta.url),
+    const config = (await Deno.readTextFile(
+      new URL("../helpers/media_config.yaml", import.meta.url),
     )).replace("running_tasks: 200", "running_tasks: 1").replace(
       "outbound: { allow_private: true }",
       "",
     ).replace("limits:\n", "limits:\n  body_bytes_max: 4096\n");
-    await using gateway = await openMediaGateway({ declaration, cash: "0.10" });
+    await using gateway = await openMediaGateway({ config, cash: "0.10" });
     const good = { model: "picture", prompt: "a tide" };
     const refused = async (
       body: unknown,
@@ -256,11 +256,11 @@ Deno.test(
   "400 for an input image whose host name leads inside, and nothing is stored",
   STRICT,
   async () => {
-    const declaration = (await Deno.readTextFile(
-      new URL("../helpers/media_declaration.yaml", import.meta.url),
+    const config = (await Deno.readTextFile(
+      new URL("../helpers/media_config.yaml", import.meta.url),
     )).replace("outbound: { allow_private: true }", "");
     await using gateway = await openMediaGateway({
-      declaration,
+      config,
       resolve: (host) =>
         Promise.resolve([host.startsWith("inside") ? "10.0.0.7" : "93.184.215.14"]),
     });

@@ -121,8 +121,8 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({
-      declaration: await Deno.readTextFile(
-        new URL("../helpers/drama_declaration.yaml", import.meta.url),
+      config: await Deno.readTextFile(
+        new URL("../helpers/drama_config.yaml", import.meta.url),
       ),
     });
     const drama = await gateway.submit("/v1/dramas/generations", {

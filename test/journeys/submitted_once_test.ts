@@ -46,7 +46,7 @@ async function openOnce(): Promise<
 > {
   const simulator = serveSimulator({ closes: true });
   const gateway = await openMediaGateway({
-    declaration: configuration(simulator.baseUrl),
+    config: configuration(simulator.baseUrl),
     cash: "1.00",
   });
   return {

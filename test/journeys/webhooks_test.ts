@@ -164,7 +164,7 @@ Deno.test(
 Deno.test("a changed address takes what still waits along", STRICT, async () => {
   await using receiver = startReceiver();
   await using gateway = await openGateway({
-    declaration: OPEN.replace("[0, 0]", "[0, 600, 600]"),
+    config: OPEN.replace("[0, 0]", "[0, 600, 600]"),
   });
   const { id } = await addTo(gateway, receiver, { url: `${receiver.url}/old` });
   receiver.answer = (_, { path }) => new Response(null, { status: path === "/new" ? 200 : 500 });

@@ -92,10 +92,10 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
 
 Deno.test("a media request that is refused says what would be accepted", STRICT, async () => {
   const text = await Deno.readTextFile(
-    new URL("../helpers/media_declaration.yaml", import.meta.url),
+    new URL("../helpers/media_config.yaml", import.meta.url),
   );
-  const declaration = text.replace("outbound: { allow_private: true }", "");
-  await using gateway = await openMediaGateway({ declaration, cash: "0.01" });
+  const config = text.replace("outbound: { allow_private: true }", "");
+  await using gateway = await openMediaGateway({ config, cash: "0.01" });
   const image = await gateway.upload("me.png", png(8, 8));
   const sound = await gateway.upload("me.wav", wav(1));
   const picture = { model: "picture", prompt: "x" };
@@ -207,7 +207,7 @@ prices:
 `;
 
 Deno.test("402 names the image where it is most of what a chat may cost", STRICT, async () => {
-  await using gateway = await openChatGateway({ cash: "0.01", declaration: VISION });
+  await using gateway = await openChatGateway({ cash: "0.01", config: VISION });
   const url = `data:image/png;base64,${pngHead(1, 1)}`;
   const content = [{ type: "text", text: "Hi" }, { type: "image_url", image_url: { url } }];
   const hint = async (model: string, max_tokens: number) => {

@@ -41,7 +41,7 @@ Deno.test("gateway check prints five different faults at once, each with its lin
   assert.equal(code, 1);
   for (
     const [line, text] of [
-      [1, 'service.nmae: this key is unknown. Did you mean "name"?'],
+      [1, 'service.nmae: unknown key. Did you mean "name"?'],
       [3, "providers.simulator.api_key: a secret is written into the file"],
       [
         7,
@@ -64,11 +64,11 @@ Deno.test("gateway check prints five different faults at once, each with its lin
   assert.match(out, /5 errors, 0 warnings/);
   const json = await cli(["check", file, "--json"]);
   assert.equal(json.code, 1);
-  assert.equal(JSON.parse(json.out).faults.length, 5);
+  assert.equal(JSON.parse(json.out).issues.length, 5);
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("gateway check accepts the shipped declaration, with and without every key", async () => {
+Deno.test("gateway check accepts the shipped configuration, with and without every key", async () => {
   const plain = await cli(["check"]);
   assert.equal(plain.code, 0, plain.out + plain.err);
   assert.match(plain.out, /gpt-fast is not offered/);
@@ -81,7 +81,7 @@ Deno.test("gateway check accepts the shipped declaration, with and without every
   assert.equal(all.code, 0, all.out);
   // Signing in elsewhere needs to know where people come back to, which only the operator knows.
   assert.deepEqual(
-    JSON.parse(all.out).faults.map(({ path, severity }: { path: string; severity: string }) =>
+    JSON.parse(all.out).issues.map(({ path, severity }: { path: string; severity: string }) =>
       `${severity} ${path}`
     ),
     ["warning site.sign_in"],
@@ -91,11 +91,11 @@ Deno.test("gateway check accepts the shipped declaration, with and without every
 Deno.test("gateway plan shows the difference to another file and to the running gateway", async () => {
   await using gateway = await openGateway();
   const env = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
-  const same = await cli(["plan", gateway.declarationFile], env);
+  const same = await cli(["plan", gateway.configFile], env);
   assert.equal(same.code, 0, same.err);
   assert.match(same.out, /No change/);
-  const next = `${gateway.declarationFile}.next.yaml`;
-  const text = await Deno.readTextFile(gateway.declarationFile);
+  const next = `${gateway.configFile}.next.yaml`;
+  const text = await Deno.readTextFile(gateway.configFile);
   await Deno.writeTextFile(
     next,
     text.replace('price: "0.04"', 'price: "0.05"').replace(
@@ -103,7 +103,7 @@ Deno.test("gateway plan shows the difference to another file and to the running 
       "requests_per_minute: 6",
     ),
   );
-  for (const against of [[], ["--against", gateway.declarationFile]]) {
+  for (const against of [[], ["--against", gateway.configFile]]) {
     const { code, out } = await cli(["plan", next, ...against], env);
     assert.equal(code, 0);
     assert.ok(out.includes('~ prices.default.tiny-image.price: "0.04" → "0.05"  (+25.0 %)'), out);

@@ -19,11 +19,11 @@ async function cli(args: string[], env: Record<string, string> = {}) {
 
 Deno.test("gateway webhook redeliver sends again what was given up, and verify checks what came", async () => {
   await using receiver = startReceiver();
-  const declaration = await Deno.readTextFile(
-    new URL("../helpers/declaration.yaml", import.meta.url),
+  const config = await Deno.readTextFile(
+    new URL("../helpers/config.yaml", import.meta.url),
   );
   await using gateway = await openGateway({
-    declaration: `${declaration}
+    config: `${config}
 webhooks: { retry_seconds: [0], timeout_seconds: 5 }
 outbound: { allow_private: true }
 `,

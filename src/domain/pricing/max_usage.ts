@@ -25,7 +25,12 @@ export function maxUsage(model: Model, body: Body): Usage {
     }
     case "drama": {
       const shots = numberLimit(model, "max_shots") ?? 1;
-      return { shots, episodes: 1, calls: 1, seconds: shots * (model.chain?.video?.duration ?? 0) };
+      return {
+        shots,
+        episodes: 1,
+        calls: 1,
+        seconds: shots * (model.pipeline?.video?.duration ?? 0),
+      };
     }
     case "speech": {
       const characters = [...text(body, "input")].length;

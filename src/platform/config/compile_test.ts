@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ADAPTERS } from "../../../providers/registry.ts";
 import { compileConfig, compileOrThrow } from "./compile.ts";
-import { ConfigError } from "./faults.ts";
+import { ConfigError } from "./issues.ts";
 import { isVisible, priceInForce } from "./config.ts";
 
 const DECLARED = `plans: { pro: {} }
@@ -28,12 +28,16 @@ prices:
 `;
 
 function compiled(source: string, environment: Record<string, string> = {}) {
-  const known = { adapters: ADAPTERS, operations: new Set<string>(), requests: new Set<string>() };
+  const capabilities = {
+    adapters: ADAPTERS,
+    operations: new Set<string>(),
+    requests: new Set<string>(),
+  };
   const now = Date.parse("2026-06-01T00:00:00Z");
-  return compileOrThrow({ file: "gateway.yaml", source, environment, known, now }).config;
+  return compileOrThrow({ file: "gateway.yaml", source, environment, capabilities, now }).config;
 }
 
-Deno.test("the version names what is declared, not how it is written nor what the environment holds", () => {
+Deno.test("the version depends on the content, not on the formatting or the environment", () => {
   const { version } = compiled(DECLARED);
   assert.match(version, /^[0-9a-f]{12}$/);
   assert.equal(compiled(`# a comment\n\n${DECLARED}`).version, version);
@@ -55,7 +59,7 @@ Deno.test("the version names what is declared, not how it is written nor what th
   );
 });
 
-Deno.test("a price takes over by itself at its moment, and a book's own goes before what it extends", () => {
+Deno.test("a price becomes active at its start, and a book's own prices come before those of its parents", () => {
   const { books } = compiled(DECLARED);
   const at = (book: string, moment: string) =>
     priceInForce(books.get(book)!, "talk", Date.parse(moment))?.amounts.price ?? null;
@@ -65,17 +69,17 @@ Deno.test("a price takes over by itself at its moment, and a book's own goes bef
   assert.equal(at("default", "2026-09-01T00:00:00Z"), "0.02");
   assert.equal(at("partner", "2026-06-30T23:59:59.999Z"), "0.01");
   assert.equal(at("partner", "2026-09-01T00:00:00Z"), "0.005");
-  assert.equal(priceInForce(books.get("partner")!, "nobody", Date.now()), null);
+  assert.equal(priceInForce(books.get("partner")!, "unknown", Date.now()), null);
 });
 
-Deno.test("a model is seen by the plans and the accounts it names, and by nobody else", () => {
+Deno.test("a model is visible to the configured plans and accounts only", () => {
   const talk = compiled(DECLARED).models.get("talk")!;
   assert.equal(isVisible(talk, { id: "acc_x", plan: "pro" }), true);
   assert.equal(isVisible(talk, { id: "acc_01jc0000000000000000000000", plan: "free" }), true);
   assert.equal(isVisible(talk, { id: "acc_x", plan: "free" }), false);
 });
 
-Deno.test("what clients see of a model holds nothing private", () => {
+Deno.test("the published JSON of a model contains nothing private", () => {
   const { listJson, detailJson } = compiled(DECLARED).models.get("talk")!;
   const shown = {
     object: "model",
@@ -91,17 +95,17 @@ Deno.test("what clients see of a model holds nothing private", () => {
   assert.equal(detailJson, JSON.stringify({ ...list, limits: {} }));
 });
 
-Deno.test("who cannot go on without a plan gets every fault in one error", () => {
+Deno.test("compileOrThrow throws one error with all issues", () => {
   assert.throws(
     () =>
       compiled(
         DECLARED.replace("type: chat", "type: chta").replace("provider: other", "provider: othr"),
       ),
-    (error) => error instanceof ConfigError && error.faults.length === 2,
+    (error) => error instanceof ConfigError && error.issues.length === 2,
   );
 });
 
-Deno.test("no number of warnings hides an error", () => {
+Deno.test("an error is reported after any number of warnings", () => {
   const costly = DECLARED.replace(
     "provider: other",
     'provider: other, cost: { price: "9", unit: call }',
@@ -122,15 +126,21 @@ Deno.test("no number of warnings hides an error", () => {
   );
 });
 
-Deno.test("a file that does not exist as a document gives faults and no plan", () => {
+Deno.test("a file that cannot be parsed gives issues and no configuration", () => {
   for (const source of ["", "\uFEFF", "\u0000", "[", "a: *b", "%YAML 9.9\n---\n"]) {
-    const known = {
+    const capabilities = {
       adapters: ADAPTERS,
       operations: new Set<string>(),
       requests: new Set<string>(),
     };
-    const { config, faults } = compileConfig({ file: "f", source, environment: {}, known, now: 0 });
+    const { config, issues } = compileConfig({
+      file: "f",
+      source,
+      environment: {},
+      capabilities,
+      now: 0,
+    });
     assert.equal(config, null);
-    assert.ok(faults.length > 0, JSON.stringify(source));
+    assert.ok(issues.length > 0, JSON.stringify(source));
   }
 });

@@ -27,7 +27,7 @@ export type Unit =
 /**
  * A Tollgate gateway: its models, what they cost, who may use them and which services answer.
  */
-export interface Declaration {
+export interface GatewayFile {
   /**
    * What the service calls itself and what it charges in.
    */

@@ -80,7 +80,7 @@ export async function checkDrama(
       : await charactersOf(deps.files, account, model, body.characters),
     until,
     shots_max: Number(model.limits.max_shots),
-    chain: storedChain(model.chain!, aspect_ratio),
+    chain: storedChain(model.pipeline!, aspect_ratio),
     given: earlier === null ? {} : isSameShape ? earlier.given : textsOf(earlier.given),
   };
 }

@@ -43,7 +43,7 @@ export function pricesOf(
       param: "model",
     });
   };
-  const { script, roles, storyboard, video } = model.chain!;
+  const { script, roles, storyboard, video } = model.pipeline!;
   const used = [script.model, roles?.model, storyboard?.model, video?.model, video?.speech?.model]
     .slice(0, stagesUntil(until).length + (until === "video" ? 1 : 0))
     .filter((id) => id !== undefined);
