@@ -137,12 +137,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   opened.use(watchTime(database, log, options.timing?.clock));
   const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
-  const home = findHostId(dataDir);
+  const hostId = findHostId(dataDir);
   cluster = opened.use(
     await joinCluster(database, {
-      declaration: () => configStore.current.version,
+      configVersion: () => configStore.current.version,
       currency: () => configStore.current.service.currency,
-      home,
+      hostId,
       queue: configStore.current.storage.queue,
       log: (message, fields) => log.warn(message, fields),
       patiently,
@@ -205,7 +205,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     kind: configStore.current.storage.queue,
     database,
     cluster,
-    home,
+    home: hostId,
     onStep: (kind: string, ms: number, outcome: string) =>
       taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
   };

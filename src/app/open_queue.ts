@@ -44,13 +44,15 @@ export async function openQueue(given: Given): Promise<Queue> {
 
 /** A queue in a file wakes only who has the file: nodes elsewhere would live on the sweeper alone. */
 async function beAlone({ cluster, home, log }: Given): Promise<void> {
-  const others = () => cluster.peers.filter((peer) => peer.home !== home);
+  const others = () => cluster.peers.filter((peer) => peer.hostId !== home);
   for (let waitedMs = 0; others().length > 0; waitedMs += LOOK_MS) {
     if (waitedMs === 0) log.info("waiting for another node to end: storage.queue is kv");
     if (waitedMs >= PATIENCE_MS) {
       throw new SettingsError(
         "storage.queue is kv, a file of one machine, and another node runs on this database " +
-          `(${others()[0]!.home ?? "unknown"}). Declare storage.queue: postgres for several nodes.`,
+          `(${
+            others()[0]!.hostId ?? "unknown"
+          }). Declare storage.queue: postgres for several nodes.`,
       );
     }
     await new Promise((resume) => setTimeout(resume, LOOK_MS));

@@ -29,8 +29,8 @@ export async function openStorage(
   const waiting = { describe: database.describe, waitSeconds, log };
   const patiently: WithStartupRetry = (step) =>
     inDataDir(dataDir, () => waitForDatabase(waiting, step));
-  const { applied } = await patiently(() => migrate(database.sql));
-  if (applied.length > 0) log("database migrated", { applied });
+  const { applied, functions } = await patiently(() => migrate(database.sql));
+  if (applied.length + functions.length > 0) log("database migrated", { applied, functions });
   opened.move();
   return { database, patiently };
 }

@@ -61,9 +61,9 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const cluster = parts.use(
     await joinCluster(database, {
       log() {},
-      declaration: () => "test",
+      configVersion: () => "test",
       currency: () => "EUR",
-      home: "test",
+      hostId: "test",
       queue: "kv",
     }),
   );

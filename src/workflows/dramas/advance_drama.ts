@@ -38,7 +38,7 @@ export async function advanceDrama(
 ): Promise<NextStep> {
   const job = task.job as DramaJob;
   const progress = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
-  if (task.cancel_asked_at !== null && !progress.isComplete) {
+  if (task.cancel_requested_at !== null && !progress.isComplete) {
     if (progress.living === 0) return await end(deps, task, job, progress, { status: "cancelled" });
     await cancelSubtasks(deps, task.id);
     return await wait(deps, task, progress, []);
@@ -51,7 +51,7 @@ export async function advanceDrama(
   const parts: NewSubtask[] = [];
   for (const wanted of progress.open.slice(0, Math.max(0, room))) {
     const id = modelOf(job, wanted);
-    const model = (await configForTask(deps, task.declaration, id)).models.get(id);
+    const model = (await configForTask(deps, task.config_version, id)).models.get(id);
     const part = model === undefined ? null : newPart(model, job, progress, wanted);
     // A model of the chain is gone: what is there is kept, and paid for.
     if (part === null) {
@@ -70,7 +70,7 @@ async function wait(
   { stage, stages, progress }: DramaProgress,
   parts: readonly NewSubtask[],
 ): Promise<NextStep> {
-  const config = await deps.plan(task.declaration);
+  const config = await deps.plan(task.config_version);
   const next = await createSubtasks(
     deps,
     task,
@@ -83,11 +83,11 @@ async function wait(
 }
 
 /** The model that makes a part. */
-function modelOf({ chain }: DramaJob, { part, stage }: WantedSubtask): string {
+function modelOf({ chain }: DramaJob, { subtask, stage }: WantedSubtask): string {
   const { script, roles, storyboard, video } = chain;
   if (stage === "script") return script.model;
   if (stage === "roles") return roles!.model;
-  if (part.startsWith("speech/")) return video!.speech!.model;
+  if (subtask.startsWith("speech/")) return video!.speech!.model;
   return stage === "storyboard" ? storyboard!.model : video!.model;
 }
 
@@ -95,7 +95,7 @@ function newPart(
   model: Model,
   job: DramaJob,
   progress: DramaProgress,
-  { part, stage, shot, attempt }: WantedSubtask & { attempt: number },
+  { subtask, stage, shot, attempt }: WantedSubtask & { attempt: number },
 ): NewSubtask {
   const { id, type } = model;
   const { script, roles } = job.chain;
@@ -109,7 +109,7 @@ function newPart(
       tries: job.chain.tries,
       characters: job.characters,
     };
-    return { part, attempt, type: "chat", model: id, job: written };
+    return { subtask, attempt, type: "chat", model: id, job: written };
   }
   const context: ShotContext = {
     job,
@@ -117,13 +117,15 @@ function newPart(
     roles: progress.roles!,
     shot: shot!,
   };
-  if (part.startsWith("speech/")) return { part, attempt, type, model: id, job: lineJob(context)! };
+  if (subtask.startsWith("speech/")) {
+    return { subtask, attempt, type, model: id, job: lineJob(context)! };
+  }
   const ability = abilityOf(model);
   const picture = progress.pictures.get(shot!)?.file_id ?? null;
   const made = stage === "storyboard"
     ? imageJob(context, ability)
     : videoJob(context, picture, ability);
-  return { part, attempt, type, model: id, job: made };
+  return { subtask, attempt, type, model: id, job: made };
 }
 
 function abilityOf(model: Model): StageAbility {
@@ -209,7 +211,7 @@ async function end(
   },
 ): Promise<NextStep> {
   const { paid, made } = progress;
-  const { service: { currencyScale: scale } } = await deps.plan(task.declaration);
+  const { service: { currencyScale: scale } } = await deps.plan(task.config_version);
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),

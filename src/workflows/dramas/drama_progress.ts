@@ -14,7 +14,7 @@ import type { Made, PricedPart } from "./price_drama.ts";
 
 /** A part that is wanted: what it is called, and which stage and shot it serves. */
 export interface WantedSubtask {
-  readonly part: string;
+  readonly subtask: string;
   readonly stage: DramaStage;
   readonly shot: number | null;
 }
@@ -71,13 +71,15 @@ export function dramaProgress(job: DramaJob, rows: readonly SubtaskRow[]): Drama
   const isComplete = current < 0;
   const stage = stagesUntil(job.until)[isComplete ? wanted.length - 1 : current]!;
   const now = isComplete ? [] : wanted[current] ?? [];
-  const failed = now.map(({ part }) => stateOf(part)).find(({ status }) => status === "failed");
+  const failed = now.map(({ subtask }) => stateOf(subtask)).find(({ status }) =>
+    status === "failed"
+  );
   const everything = wanted.flatMap((parts) => parts ?? []);
   const results = <T>(kind: string) => collect<T>(everything, kind, stateOf);
   const pictures = results<StoredOutput>("storyboard");
   const clips = results<StoredOutput>("video");
-  const paid = everything.flatMap(({ part, stage, shot }) => {
-    const own = stateOf(part).paid;
+  const paid = everything.flatMap(({ subtask, stage, shot }) => {
+    const own = stateOf(subtask).paid;
     return own === null ? [] : [{ stage, shot, ...own }];
   });
   return {
@@ -92,7 +94,7 @@ export function dramaProgress(job: DramaJob, rows: readonly SubtaskRow[]): Drama
     clips,
     lines: results<StoredOutput>("speech"),
     open: failed !== undefined ? [] : now.flatMap((each) => {
-      const { status, attempt } = stateOf(each.part);
+      const { status, attempt } = stateOf(each.subtask);
       return status === "open" ? [{ ...each, attempt }] : [];
     }),
     living: rows.filter(({ status }) => !isOver(status)).length,
@@ -118,19 +120,19 @@ function wantedOf(
   script: Script | null,
   stateOf: (part: string) => PartState,
 ): WantedSubtask[] | null {
-  if (stage === "script" || stage === "roles") return [{ part: stage, stage, shot: null }];
+  if (stage === "script" || stage === "roles") return [{ subtask: stage, stage, shot: null }];
   if (script === null) return null;
   const shots = script.scenes.map((_, at) => at + 1);
   if (stage === "storyboard") {
-    return shots.map((shot) => ({ part: `storyboard/${shot}`, stage, shot }));
+    return shots.map((shot) => ({ subtask: `storyboard/${shot}`, stage, shot }));
   }
   const isSpoken = (shot: number) =>
     job.chain.video?.speech !== null &&
     (script.scenes[shot - 1]!.dialogue.some(({ line }) => line.trim() !== "") ||
       stateOf(`speech/${shot}`).status === "done");
   return shots.flatMap((shot) => [
-    { part: `video/${shot}`, stage, shot },
-    ...(isSpoken(shot) ? [{ part: `speech/${shot}`, stage, shot }] : []),
+    { subtask: `video/${shot}`, stage, shot },
+    ...(isSpoken(shot) ? [{ subtask: `speech/${shot}`, stage, shot }] : []),
   ]);
 }
 
@@ -141,7 +143,7 @@ function stateOfPart(job: DramaJob, part: string, rows: readonly SubtaskRow[]): 
   const given = givenOf(job, part);
   const nothing = { progress: 0, attempt: 1, output: null, error: null, paid: null };
   if (given !== undefined) return { ...nothing, status: "done", progress: 100, output: given };
-  const own = rows.filter((row) => row.part === part);
+  const own = rows.filter((row) => row.subtask === part);
   const done = own.find(({ status, outputs }) => status === "succeeded" && outputs.length > 0);
   if (done !== undefined) {
     const { model, usage } = done;
@@ -191,8 +193,8 @@ function outputOf<T>({ status, output }: PartState): T | null {
   return status === "done" ? (output as { content: T }).content : null;
 }
 
-const isDone = (stateOf: (part: string) => PartState) => ({ part }: WantedSubtask) =>
-  stateOf(part).status === "done";
+const isDone = (stateOf: (part: string) => PartState) => ({ subtask }: WantedSubtask) =>
+  stateOf(subtask).status === "done";
 
 function collect<T>(
   wanted: readonly WantedSubtask[],
@@ -200,9 +202,11 @@ function collect<T>(
   stateOf: (part: string) => PartState,
 ): Map<number, T> {
   const found = new Map<number, T>();
-  for (const { part, shot } of wanted) {
-    const state = stateOf(part);
-    if (part.startsWith(`${kind}/`) && state.status === "done") found.set(shot!, state.output as T);
+  for (const { subtask, shot } of wanted) {
+    const state = stateOf(subtask);
+    if (subtask.startsWith(`${kind}/`) && state.status === "done") {
+      found.set(shot!, state.output as T);
+    }
   }
   return found;
 }
@@ -213,7 +217,7 @@ function stageState(
   isCurrent: boolean,
   stateOf: (part: string) => PartState,
 ): StageStatus {
-  const states = (parts ?? []).map((each) => ({ ...each, ...stateOf(each.part) }));
+  const states = (parts ?? []).map((each) => ({ ...each, ...stateOf(each.subtask) }));
   const isAll = parts !== null && states.every(({ status }) => status === "done");
   const hasFailed = states.some(({ status }) => status === "failed");
   return {
@@ -237,7 +241,8 @@ function share(
   stateOf: (part: string) => PartState,
 ): number {
   if (parts === null || parts.length === 0) return 0;
-  return parts.reduce((sum, { part }) => sum + stateOf(part).progress, 0) / parts.length / 100;
+  return parts.reduce((sum, { subtask }) => sum + stateOf(subtask).progress, 0) / parts.length /
+    100;
 }
 
 function overall(

@@ -12,7 +12,7 @@ import type { StageStatus } from "./drama.ts";
 export interface SubtaskRow {
   readonly id: string;
   /** Such as `script` or `video/3`. */
-  readonly part: string;
+  readonly subtask: string;
   readonly attempt: number;
   readonly model: string;
   readonly status: Status;
@@ -24,7 +24,7 @@ export interface SubtaskRow {
 }
 
 export interface NewSubtask {
-  readonly part: string;
+  readonly subtask: string;
   readonly attempt: number;
   readonly type: ModelType;
   readonly model: string;
@@ -43,7 +43,7 @@ const FLOOR_MS = 5_000;
 
 export async function readSubtasks(sql: Queries, drama: string): Promise<SubtaskRow[]> {
   return await sql<SubtaskRow[]>`
-    select id, part, attempt, model, status, progress, outputs, usage, error_code, error_message
+    select id, subtask, attempt, model, status, progress, outputs, usage, error_code, error_message
       from task where parent_id = ${drama} order by id`;
 }
 
@@ -65,15 +65,15 @@ export async function createSubtasks(
   }));
   const [bells, againInMs] = await database.sql.begin(async (sql) => {
     const made = orders.length === 0 ? [] : await sql<{ id: string }[]>`
-      insert into task (id, parent_id, part, attempt, account_id, request_id, client_request_id, type, model,
-                        job, declaration, deadline_at, deadline_seconds, wake_at)
-      select o.id, t.id, o.part, o.attempt, t.account_id, o.id, t.client_request_id, o.type, o.model,
-             o.job, t.declaration, t.deadline_at, o.deadline_seconds, now()
+      insert into task (id, parent_id, subtask, attempt, account_id, request_id, client_request_id, type, model,
+                        job, config_version, deadline_at, deadline_seconds, wake_at)
+      select o.id, t.id, o.subtask, o.attempt, t.account_id, o.id, t.client_request_id, o.type, o.model,
+             o.job, t.config_version, t.deadline_at, o.deadline_seconds, now()
         from jsonb_to_recordset(${JSON.stringify(orders)}::text::jsonb)
-               as o (id text, part text, attempt int, type text, model text, job jsonb, deadline_seconds int),
+               as o (id text, subtask text, attempt int, type text, model text, job jsonb, deadline_seconds int),
              task t
        where t.id = ${drama.id} and t.fence = ${drama.fence} and t.completed_at is null
-      on conflict (parent_id, part, attempt) where parent_id is not null do nothing
+      on conflict (parent_id, subtask, attempt) where parent_id is not null do nothing
       returning id`;
     const messages = made.map(({ id }): JobMessage => ({ kind: TASK, id }));
     for (const message of messages) await queue.enlist(sql, message);
@@ -86,21 +86,21 @@ export async function createSubtasks(
 /** Writes how the drama stands and gives it back: at once when a part has ended meanwhile. */
 async function noteStanding(
   sql: Queries,
-  { id, fence, nudges }: ClaimedTask,
+  { id, fence, wakeups }: ClaimedTask,
   { stage, stages, progress }: SubtaskStatus,
 ): Promise<number> {
-  const [row] = await sql<{ is_nudged: boolean }[]>`
+  const [row] = await sql<{ is_woken: boolean }[]>`
     update task
-       set phase = 'chained', status = 'running', started_at = coalesce(started_at, now()),
+       set phase = 'pipeline', status = 'running', started_at = coalesce(started_at, now()),
            deadline_at = case when started_at is null
                            then now() + make_interval(secs => deadline_seconds) else deadline_at end,
            stage = ${stage}, stages = ${JSON.stringify(stages)}::text::jsonb,
            progress = greatest(progress, ${Math.min(99, Math.trunc(progress))}::smallint),
            updated_at = now(), failures = 0, lease_until = null,
-           wake_at = case when nudges > ${nudges} then now()
+           wake_at = case when wakeups > ${wakeups} then now()
                        else now() + ${FLOOR_MS} * interval '1 millisecond' end
      where id = ${id} and fence = ${fence} and completed_at is null
-    returning nudges > ${nudges} as is_nudged`;
+    returning wakeups > ${wakeups} as is_woken`;
   if (row === undefined) throw new LostLease();
-  return row.is_nudged ? 0 : FLOOR_MS;
+  return row.is_woken ? 0 : FLOOR_MS;
 }

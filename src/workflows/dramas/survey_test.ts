@@ -49,7 +49,7 @@ const row = (
   more: Partial<SubtaskRow> = {},
 ): SubtaskRow => ({
   id: `task_${ids++}`,
-  part,
+  subtask: part,
   attempt: 1,
   model: "m",
   status,
@@ -69,7 +69,7 @@ function outputOf(part: string): unknown {
 
 const TEXTS = [row("script", "succeeded"), row("roles", "succeeded")];
 const openParts = (rows: readonly SubtaskRow[], job = JOB) =>
-  dramaProgress(job, rows).open.map(({ part, attempt }) => `${part}#${attempt}`);
+  dramaProgress(job, rows).open.map(({ subtask, attempt }) => `${subtask}#${attempt}`);
 
 Deno.test("a stage begins when everything before it is there", () => {
   assert.deepEqual(openParts([]), ["script#1"]);

@@ -32,12 +32,12 @@ export async function writeText(
   task: ClaimedTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
-  if (task.cancel_asked_at !== null) {
+  if (task.cancel_requested_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
   const job = task.job as TextJob;
-  const config = await configForTask(deps, task.declaration, task.model);
+  const config = await configForTask(deps, task.config_version, task.model);
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
@@ -80,8 +80,8 @@ async function again(
   { tries }: TextJob,
   reason: ApiError,
 ): Promise<NextStep> {
-  if (task.looks + 1 >= tries) return await failTask(deps, task, reason);
-  const delayMs = RETRY_MS * 2 ** task.looks;
+  if (task.poll_count + 1 >= tries) return await failTask(deps, task, reason);
+  const delayMs = RETRY_MS * 2 ** task.poll_count;
   return { againInMs: await handBack(deps.database.sql, task, { delayMs, hasLooked: true }) };
 }
 

@@ -201,6 +201,6 @@ export async function sweepConfigs(
      where c.last_used_at < now() - make_interval(secs => ${unusedSeconds})
        and c.version not in (select n.version from config_version n
                               order by n.last_used_at desc, n.created_at desc limit ${keepNewest})
-       and not exists (select from task t where t.wake_at is not null and t.declaration = c.version)`;
+       and not exists (select from task t where t.wake_at is not null and t.config_version = c.version)`;
   return count;
 }

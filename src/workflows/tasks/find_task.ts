@@ -69,6 +69,6 @@ export function taskColumns(sql: Queries) {
     t.created_at, t.updated_at, t.started_at, t.completed_at, t.deadline_at, t.outputs, t.units,
     t.error_code, t.error_message, t.stage, t.stages,
     coalesce(t.wake_at < now() - interval '1 second', false) as is_late,
-    h.state as hold_state, h.legs, h.held, h.taken, h.shortfall, h.usage, h.price,
+    h.state as hold_state, h.allocations, h.held, h.taken, h.shortfall, h.usage, h.price,
     h.resolved_at`;
 }

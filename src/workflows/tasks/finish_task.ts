@@ -85,7 +85,7 @@ export async function finishTask(
                          and i.task_id = ${id}
         returning i.key),
       counted as (
-        update task_load l set living = l.living - 1
+        update task_load l set active = l.active - 1
           from ended e left join kept on true
          where l.account_id = e.account_id and e.parent_id is null)
       select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind

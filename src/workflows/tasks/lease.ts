@@ -27,8 +27,8 @@ export async function claimTask(sql: Queries, id: string): Promise<ClaimedTask |
        and (t.lease_until is null or t.lease_until <= now())
     returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
       t.callback_url, t.outputs, t.stage, t.stages, t.phase, t.provider, t.upstream_model, t.upstream_id,
-      t.tried, t.result, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
-      t.nudges, t.declaration, coalesce(t.cancel_asked_at, a.closed_at) as cancel_asked_at,
+      t.tried, t.result, t.cancel_sent_at, t.poll_count, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
+      t.wakeups, t.config_version, coalesce(t.cancel_requested_at, a.closed_at) as cancel_requested_at,
       t.deadline_at <= now() as is_overdue,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
       h.price, h.kind`;
@@ -87,7 +87,7 @@ export async function recordAccepted(
 ): Promise<void> {
   const { count } = await sql`
     update task set phase = 'accepted', upstream_id = ${upstreamId}, status = 'running',
-                    started_at = now(), updated_at = now(), looks = 0, failures = 0, tried = '{}',
+                    started_at = now(), updated_at = now(), poll_count = 0, failures = 0, tried = '{}',
                     deadline_at = now() + make_interval(secs => deadline_seconds)
      where id = ${id} and fence = ${fence} and completed_at is null`;
   if (count === 0) throw new LostLease();
@@ -139,12 +139,12 @@ export async function handBack(
     update task
        set progress = greatest(progress, ${moved}::smallint),
            updated_at = case when ${moved}::smallint > progress then now() else updated_at end,
-           looks = looks + ${hasLooked ? 1 : 0}, failures = 0, lease_until = null,
-           wake_at = case when cancel_asked_at is not null and cancel_sent_at is null
+           poll_count = poll_count + ${hasLooked ? 1 : 0}, failures = 0, lease_until = null,
+           wake_at = case when cancel_requested_at is not null and cancel_sent_at is null
                              and phase in ('submit', 'accepted')
                        then now() else now() + ${delayMs} * interval '1 millisecond' end
      where id = ${id} and fence = ${fence} and completed_at is null
-    returning cancel_asked_at is not null and cancel_sent_at is null
+    returning cancel_requested_at is not null and cancel_sent_at is null
                 and phase in ('submit', 'accepted') as is_asked`;
   if (row === undefined) throw new LostLease();
   return row.is_asked ? 0 : delayMs;
@@ -179,7 +179,7 @@ export async function handBackUnsent(
     update task
        set phase = 'submit', provider = null, upstream_model = null, submitted_at = null,
            tried = ${tried as string[]}::text[], last_failure = ${lastFailure},
-           looks = looks + ${isNewRound ? 1 : 0}, lease_until = null,
+           poll_count = poll_count + ${isNewRound ? 1 : 0}, lease_until = null,
            wake_at = now() + ${delayMs} * interval '1 millisecond'
      where id = ${id} and fence = ${fence} and completed_at is null`;
   if (count === 0) throw new LostLease();

@@ -39,7 +39,7 @@ async function cancelled(
   assignment: UpstreamAssignment,
   signal: AbortSignal,
 ): Promise<JobStatus | null> {
-  if (task.cancel_asked_at === null || task.cancel_sent_at !== null) return null;
+  if (task.cancel_requested_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
     // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
     if (error instanceof UpstreamFailure && error.sent === "refused") return null;
@@ -134,7 +134,7 @@ async function endCancelled(
   { upstream }: UpstreamAssignment,
   said: MediaUsage | null,
 ): Promise<NextStep> {
-  if (task.cancel_asked_at === null) {
+  if (task.cancel_requested_at === null) {
     return await failTask(
       deps,
       task,
@@ -162,7 +162,7 @@ async function lookLater(
   progress: number | null,
 ): Promise<NextStep> {
   const { firstMs, maxMs } = deps.media.polling(assignment);
-  const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.looks + 1, 30));
+  const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.poll_count + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());
   const againInMs = await handBack(deps.database.sql, task, { delayMs, progress, hasLooked: true });
   if (progress !== null && progress > task.progress) deps.watch.changed(task.id);

@@ -65,15 +65,15 @@ export async function submitTask(
   signal: AbortSignal,
 ): Promise<NextStep> {
   const { sql } = deps.database;
-  if (task.cancel_asked_at !== null) {
+  if (task.cancel_requested_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const config = await configForTask(deps, task.declaration, task.model);
+  const config = await configForTask(deps, task.config_version, task.model);
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
-  const trial = task.looks === 0 ? "first" : "again";
+  const trial = task.poll_count === 0 ? "first" : "again";
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
@@ -135,8 +135,8 @@ export async function submitTask(
  * After a rest the first to ask shows whether an upstream is well again. Who has failed least asks first:
  * else a few jobs that make it fail keep a model from everybody.
  */
-function restOf({ looks }: ClaimedTask, restMs: number): number {
-  return restMs + STAND_BACK_MS * looks;
+function restOf({ poll_count }: ClaimedTask, restMs: number): number {
+  return restMs + STAND_BACK_MS * poll_count;
 }
 
 async function accepted(
@@ -194,10 +194,10 @@ async function afterFailure(
 /** Nobody took it: all are asked again after a while, so many times. */
 async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<NextStep> {
   const kind = (task.last_failure ?? "failed") as FailureKind;
-  if (kind === "unable" || task.looks + 1 >= ROUNDS_MAX) {
+  if (kind === "unable" || task.poll_count + 1 >= ROUNDS_MAX) {
     return await failTask(deps, task, jobError(kind));
   }
-  const delayMs = ROUND_MS * 2 ** task.looks * (0.8 + 0.4 * Math.random());
+  const delayMs = ROUND_MS * 2 ** task.poll_count * (0.8 + 0.4 * Math.random());
   await handBackUnsent(deps.database.sql, task, {
     tried: [],
     lastFailure: kind,

@@ -139,21 +139,21 @@ export interface ClaimedTask {
   readonly outputs: readonly StoredOutput[];
   readonly stage: string | null;
   readonly stages: unknown;
-  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "chained";
+  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "pipeline";
   /** Version of the declaration it was accepted under. */
-  readonly declaration: string;
+  readonly config_version: string;
   /** Of a part: the task it belongs to. */
   readonly parent_id: string | null;
   /** Of a chain: how often a part of it has ended. */
-  readonly nudges: number;
+  readonly wakeups: number;
   readonly provider: string | null;
   readonly upstream_model: string | null;
   readonly upstream_id: string | null;
   readonly tried: readonly string[];
   readonly result: unknown;
-  readonly cancel_asked_at: Date | null;
+  readonly cancel_requested_at: Date | null;
   readonly cancel_sent_at: Date | null;
-  readonly looks: number;
+  readonly poll_count: number;
   readonly failures: number;
   readonly last_failure: string | null;
   /** Tries to download its results that failed. */

@@ -65,7 +65,7 @@ async function advanceMedia(
       return await recoverSubmission(deps, task, signal);
     case "accepted":
       return await pollTask(deps, task, signal);
-    case "chained":
+    case "pipeline":
       throw new Error(`A ${task.type} is no chain`);
     case "copying": {
       const assignment = await findAssignedUpstream(deps, task);
@@ -84,7 +84,7 @@ async function expire(deps: TaskDeps, task: ClaimedTask, signal: AbortSignal): P
     status: "expired",
     error: { code: "upstream_timeout", message: "The task was not finished in time." },
   });
-  if (isEnded && task.phase === "chained") await cancelSubtasks(deps, task.id);
+  if (isEnded && task.phase === "pipeline") await cancelSubtasks(deps, task.id);
   if (isEnded && assignment !== null && task.upstream_id !== null) {
     await deps.media.cancel(assignment, task.upstream_id, signal).catch(() => null);
   }

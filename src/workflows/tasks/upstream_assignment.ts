@@ -14,9 +14,9 @@ export type AssignedUpstream = Pick<ClaimedTask, "type" | "model" | "provider" |
  */
 export async function findAssignedUpstream(
   deps: Pick<TaskDeps, "plan" | "currentPlan">,
-  task: AssignedUpstream & { declaration: string },
+  task: AssignedUpstream & { config_version: string },
 ): Promise<UpstreamAssignment | null> {
-  const config = await deps.plan(task.declaration);
+  const config = await deps.plan(task.config_version);
   if (task.provider === null || config.providers.get(task.provider)?.on !== false) {
     return spotOf(config, task);
   }
@@ -43,7 +43,7 @@ export async function failLost(deps: TaskDeps, task: ClaimedTask): Promise<"done
     task_id: task.id,
     provider: task.provider,
     upstream_id: task.upstream_id,
-    config_version: task.declaration,
+    config_version: task.config_version,
   });
   return await failTask(
     deps,

@@ -1,25 +1,10 @@
--- What a provider reports beyond the hold is charged to the account as far as its free balance goes, and
--- the rest is recorded as shortfall. And what rounding to the currency's scale holds back is carried over to
--- the account's next charge: a call below the smallest unit is not free, it adds up.
-
-alter table hold rename column lost to shortfall;
-alter table hold
-  -- Settled whatever it comes to: the upstream's report is the truth, not the estimate that was held.
-  -- What is taken beyond stands in further allocations, for which nothing was held.
-  add column beyond_hold boolean not null default false;
-
-alter table pot
-  -- Of cash: exact charges of the account so far, less what was charged or recorded as shortfall.
-  add column carry numeric(32, 18) not null default 0 check (carry = 0 or source = 'cash');
-
-alter type ledger_item add attribute beyond_hold boolean;
-alter type ledger_outcome rename attribute lost to shortfall;
-alter type ledger_outcome add attribute account_id text;
-
-/* An item that cannot be served refuses only itself. Ids within one call must differ. */
+-- Executes many ledger items (see ledger_item) in one statement, which shares the round trip and the wait for the
+-- disk. An item that cannot be executed fails alone, with its outcome. Repeating a call books nothing twice: the
+-- items then result already. Ids of items within one call must differ.
+-- Locks the wallets of all accounts concerned, in the order of their ids, and then rows of those accounts only.
 create or replace function ledger_batch(doc json) returns setof ledger_outcome
 language plpgsql
--- The tables grow from nothing to millions of rows between two looks at their statistics; what is asked
+-- The tables grow from nothing to millions of rows between two poll_count at their statistics; what is asked
 -- here is always a handful of rows by key.
 set enable_seqscan = off
 set enable_nestloop = off
@@ -35,23 +20,23 @@ declare
   batch         ledger_item[];
   accounts      text[];
   due           wallet;
-  -- The pots of every account concerned, account by account and in the order of use.
-  pot_account   text[];
-  pot_id        text[];
-  pot_unit      text[];
-  pot_left      numeric[];
-  pot_frozen    numeric[];
-  pot_over      boolean[];
+  -- The buckets of every account concerned, account by account and in the order of use.
+  bucket_account   text[];
+  bucket_id        text[];
+  bucket_unit      text[];
+  bucket_remaining      numeric[];
+  bucket_frozen    numeric[];
+  bucket_ended      boolean[];
   first         int := 1; -- of the account at hand
   k             int;
   item          record;
   r             ledger_reservation;
   h             hold;
-  pot_carry     numeric[]; -- of cash; 0 elsewhere
-  pots          int[]; -- positions of those that a hold uses
+  bucket_carry     numeric[]; -- of cash; 0 elsewhere
+  buckets          int[]; -- positions of those that a hold uses
   cash          int; -- position of the account's cash, which is its last
   reserved      numeric; -- money that a hold has
-  further       int[] := '{}'; -- positions of pots that pay beyond the hold
+  further       int[] := '{}'; -- positions of buckets that pay beyond the hold
   beyond        numeric[] := '{}'; -- what each of them pays
   is_extended   boolean := false; -- some hold has further allocations
   wanted        numeric;
@@ -61,7 +46,7 @@ declare
   due_den       numeric;
   part          numeric;
   t             transfer;
-  answer        ledger_outcome;
+  result        ledger_outcome;
   -- What is written at the end, each kind at once.
   reservations  ledger_reservation[] := '{}';
   changed_holds hold[] := '{}';
@@ -78,103 +63,103 @@ begin
   for due in
     select * from wallet where account_id = any (accounts) order by account_id for no key update
   loop
-    if due.turns_at <= ledger_now() then
-      perform ledger_turn(due.account_id, ledger_now());
+    if due.renews_at <= ledger_now() then
+      perform ledger_renew_plan(due.account_id, ledger_now());
     end if;
   end loop;
   at := ledger_now();
 
   select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
          array_agg(ended_at is not null or coalesce(ends_at <= at, false)), array_agg(carry)
-    into pot_account, pot_id, pot_unit, pot_left, pot_frozen, pot_over, pot_carry
-    from (select * from pot where account_id = any (accounts) and is_open
+    into bucket_account, bucket_id, bucket_unit, bucket_remaining, bucket_frozen, bucket_ended, bucket_carry
+    from (select * from balance_bucket where account_id = any (accounts) and is_open
            order by account_id, source, ends_at, id) p;
 
   for item in
     select i.*, h.id as hold_id, h.account_id as hold_account, h.model as hold_model, h.kind as hold_kind,
-           h.state, h.scale as hold_scale, h.amount, h.units as hold_units, h.legs, h.held, h.taken,
-           h.shortfall, h.noted, h.expires_at, h.beyond_hold as is_beyond
+           h.state, h.scale as hold_scale, h.amount, h.units as hold_units, h.allocations, h.held, h.taken,
+           h.shortfall, h.checkpoint, h.expires_at, h.beyond_hold as is_beyond
       from unnest(batch) i
       left join (select * from hold where id = any (array(select id from unnest(batch)))) h on h.id = i.id
      order by i.account_id, i.n
   loop
-    answer := row(item.n, item.id);
-    while pot_account[first] < item.account_id loop
+    result := row(item.n, item.id);
+    while bucket_account[first] < item.account_id loop
       first := first + 1;
     end loop;
 
     if item.op = 'hold' then
       part := ledger_round_up(item.num, item.den, 1, 1, item.scale);
       if item.hold_id is not null then
-        answer.outcome := case
+        result.outcome := case
           when (item.hold_account, item.hold_model, item.hold_kind, item.hold_units, item.amount)
             is not distinct from (item.account_id, item.model, item.kind, item.units, part)
           then 'already' else 'conflict' end;
-      elsif pot_account[first] is distinct from item.account_id then
-        answer.outcome := 'unknown';
+      elsif bucket_account[first] is distinct from item.account_id then
+        result.outcome := 'unknown';
       else
         r := row(item.n, part, '{}', '{}');
-        pots := '{}';
+        buckets := '{}';
         covered := 0;
         owed := part;
         k := first;
-        while owed > 0 and pot_account[k] = item.account_id loop
+        while owed > 0 and bucket_account[k] = item.account_id loop
           part := 0;
-          if not pot_over[k] and pot_unit[k] = 'money' then
-            part := least(pot_left[k] - pot_frozen[k], owed);
+          if not bucket_ended[k] and bucket_unit[k] = 'money' then
+            part := least(bucket_remaining[k] - bucket_frozen[k], owed);
             owed := owed - part;
-          elsif not pot_over[k] and pot_unit[k] = item.kind and item.units > 0 then
-            part := least(pot_left[k] - pot_frozen[k], item.units - covered);
+          elsif not bucket_ended[k] and bucket_unit[k] = item.kind and item.units > 0 then
+            part := least(bucket_remaining[k] - bucket_frozen[k], item.units - covered);
             covered := covered + part;
             owed := ledger_round_up(item.num, item.den, item.units - covered, item.units, item.scale);
           end if;
           if part > 0 then
-            pots := pots || k;
-            r.legs := r.legs || pot_id[k];
+            buckets := buckets || k;
+            r.allocations := r.allocations || bucket_id[k];
             r.held := r.held || part;
           end if;
           k := k + 1;
         end loop;
 
         if owed > 0 then
-          answer.outcome := 'insufficient';
+          result.outcome := 'insufficient';
         else
-          for leg in 1 .. cardinality(pots) loop
-            pot_frozen[pots[leg]] := pot_frozen[pots[leg]] + r.held[leg];
+          for slot in 1 .. cardinality(buckets) loop
+            bucket_frozen[buckets[slot]] := bucket_frozen[buckets[slot]] + r.held[slot];
           end loop;
           reservations := reservations || r;
-          answer.outcome := 'held';
-          answer.state := 'open';
+          result.outcome := 'held';
+          result.state := 'open';
         end if;
       end if;
 
     elsif item.hold_id is null or item.hold_account <> item.account_id then
-      answer.outcome := 'unknown';
+      result.outcome := 'unknown';
     elsif item.state <> 'open' then
-      answer.outcome := 'already';
+      result.outcome := 'already';
     elsif item.op = 'expire' and item.expires_at > at then
-      answer.outcome := 'open';
-    elsif item.op = 'note' then
-      -- A note that could not be settled would stop the sweeper: it fails here.
+      result.outcome := 'open';
+    elsif item.op = 'checkpoint' then
+      -- A checkpoint that cannot be settled would stop the sweeper: it must fail here.
       owed := ledger_round_half_up(item.num, item.den, 1, 1, item.hold_scale)::numeric(32, 12);
       h := null;
       h.id := item.id;
       h.state := 'open';
-      h.noted := jsonb_build_object('num', item.num::text, 'den', item.den::text,
+      h.checkpoint := jsonb_build_object('num', item.num::text, 'den', item.den::text,
                                     'units', item.units, 'usage', item.usage,
                                     'upstream', item.upstream, 'cost', item.cost::text);
       changed_holds := changed_holds || h;
-      answer.outcome := 'noted';
+      result.outcome := 'checkpointed';
 
     else
-      if item.op = 'expire' and item.noted is not null then
+      if item.op = 'expire' and item.checkpoint is not null then
         item.op := 'settle';
-        item.num := item.noted ->> 'num';
-        item.den := item.noted ->> 'den';
-        item.units := item.noted ->> 'units';
-        item.usage := item.noted -> 'usage';
-        item.upstream := item.noted ->> 'upstream';
-        item.cost := item.noted ->> 'cost';
+        item.num := item.checkpoint ->> 'num';
+        item.den := item.checkpoint ->> 'den';
+        item.units := item.checkpoint ->> 'units';
+        item.usage := item.checkpoint -> 'usage';
+        item.upstream := item.checkpoint ->> 'upstream';
+        item.cost := item.checkpoint ->> 'cost';
       end if;
       h := null;
       h.id := item.id;
@@ -183,7 +168,7 @@ begin
       h.usage := item.usage;
       h.upstream := item.upstream;
       h.cost := item.cost;
-      h.noted := item.noted;
+      h.checkpoint := item.checkpoint;
       h.resolved_at := at;
       t.account_id := item.account_id;
       t.hold_id := item.id;
@@ -192,20 +177,20 @@ begin
       covered := 0;
       if item.op = 'settle' and item.num > 0 then
         cash := first;
-        while pot_account[cash + 1] = item.account_id loop
+        while bucket_account[cash + 1] = item.account_id loop
           cash := cash + 1;
         end loop;
         due_num := item.num;
         due_den := item.den;
         reserved := item.held[1];
-        if item.legs[1] is distinct from pot_id[cash] or item.num > reserved * item.den then
+        if item.allocations[1] is distinct from bucket_id[cash] or item.num > reserved * item.den then
           -- Seldom: quota or gifts pay too, or the hold is not enough.
           reserved := 0;
-          for leg in 1 .. cardinality(item.legs) loop
-            if item.legs[leg] like 'quota:%' then
-              covered := covered + least(item.held[leg], item.units - covered)::bigint;
+          for slot in 1 .. cardinality(item.allocations) loop
+            if item.allocations[slot] like 'quota:%' then
+              covered := covered + least(item.held[slot], item.units - covered)::bigint;
             else
-              reserved := reserved + item.held[leg];
+              reserved := reserved + item.held[slot];
             end if;
           end loop;
           if item.units > 0 then
@@ -216,9 +201,9 @@ begin
             -- As many units of quota as bring the rest down to the money that is held.
             wanted := item.units - covered - div(reserved * due_den, item.num);
             k := first;
-            while wanted > 0 and pot_unit[k] <> 'money' loop
-              part := least(pot_left[k] - pot_frozen[k], wanted);
-              if pot_unit[k] = item.hold_kind and not pot_over[k] and part > 0 then
+            while wanted > 0 and bucket_unit[k] <> 'money' loop
+              part := least(bucket_remaining[k] - bucket_frozen[k], wanted);
+              if bucket_unit[k] = item.hold_kind and not bucket_ended[k] and part > 0 then
                 further := further || k;
                 beyond := beyond || part;
                 wanted := wanted - part;
@@ -230,7 +215,7 @@ begin
         end if;
 
         if due_num > 0 then
-          owed := ledger_round_half_up(due_num + pot_carry[cash] * due_den, due_den, 1, 1, item.hold_scale);
+          owed := ledger_round_half_up(due_num + bucket_carry[cash] * due_den, due_den, 1, 1, item.hold_scale);
           if owed > reserved then
             -- What rounding held back takes nothing beyond the hold: it waits for the next charge.
             owed := least(owed, greatest(reserved,
@@ -239,7 +224,7 @@ begin
             owed := 0;
           end if;
           if due_num <> owed * due_den then
-            pot_carry[cash] := pot_carry[cash] + div((due_num - owed * due_den) * 1e18, due_den) * 1e-18;
+            bucket_carry[cash] := bucket_carry[cash] + div((due_num - owed * due_den) * 1e18, due_den) * 1e-18;
           end if;
         end if;
 
@@ -247,8 +232,8 @@ begin
           wanted := owed - reserved;
           k := first;
           while wanted > 0 and k <= cash loop
-            part := least(pot_left[k] - pot_frozen[k], wanted);
-            if pot_unit[k] = 'money' and not pot_over[k] and part > 0 then
+            part := least(bucket_remaining[k] - bucket_frozen[k], wanted);
+            if bucket_unit[k] = 'money' and not bucket_ended[k] and part > 0 then
               further := further || k;
               beyond := beyond || part;
               wanted := wanted - part;
@@ -260,37 +245,37 @@ begin
         owed := item.num; -- the table refuses it
       end if;
 
-      for leg in 1 .. cardinality(item.legs) loop
+      for slot in 1 .. cardinality(item.allocations) loop
         k := first;
-        while pot_id[k] <> item.legs[leg] loop
+        while bucket_id[k] <> item.allocations[slot] loop
           k := k + 1;
         end loop;
-        if pot_id[k] is null then
-          raise exception 'Hold % reserves %, which is gone', item.id, item.legs[leg];
+        if bucket_id[k] is null then
+          raise exception 'Hold % reserves %, which is gone', item.id, item.allocations[slot];
         end if;
-        t.unit := pot_unit[k];
-        t.debit := pot_id[k];
-        if pot_unit[k] = 'money' then
-          part := least(item.held[leg], owed);
+        t.unit := bucket_unit[k];
+        t.debit := bucket_id[k];
+        if bucket_unit[k] = 'money' then
+          part := least(item.held[slot], owed);
           owed := owed - part;
         else
-          part := least(item.held[leg], covered);
+          part := least(item.held[slot], covered);
           covered := covered - part::bigint;
         end if;
         h.taken := h.taken || part;
-        pot_frozen[k] := pot_frozen[k] - item.held[leg];
-        pot_left[k] := pot_left[k] - part;
+        bucket_frozen[k] := bucket_frozen[k] - item.held[slot];
+        bucket_remaining[k] := bucket_remaining[k] - part;
         if part > 0 then
-          t.id := item.id || '/' || leg;
+          t.id := item.id || '/' || slot;
           t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
           t.amount := part;
           t.kind := 'capture';
           new_transfers := new_transfers || t;
         end if;
-        if pot_over[k] and item.held[leg] > part then
-          part := item.held[leg] - part;
-          pot_left[k] := pot_left[k] - part;
-          t.id := item.id || '/' || leg || '/lapsed';
+        if bucket_ended[k] and item.held[slot] > part then
+          part := item.held[slot] - part;
+          bucket_remaining[k] := bucket_remaining[k] - part;
+          t.id := item.id || '/' || slot || '/expired';
           t.credit := case t.unit when 'money' then 'breakage' else 'quota_breakage' end;
           t.amount := part;
           t.kind := 'breakage';
@@ -300,22 +285,22 @@ begin
       if cardinality(further) > 0 then
         for n in 1 .. cardinality(further) loop
           k := further[n];
-          item.legs := item.legs || pot_id[k];
+          item.allocations := item.allocations || bucket_id[k];
           item.held := item.held || 0::numeric;
           h.taken := h.taken || beyond[n];
-          pot_left[k] := pot_left[k] - beyond[n];
-          if pot_unit[k] = 'money' then
+          bucket_remaining[k] := bucket_remaining[k] - beyond[n];
+          if bucket_unit[k] = 'money' then
             owed := owed - beyond[n];
           end if;
-          t.id := item.id || '/' || cardinality(item.legs);
-          t.unit := pot_unit[k];
-          t.debit := pot_id[k];
+          t.id := item.id || '/' || cardinality(item.allocations);
+          t.unit := bucket_unit[k];
+          t.debit := bucket_id[k];
           t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
           t.amount := beyond[n];
           t.kind := 'capture';
           new_transfers := new_transfers || t;
         end loop;
-        h.legs := item.legs;
+        h.allocations := item.allocations;
         h.held := item.held;
         is_extended := true;
         further := '{}';
@@ -323,47 +308,47 @@ begin
       end if;
       h.shortfall := owed;
       if owed > 0 then
-        t.id := item.id || '/loss';
+        t.id := item.id || '/shortfall';
         t.unit := 'money';
-        t.debit := 'loss';
+        t.debit := 'shortfall';
         t.credit := 'revenue';
         t.amount := owed;
-        t.kind := 'loss';
+        t.kind := 'shortfall';
         new_transfers := new_transfers || t;
       end if;
       changed_holds := changed_holds || h;
-      answer := row(item.n, item.id, 'resolved', h.state, item.legs, item.held, h.taken, h.shortfall,
+      result := row(item.n, item.id, 'resolved', h.state, item.allocations, item.held, h.taken, h.shortfall,
                     item.account_id);
     end if;
 
-    if answer.outcome = 'already' then
-      answer := row(item.n, item.id, 'already', item.state, item.legs, item.held, item.taken, item.shortfall,
+    if result.outcome = 'already' then
+      result := row(item.n, item.id, 'already', item.state, item.allocations, item.held, item.taken, item.shortfall,
                     item.account_id);
     end if;
-    return next answer;
+    return next result;
   end loop;
 
-  update pot p set remaining = c.remaining, frozen = c.frozen, carry = c.carry
-    from unnest(pot_id, pot_left, pot_frozen, pot_carry) c (id, remaining, frozen, carry)
-   where p.id = c.id and p.id = any (pot_id)
+  update balance_bucket p set remaining = c.remaining, frozen = c.frozen, carry = c.carry
+    from unnest(bucket_id, bucket_remaining, bucket_frozen, bucket_carry) c (id, remaining, frozen, carry)
+   where p.id = c.id and p.id = any (bucket_id)
      and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
   if cardinality(reservations) > 0 then
     insert into hold (id, account_id, request_id, client_request_id, model, kind, state, scale, amount,
-                      units, legs, held, price, created_at, expires_at, beyond_hold)
+                      units, allocations, held, price, created_at, expires_at, beyond_hold)
     select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, 'open', i.scale,
-           r.amount, i.units, r.legs, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
+           r.amount, i.units, r.allocations, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
            coalesce(i.beyond_hold, false)
       from unnest(reservations) r join unnest(batch) i on i.n = r.n;
   end if;
   if is_extended then
     -- Apart from the next, which nearly always is enough.
-    update hold h set legs = c.legs, held = c.held
+    update hold h set allocations = c.allocations, held = c.held
       from unnest(changed_holds) c
-     where c.legs is not null and h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
+     where c.allocations is not null and h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
   end if;
   if cardinality(changed_holds) > 0 then
     update hold h
-       set state = c.state, taken = c.taken, shortfall = c.shortfall, usage = c.usage, noted = c.noted,
+       set state = c.state, taken = c.taken, shortfall = c.shortfall, usage = c.usage, checkpoint = c.checkpoint,
            resolved_at = c.resolved_at, upstream = c.upstream, cost = c.cost
       from unnest(changed_holds) c
      where h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
@@ -374,21 +359,5 @@ begin
   end if;
   if cardinality(new_transfers) > 0 then
     insert into transfer select * from unnest(new_transfers);
-  end if;
-end $$;
-
-/* Resolves holds that no request came back to: by what was noted, or by giving everything back. The oldest
-   first: what one takes beyond its hold, the next cannot. */
-create or replace function ledger_sweep_holds(most int) returns setof ledger_outcome
-language plpgsql as $$
-declare
-  doc json;
-begin
-  if not ledger_is_my_sweep('holds') then return; end if;
-  select json_agg(json_build_object('n', n, 'op', 'expire', 'id', id, 'account_id', account_id)) into doc
-    from (select row_number() over (order by expires_at, id) as n, id, account_id from hold
-           where state = 'open' and expires_at <= ledger_now() order by expires_at, id limit most) due;
-  if doc is not null then
-    return query select * from ledger_batch(doc);
   end if;
 end $$;

@@ -1,16 +1,9 @@
--- What each key has used of its rates, for all nodes: a bucket that is full again at `full_at`, in
--- milliseconds since 1970 by this server's clock. A crash of the server empties the table, which is a full
--- bucket for everybody once; that is cheaper than a log record for every look.
-create unlogged table rate_bucket (
-  key     text primary key,
-  full_at double precision not null
-) with (fillfactor = 50);
-
--- Lends parts of buckets to a node, for many keys in one call. Amounts are lengths of time: a minute is a
--- whole bucket, whatever the rate. Of each key the node first says what it `settles` (used beyond what it
--- was lent, or, negative, what it gives back), then it gets up to `wants`, or nothing when there is less
--- than `needs`. Answers what was lent, and how long until the bucket is full.
-create function rate_lend(keys text[], settles float8[], needs float8[], wants float8[])
+-- Lends parts of rate buckets to a node, for many keys in one call. Amounts are durations: a minute is a whole
+-- bucket, whatever the rate. For each key the node first settles (used beyond what it was lent or, negative,
+-- returned), then it gets up to `wants`, or nothing when there is less than `needs`. Answers what was lent, and how
+-- long until the bucket is full.
+-- Locks the buckets in the order of their keys.
+create or replace function rate_lend(keys text[], settles float8[], needs float8[], wants float8[])
 returns table (n int, lent float8, level float8)
 language plpgsql as $$
 declare
@@ -20,7 +13,7 @@ declare
   moment float8;
   fresh  float8;
 begin
-  -- In the order of the keys, on every node: nobody waits in a circle.
+  -- In the order of the keys, on every node, so that there is no deadlock.
   for asked in
     select a.* from unnest(keys, settles, needs, wants) with ordinality
       as a(key, settle, need, want, n) order by a.key

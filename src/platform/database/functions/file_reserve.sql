@@ -1,14 +1,7 @@
--- How much of an account's space an upload may still take, until its size is known.
-alter table file add column reserved_bytes bigint check (reserved_bytes > 0);
-
-create index file_space on file (account_id) include (expires_at, bytes, reserved_bytes)
-  where origin = 'upload';
-
-/*
- * Writes an upload down if the most it may take fits into the space of its account: null then, else what is
- * taken already. One at a time for an account, so that many at once do not all find the last of it.
- */
-create function file_reserve(
+-- Inserts an upload if its maximum size fits into the account's storage and answers null; else answers the bytes in
+-- use.
+-- Locks the account's row: concurrent uploads of one account are checked one after the other.
+create or replace function file_reserve(
   upload file, space bigint, hours int
 ) returns bigint language plpgsql as $$
 declare
