@@ -6,7 +6,7 @@ import type { Config } from "../platform/config/config.ts";
 import { BUILD_CAPABILITIES } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
-/** Reads and compiles a declaration as the gateway would. */
+/** Reads and compiles a configuration file as the gateway does at start. */
 export async function compileFile(terminal: Terminal, file: string) {
   let source = "";
   let config: Config | null = null;
@@ -30,24 +30,24 @@ export async function compileFile(terminal: Terminal, file: string) {
 
 export const runCheck: Command = {
   usage: "check [file]",
-  summary: "Report every issue of a declaration, with its line",
+  summary: "Check a configuration file and show every error and warning with its line",
   async run(terminal, [file = terminal.settings.configFile]) {
     const { config, issues, report } = await compileFile(terminal, file);
     const errors = issues.filter(({ severity }) => severity === "error").length;
     const warnings = issues.length - errors;
-    const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
-    const verdict = config === null
+    const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+    const summary = config === null
       ? `${count(errors, "error")}, ${count(warnings, "warning")}`
-      : `${file} is good: ${count(config.models.size, "model")}, version ${config.version}` +
+      : `${file} is valid: ${count(config.models.size, "model")}, version ${config.version}` +
         (warnings === 0 ? "" : `, ${count(warnings, "warning")}`) +
         config.unavailableModels.map(({ model, reason }) =>
-          `\n  ${model} is not offered (${reason})`
+          `\n  ${model} is unavailable (${reason})`
         ).join(
           "",
         );
     terminal.print(
       { ok: config !== null, file, version: config?.version ?? null, issues },
-      [report, verdict].filter((part) => part !== "").join("\n\n"),
+      [report, summary].filter((part) => part !== "").join("\n\n"),
     );
     return config === null ? 1 : 0;
   },

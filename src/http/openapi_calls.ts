@@ -243,7 +243,7 @@ export const ADMIN_CALLS: readonly OpenApiCall[] = [
   admin(
     "get",
     "/tasks",
-    "Tasks of every account; ailment finds those that are stuck",
+    "Tasks of every account; problem finds those that are stuck",
     "OperatorTaskList",
     {
       parameters: [
@@ -252,7 +252,7 @@ export const ADMIN_CALLS: readonly OpenApiCall[] = [
         query("type", "Only of this type.", { type: "string" }),
         query("status", "Only in this state.", { enum: [...STATUSES] }),
         query(
-          "ailment",
+          "problem",
           "dead: waits for you. failing: is tried again. late: nobody came. Finds parts of dramas too.",
           { enum: [...TASK_PROBLEMS] },
         ),

@@ -101,7 +101,7 @@ async function measure(workers: number): Promise<Figures> {
     url: `${gateway.address}/v1/images/generations`,
     headers,
     keys,
-    body: JSON.stringify({ model: "picture", prompt: "a toll gate" }),
+    body: JSON.stringify({ model: "image-model", prompt: "a toll gate" }),
     connections: 16,
     seconds: TASKS_SECONDS,
   });

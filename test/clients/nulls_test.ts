@@ -136,16 +136,16 @@ Deno.test(
     await using gateway = await openMediaGateway({ cash: "10" });
     const key = { "idempotency-key": "one" };
     const made = await gateway.submit("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "a tide",
     }, key);
     const again = await gateway.submit("/v1/images/generations", {
       ...{ size: null, aspect_ratio: null, n: null, input_images: null, callback_url: null },
-      model: "picture",
+      model: "image-model",
       prompt: "a tide",
     }, key);
     assert.equal(again.id, made.id);
-    const clip = { model: "clip", prompt: "x", duration: null, aspect_ratio: null };
+    const clip = { model: "video-model", prompt: "x", duration: null, aspect_ratio: null };
     const { id: film } = await gateway.submit("/v1/videos/generations", {
       ...clip,
       input_images: null,
@@ -178,7 +178,7 @@ Deno.test(
       assert.equal((await gateway.ended(id)).status, "succeeded");
     }
     const refused = await gateway.post("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: null,
     });
     assert.equal((await errorOf(refused)).param, "prompt");

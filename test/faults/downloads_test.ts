@@ -7,7 +7,11 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const IMAGES = "/v1/images/generations";
 
 function image(gateway: MediaGateway, orders: string, more: Record<string, unknown> = {}) {
-  return gateway.submit(IMAGES, { model: "picture", prompt: `[[simulate: ${orders}]] x`, ...more });
+  return gateway.submit(IMAGES, {
+    model: "image-model",
+    prompt: `[[simulate: ${orders}]] x`,
+    ...more,
+  });
 }
 
 /** What was logged of failed downloads of a task. */
@@ -101,7 +105,7 @@ Deno.test(
     assert.equal(res.status, 201, await res.text());
     const authorization = { authorization: `Bearer ${other.key}` };
     const begun = [
-      await gateway.submit(IMAGES, { model: "picture", prompt: "x" }, authorization),
+      await gateway.submit(IMAGES, { model: "image-model", prompt: "x" }, authorization),
       await gateway.submit(IMAGES, { model: "calm", prompt: "x" }, authorization),
       // The same account, whose downloads from the other provider hang.
       await gateway.submit(IMAGES, { model: "calm", prompt: "x" }),

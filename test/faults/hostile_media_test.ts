@@ -26,7 +26,7 @@ providers:
   sim: { adapter: simulator, headers: { x-simulate: "seconds=0" } }
   filmer: { adapter: ./filmer.yaml }
 models:
-  - id: film
+  - id: video-model
     name: Film
     type: video
     capabilities: [text_to_video]
@@ -42,7 +42,7 @@ prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00
     entries:
-      - { model: film, billing_type: duration, price: "0.10", unit: second }
+      - { model: video-model, billing_type: duration, price: "0.10", unit: second }
       - { model: talker, billing_type: duration, price: "0.10", unit: second }
 `;
 
@@ -178,7 +178,7 @@ Deno.test("an upstream's endless video is stored and paid as asked for while /he
   const { gateway } = probed;
   const { key } = await gateway.account("10");
   await using health = watchHealth(gateway.process);
-  const body = { model: "film", prompt: "a tide", duration: 5 };
+  const body = { model: "video-model", prompt: "a tide", duration: 5 };
   const { task, balance } = await finished(gateway, key, "/videos/generations", body);
   assert.equal(task.status, "succeeded", JSON.stringify(task));
   assert.equal(Number(balance.available_balance), 9.5);

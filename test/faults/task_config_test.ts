@@ -56,7 +56,7 @@ Deno.test(
     const id = await startVideo(gateway, videos);
     await Deno.remove(join(dirname(gateway.configFile), "videos.yaml"));
     for (let n = 0; n < RELOADS; n++) await reload(gateway, laterConfig({ name: `Later${n}` }));
-    const gone = await gateway.get("/v1/models/film");
+    const gone = await gateway.get("/v1/models/video-model");
     assert.equal(gone.status, 404, await gone.text());
     await reload(gateway, laterConfig({ price: "1.00" }));
     videos.finish();
@@ -157,7 +157,7 @@ Deno.test(
     const id = await startVideo(first, videos);
     await first[Symbol.asyncDispose]();
     await using second = await openMediaGateway({
-      config: videoConfig({ key: "NEW_KEY" }).replaceAll("film", "new-film"),
+      config: videoConfig({ key: "NEW_KEY" }).replaceAll("video-model", "new-video"),
       files: { "videos.yaml": videos.description },
       environment: { NEW_KEY: VIDEO_KEY },
       beside: { ...first, store },

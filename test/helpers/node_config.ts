@@ -12,8 +12,8 @@ ${storage}
 providers:
   sim: { adapter: simulator, headers: { x-simulate: "seconds=0 pace=0" } }
 models:
-  - id: picture
-    name: Picture
+  - id: image-model
+    name: Image
     type: image
     capabilities: [text_to_image]
     limits: { sizes: [64x64], max_count: 1 }
@@ -28,7 +28,7 @@ prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00
     entries:
-      - { model: picture, billing_type: per_call, price: "0.04", unit: image }
+      - { model: image-model, billing_type: per_call, price: "0.04", unit: image }
       - { model: talk, billing_type: token, input_price: "1", output_price: "1", unit: 1M tokens }
 `;
 }

@@ -31,7 +31,7 @@ Deno.test("a task goes on under the configuration it was accepted under, though 
   await Deno.writeTextFile(gateway.configFile, ONE_MODEL);
   const reload = await gateway.admin("POST", "/config/reload");
   assert.equal(reload.status, 200, await reload.text());
-  assert.equal((await gateway.get("/v1/models/film")).status, 404);
+  assert.equal((await gateway.get("/v1/models/video-model")).status, 404);
   const task = await gateway.ended(id, 90);
   assert.equal(task.status, "succeeded", JSON.stringify(task.error));
   assert.equal(task.output.length, 1);

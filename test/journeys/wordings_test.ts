@@ -98,7 +98,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
   await using gateway = await openMediaGateway({ config, cash: "0.01" });
   const image = await gateway.upload("me.png", png(8, 8));
   const sound = await gateway.upload("me.wav", wav(1));
-  const picture = { model: "picture", prompt: "x" };
+  const picture = { model: "image-model", prompt: "x" };
   const instead = "A file id from POST /v1/files works too.";
   const cases: readonly [path: string, ...Case][] = [
     [
@@ -152,7 +152,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/videos/generations",
-      { model: "clip", prompt: "x", aspect_ratio: "9:16" },
+      { model: "video-model", prompt: "x", aspect_ratio: "9:16" },
       "aspect_ratio",
       "aspect_ratio must be one of 16:9, 1:1 with clip.",
     ],
@@ -171,7 +171,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/chat/completions",
-      { model: "picture", messages: [{ role: "user", content: "hi" }] },
+      { model: "image-model", messages: [{ role: "user", content: "hi" }] },
       "model",
       "picture is an image model, not a chat model. GET /v1/models?type=chat lists those.",
     ],

@@ -53,7 +53,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
         // The same key until somebody says yes: asking again must not make another.
         while (!isOver) {
           const res = await post(node, "/v1/images/generations", {
-            model: "picture",
+            model: "image-model",
             prompt: order,
           }, order);
           const { id, error } = await res.json();

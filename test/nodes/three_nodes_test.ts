@@ -104,7 +104,7 @@ Deno.test(
       while (submitted < TASKS) {
         const number = ++submitted;
         const { status, text } = await balancer.call("/v1/images/generations", maker, {
-          model: "picture",
+          model: "image-model",
           prompt: `picture ${number}`,
           callback_url: `${receiver.url}/done`,
         }, { "idempotency-key": `order-${number}` });

@@ -15,7 +15,7 @@ async function cli(args: string[], env: Record<string, string> = {}) {
   return { code, out: text.decode(stdout), err: text.decode(stderr) };
 }
 
-Deno.test("gateway check prints five different faults at once, each with its line and a caret", async () => {
+Deno.test("gateway check prints five different errors at once, each with its line and a caret", async () => {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "gateway.yaml");
   await Deno.writeTextFile(
@@ -71,7 +71,7 @@ Deno.test("gateway check prints five different faults at once, each with its lin
 Deno.test("gateway check accepts the shipped configuration, with and without every key", async () => {
   const plain = await cli(["check"]);
   assert.equal(plain.code, 0, plain.out + plain.err);
-  assert.match(plain.out, /gpt-fast is not offered/);
+  assert.match(plain.out, /gpt-fast is unavailable/);
   const keys = Object.fromEntries(
     [...(await Deno.readTextFile(join(ROOT, "gateway.yaml"))).matchAll(/\$\{([A-Z_]+):-\}/g)].map((
       [, name],
@@ -93,7 +93,7 @@ Deno.test("gateway plan shows the difference to another file and to the running 
   const env = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
   const same = await cli(["plan", gateway.configFile], env);
   assert.equal(same.code, 0, same.err);
-  assert.match(same.out, /No change/);
+  assert.match(same.out, /No changes/);
   const next = `${gateway.configFile}.next.yaml`;
   const text = await Deno.readTextFile(gateway.configFile);
   await Deno.writeTextFile(
@@ -135,7 +135,7 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
     (await gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })).status,
     401,
   );
-  assert.match((await cli(["reload"], env)).out, /nothing changed/);
+  assert.match((await cli(["reload"], env)).out, /No changes\./);
 
   const refused = await cli(["account", "create", "x", "--plan", "gold"], env);
   assert.equal(refused.code, 1);
@@ -144,7 +144,7 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
   assert.equal((await cli(["accuont", "create"], env)).code, 2);
   const nobody = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
   assert.equal(nobody.code, 1);
-  assert.match(nobody.err, /No gateway answers at http:\/\/127\.0\.0\.1:1/);
+  assert.match(nobody.err, /Cannot reach the gateway at http:\/\/127\.0\.0\.1:1/);
 });
 
 Deno.test("gateway person password verifies the address and lists what it removed; operators need that", async () => {
@@ -161,7 +161,7 @@ Deno.test("gateway person password verifies the address and lists what it remove
   assert.match(early.err, /not verified[^]*gateway person password/);
   const first = await cli(["person", "password", "ann@example.com"], env);
   assert.equal(first.code, 0, first.err);
-  assert.match(first.out, /Give it to the owner of this address only/);
+  assert.match(first.out, /Give the password only to the owner of this email address/);
   assert.match(first.out, new RegExp(`Removed[^]*API key: ${made.id} \\(laptop\\)`));
   const second = await cli(["person", "password", "ann@example.com"], env);
   assert.doesNotMatch(second.out, /Removed/);

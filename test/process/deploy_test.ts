@@ -60,7 +60,7 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
     messages: [{ role: "user", content: "hello" }],
   });
   assert.equal(answer.status, 200, await answer.text());
-  const made = await call("/v1/images/generations", { model: "picture", prompt: "a gate" }, {
+  const made = await call("/v1/images/generations", { model: "image-model", prompt: "a gate" }, {
     prefer: "wait=60",
   });
   const task = await made.json();

@@ -11,7 +11,7 @@ import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { AdminDeps } from "./mount.ts";
 
-/** GET /admin/v1/tasks, of every account; `?ailment=` finds those that are stuck, `?parent=` a chain's parts. */
+/** GET /admin/v1/tasks, of every account; `?problem=` finds those that are stuck, `?parent=` a chain's parts. */
 export function listTasksForOperator({ database }: AdminDeps): Endpoint {
   return async function listTasksForOperator(c) {
     const { data, hasMore } = await listForOperator(database.sql, {
@@ -19,7 +19,7 @@ export function listTasksForOperator({ database }: AdminDeps): Endpoint {
       account: c.req.query("account"),
       type: chosenOf(c, "type", MODEL_TYPES),
       status: chosenOf(c, "status", STATUSES),
-      ailment: chosenOf(c, "ailment", TASK_PROBLEMS),
+      problem: chosenOf(c, "problem", TASK_PROBLEMS),
       parent: c.req.query("parent"),
     });
     return sendJsonPage(data, hasMore);
