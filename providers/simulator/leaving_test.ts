@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { openSimulator, type Simulator } from "./simulator.ts";
 import { eventsOf, send, sendWhole, STRICT, user } from "./test_client.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 const told = (orders: string) => ({ messages: user(`Hello [[simulate: ${orders}]]`) });
 
@@ -50,7 +51,7 @@ Deno.test("a signal stops a stream at once", STRICT, async () => {
     const rest = (async () => {
       while (!(await reader.read()).done) {
         // The timer gets its turn even where there is always something to read.
-        if (orders.startsWith("tokens")) await new Promise((resolve) => setTimeout(resolve, 1));
+        if (orders.startsWith("tokens")) await sleep(1);
       }
     })();
     await assert.rejects(rest, /gone/, orders);
@@ -96,7 +97,7 @@ Deno.test("a stream without a single word goes on all the same", STRICT, async (
 Deno.test("an answer is written no faster than it is read", STRICT, async () => {
   const simulator = openSimulator();
   const response = await send({ ...told("tokens=50"), stream: true }, { simulator });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await sleep(20);
   assert.equal(simulator.counters.finished, 0);
   await response.text();
   assert.equal(simulator.counters.finished, 1);

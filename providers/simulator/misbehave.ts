@@ -1,3 +1,4 @@
+import { concatBytes } from "../../src/lib/bytes.ts";
 import type { ChatEvent } from "./chat.ts";
 import type { Orders } from "./directives.ts";
 import { errorOf, type WireError } from "./wire_error.ts";
@@ -173,12 +174,7 @@ function batch(parts: readonly Part[], size: number): readonly Part[] {
   const batches: Part[] = [];
   for (let at = 0; at < parts.length; at += size) {
     const together = parts.slice(at, at + size);
-    const bytes = new Uint8Array(together.reduce((sum, part) => sum + part.bytes.length, 0));
-    let end = 0;
-    for (const part of together) {
-      bytes.set(part.bytes, end);
-      end += part.bytes.length;
-    }
+    const bytes = concatBytes(together.map((part) => part.bytes));
     batches.push({ bytes, pauseMs: together.reduce((sum, part) => sum + part.pauseMs, 0) });
   }
   return batches;

@@ -3,6 +3,7 @@ import { text as readText } from "node:stream/consumers";
 import OpenAI from "openai";
 import { serveSimulator, type SimulatorServer } from "./serve.ts";
 import { eventsOf, gather, STRICT, user } from "./test_client.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 function post(server: SimulatorServer, body: object, init: RequestInit = {}): Promise<Response> {
   return fetch(`${server.baseUrl}/chat/completions`, {
@@ -22,7 +23,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   const start = performance.now();
   while (!isTrue()) {
     assert.ok(performance.now() - start < 5000, "it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
   }
 }
 

@@ -53,7 +53,7 @@ export function openChat(
     upstreams,
     imageHosts,
     renderFailure: (apiError, requestId) => JSON.stringify(errorBody(apiError, requestId)),
-    onError: (message, fields) => log.error(message, fields),
+    log,
     timing: timing?.chat,
   };
   return { admission, upstreams, chat, http1, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };

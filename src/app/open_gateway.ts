@@ -43,7 +43,7 @@ import { StorageProbe } from "../platform/database/storage_probe.ts";
 import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
-import { type Log, logAtLevel } from "../platform/telemetry/log.ts";
+import type { Log } from "../platform/telemetry/log.ts";
 import { type MetricFacts, type Metrics, openMetrics } from "../platform/telemetry/metrics.ts";
 import { openTaskMetrics } from "../platform/telemetry/task_metrics.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
@@ -93,7 +93,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     file: options.configFile,
     environment: hideSecrets(options),
     capabilities: BUILD_CAPABILITIES,
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   });
   validateEnvironment(options, configStore.current);
   const metrics = openMetrics({
@@ -130,7 +130,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stop = () => stopping ??= stopServing(requestHandler, server, log);
   opened.defer(stop);
 
-  const logAt = logAtLevel(log);
   const { dataDir } = options;
   const { patiently, ...storage } = await openStorage(options);
   const { sql } = database = opened.use(storage.database);
@@ -144,20 +143,20 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       currency: () => configStore.current.service.currency,
       hostId,
       queue: configStore.current.storage.queue,
-      log: (message, fields) => log.warn(message, fields),
+      log,
       patiently,
     }),
   );
   probe = new StorageProbe(database.sql, {
     row: database.kind === "embedded" ? "readiness" : cluster.nodeId,
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   });
   await patiently(() => configStore.guard(currencyGuard(sql, cluster.nodeId)));
   const apiKeys = opened.use(new ApiKeyCache(database.sql, cluster));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
       nodes: () => cluster.peers.length + 1,
-      log: logAt,
+      log,
     }),
   );
   const onExceeded = watchExceeded({ database, cluster, metrics, log });
@@ -169,7 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log.warn("a hold is left to the sweeper", { request_id: id, error }),
     pending: {
       folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
-      log: logAt,
+      log,
     },
   });
   opened.use(ledger.pending).replay();
@@ -177,7 +176,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     startSweepLoop(database.sql, {
       renew: ledger.renew,
       onExceeded,
-      log: logAt,
+      log,
     }),
   );
   const openOwnFiles = () =>
@@ -186,7 +185,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       dataDir,
       storage: () => configStore.current.storage,
       address: () => configStore.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
-      log: logAt,
+      log,
     });
   const files = opened.use(await patiently(openOwnFiles));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
@@ -217,7 +216,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ),
   );
   const configs = opened.use(
-    await ConfigVersions.open({ sql, configStore, log: logAt, timing: options.timing?.configs }),
+    await ConfigVersions.open({ sql, configStore, log, timing: options.timing?.configs }),
   );
   const { tasks, worker: steps } = openTasks({
     database,

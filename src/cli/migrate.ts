@@ -11,7 +11,7 @@ export const runMigrate: Command = {
       databaseUrl,
       dataDir,
       waitSeconds,
-      log: (message) => console.error(message),
+      log: { info: (message) => console.error(message) },
     });
     const { applied, functions } = await applyMigrations(database.sql);
     // Also when the queue is a KV file: a later switch to Postgres then needs no right to create tables.

@@ -1,3 +1,4 @@
+import { sleep } from "../lib/timers.ts";
 import type { PasswordCaller } from "../domain/accounts/fair_queue.ts";
 import { knownDevice } from "../domain/accounts/known_devices.ts";
 import { readCookie } from "./cookies.ts";
@@ -55,6 +56,6 @@ export async function countTry(
   ]);
   await throttle.press(target, PRESSURE);
   const waitMs = Math.min(SLOW_MAX_MS, (pressure - SLOW_FROM) * SLOW_STEP_MS);
-  if (waitMs > 0) await new Promise((resume) => setTimeout(resume, waitMs));
+  if (waitMs > 0) await sleep(waitMs);
   return { asker: { client: address }, succeeded: () => throttle.forget(tried) };
 }

@@ -6,6 +6,7 @@ import { Visitor } from "../helpers/visitor.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { median, printTable } from "./load.ts";
 import { openGround, startGateway } from "./servers.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const GOAL = 3;
 const TURNS = 7;
@@ -20,7 +21,7 @@ export async function run(args: string[] = []): Promise<void> {
   await using database = await openDatabase({
     databaseUrl: ground.databaseUrl,
     dataDir: "",
-    log() {},
+    log: noLog,
   });
   const { sql } = database;
   const seededAt = performance.now();

@@ -15,6 +15,7 @@ import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { TASK_RULES } from "../../src/workflows/tasks/verify_tasks.ts";
 import { openLog } from "../../src/platform/telemetry/log.ts";
 import { median, printTable } from "./load.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const CLIENTS = 32;
 /** Enough to see the hundredth; few enough at once that the machine itself does not queue. */
@@ -200,7 +201,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
 
 async function createDatabase(server: string, name: string): Promise<void> {
   const { openDatabase } = await import("../../src/platform/database/postgres.ts");
-  await using maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log() {} });
+  await using maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log: noLog });
   await maintenance.sql.unsafe(`create database ${name}`);
 }
 

@@ -14,6 +14,7 @@ import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";
 import { deliveryWorker } from "../../src/domain/webhooks/sender.ts";
 import { newWebhookSecret, signedHeaders } from "../../src/domain/webhooks/sign.ts";
 import { printTable, takeTurns } from "./load.ts";
+import { noLog, recordLog } from "../helpers/logs.ts";
 
 /** A lane sends 16 at once, so this many receivers make the concurrency. */
 const LANES = 4;
@@ -29,7 +30,7 @@ const DATA = JSON.stringify({
 export async function run(args: string[] = []): Promise<void> {
   const events = Number(args.find((arg) => arg.startsWith("--events="))?.split("=")[1] ?? 3000);
   await using server = await startPostgres({ settings: DURABLE });
-  await using database = await openDatabase({ databaseUrl: server.url, dataDir: "", log() {} });
+  await using database = await openDatabase({ databaseUrl: server.url, dataDir: "", log: noLog });
   await migrate(database.sql);
   const receiver = await startReceiver();
   try {
@@ -95,7 +96,7 @@ async function sendOurs(
       if (outcome !== "delivered") throw new Error(`an event was not taken: ${outcome}`);
       if (++sent === events) allSent.resolve();
     },
-    log: (_level, message, fields) => console.error(message, fields),
+    log: recordLog((_level, message, fields) => console.error(message, fields)),
   });
   const startedAt = performance.now();
   const waiting = ids.map((id) => `dlv_${id.slice(4)}01`);

@@ -8,6 +8,7 @@ import {
   readMigrations,
   SHIPPED_SQL,
 } from "../../src/platform/database/read_sql_files.ts";
+import { noLog } from "./logs.ts";
 
 /** A migrated database of one test's own, gone with the test. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -42,7 +43,7 @@ async function freshOnServer(dataDir: string): Promise<FreshDatabase> {
   return {
     databaseUrl,
     dataDir,
-    open: () => openDatabase({ databaseUrl, dataDir, log() {} }),
+    open: () => openDatabase({ databaseUrl, dataDir, log: noLog }),
     async [Symbol.asyncDispose]() {
       await maintain(server, (sql) => sql`drop database ${sql(name)} with (force)`);
       await Deno.remove(dataDir, { recursive: true });
@@ -66,7 +67,7 @@ async function freshEmbedded(dataDir: string): Promise<FreshDatabase> {
   copyFolder(join(await makeEmbeddedTemplate(), "postgres"), join(dataDir, "postgres"));
   return {
     dataDir,
-    open: () => openDatabase({ dataDir, log() {} }),
+    open: () => openDatabase({ dataDir, log: noLog }),
     [Symbol.asyncDispose]: () => Deno.remove(dataDir, { recursive: true }),
   };
 }
@@ -111,7 +112,7 @@ export async function makeEmbeddedTemplate(): Promise<string> {
   await Deno.mkdir(EMBEDDED_TEMPLATES, { recursive: true });
   const making = await Deno.makeTempDir({ dir: EMBEDDED_TEMPLATES, prefix: "making-" });
   {
-    await using database = await openDatabase({ dataDir: making, log() {} });
+    await using database = await openDatabase({ dataDir: making, log: noLog });
     await migrate(database.sql);
   }
   try {

@@ -23,6 +23,7 @@ import { TASK_RULES } from "../../src/workflows/tasks/verify_tasks.ts";
 import { openLog } from "../../src/platform/telemetry/log.ts";
 import { Admission } from "../../src/upstream/admission.ts";
 import { freshDatabase } from "./fresh_database.ts";
+import { noLog } from "./logs.ts";
 
 /** Everything behind the endpoints of tasks, on the simulator, with a queue that the test plays itself. */
 export interface TaskEngine extends AsyncDisposable {
@@ -52,7 +53,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     file,
     environment: {},
     capabilities: BUILD_CAPABILITIES,
-    log() {},
+    log: noLog,
   });
   let logged = "";
   const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
@@ -68,7 +69,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
       dataDir: store.dataDir,
       storage: () => configStore.current.storage,
       address: () => "http://gateway.test",
-      log() {},
+      log: noLog,
     }),
   );
   const outbound = parts.use(new Outbound());
@@ -84,7 +85,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const admission = new Admission({ adapters: ADAPTERS, onAttempt() {} });
-  const configs = parts.use(await ConfigVersions.open({ sql, configStore, log() {} }));
+  const configs = parts.use(await ConfigVersions.open({ sql, configStore, log: noLog }));
   const { tasks: deps, worker } = openTasks({
     database,
     configStore,

@@ -7,6 +7,7 @@ import { readBody, readJob, readPrompt } from "./read_job.ts";
 import { EXTENSIONS, MIME_TYPES, Renderer } from "./render.ts";
 import { Sounds } from "./sounds.ts";
 import { planSpeech } from "./plan_speech.ts";
+import { sleep } from "../../../src/lib/timers.ts";
 
 /** The simulator's API for what is made in the background, and for speech. */
 export interface Media {
@@ -47,9 +48,7 @@ export function openMedia({ standing, now, ordersNow }: MediaOptions): Media {
     if (refusal !== null) return refusal;
     const job = await readJob(body, prompt, orders, now());
     for (const { role, bytes } of body.inputs) if (role === "audio") sounds.keep(bytes);
-    const late = orders.accept_after === undefined
-      ? null
-      : new Promise((resume) => setTimeout(resume, orders.accept_after));
+    const late = orders.accept_after === undefined ? null : sleep(orders.accept_after);
     // Who closes at once has not accepted yet.
     if (late !== null && orders.accept_and_close) void late.then(() => accept(job));
     else {

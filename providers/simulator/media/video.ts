@@ -3,6 +3,7 @@ import { Canvas, lineHeight, textWidth } from "./canvas.ts";
 import { H264Encoder, type Planes } from "./h264.ts";
 import { avcEntry, avcSample, type Mp4Sample, type Mp4Track, writeMp4 } from "./mp4.ts";
 import { drawPrompt, paletteFrom, WHITE } from "./picture.ts";
+import { sleep } from "../../../src/lib/timers.ts";
 
 /** What a clip shows. The same always looks the same, byte for byte. */
 export interface ClipAsk {
@@ -60,7 +61,7 @@ export async function makeClip(ask: ClipAsk): Promise<Uint8Array<ArrayBuffer>> {
       ticks: at < count - 1 ? 1000 : Math.max(1, Math.round(durationMs * 12) - at * 1000),
       isKey,
     });
-    if (at % PICTURES_AT_ONCE === PICTURES_AT_ONCE - 1) await new Promise((go) => setTimeout(go));
+    if (at % PICTURES_AT_ONCE === PICTURES_AT_ONCE - 1) await sleep(0);
   }
   const picture: Mp4Track = {
     kind: "video",

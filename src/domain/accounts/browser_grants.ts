@@ -4,6 +4,8 @@ import type { CacheVersion, Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 import { mustStillBeSignedIn, type Person } from "./people.ts";
+import { periodic } from "../../lib/timers.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
 /** What a program asks for by opening a browser. */
 export interface GrantRequest {
@@ -99,11 +101,10 @@ export async function takeKey(
 
 /** Drops what nobody fetched. */
 export function startExpiryLoop(sql: Queries): Disposable {
-  const timer = setInterval(() => {
-    sql`delete from browser_grant where expires_at < now()`.catch(() => undefined);
-  }, GRANT_SECONDS * 1000);
-  Deno.unrefTimer(timer);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return periodic(() => sql`delete from browser_grant where expires_at < now()`, {
+    intervalMs: GRANT_SECONDS * 1000,
+    onError: ignoreStorageUnavailable,
+  });
 }
 
 interface Row {

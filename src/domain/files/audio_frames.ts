@@ -1,3 +1,4 @@
+import { concatBytes } from "../../lib/bytes.ts";
 /** Sounds that are nothing but frames, one after the other: their length is written nowhere. */
 export type FrameFormat = "mp3" | "adts";
 
@@ -50,7 +51,7 @@ export async function countSeconds(
     bytes = bytes.slice(Math.min(at, bytes.length));
   };
   for await (const chunk of chunks) {
-    bytes = concat(bytes, chunk);
+    bytes = concatBytes([bytes, chunk]);
     if (isFirst && bytes.length >= 10) {
       isFirst = false;
       skip = id3Length(bytes);
@@ -117,11 +118,4 @@ function readAdtsHead(bytes: Uint8Array, at: number): Frame | null {
 function id3Length(bytes: Uint8Array): number {
   if (bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33) return 0;
   return 10 + (bytes[6]! << 21 | bytes[7]! << 14 | bytes[8]! << 7 | bytes[9]!);
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

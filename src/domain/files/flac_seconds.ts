@@ -1,3 +1,4 @@
+import { concatBytes } from "../../lib/bytes.ts";
 /** Longer than any frame's head. */
 const HEAD_BYTES_MAX = 16;
 /** By chance, inside a frame, bytes look like the head of another about once in 50 MB. */
@@ -44,10 +45,7 @@ class Walk {
 
   /** False when it is of no use to go on. */
   take(chunk: Uint8Array): boolean {
-    const both = new Uint8Array(this.#bytes.length + chunk.length);
-    both.set(this.#bytes);
-    both.set(chunk, this.#bytes.length);
-    this.#bytes = both;
+    this.#bytes = concatBytes([this.#bytes, chunk]);
     if (!this.#isInFrames && !this.#readStart()) return false;
     return !this.#isInFrames || this.#scan(this.#bytes.length - HEAD_BYTES_MAX);
   }

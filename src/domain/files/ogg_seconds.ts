@@ -1,3 +1,4 @@
+import { concatBytes } from "../../lib/bytes.ts";
 import { type OggStream, openOggStream } from "./ogg_streams.ts";
 
 const HEAD_BYTES = 27;
@@ -26,7 +27,7 @@ export async function oggSeconds(chunks: AsyncIterable<Uint8Array>): Promise<num
   const ended: Track[] = [];
   let bytes = new Uint8Array();
   for await (const chunk of chunks) {
-    bytes = concat(bytes, chunk);
+    bytes = concatBytes([bytes, chunk]);
     let at = 0;
     while (true) {
       const page = pageAt(bytes, at);
@@ -101,7 +102,7 @@ function takePage(
     const isHeader = track.stream === null || track.packets < track.stream.headers;
     // Of audio the first bytes tell.
     if (isHeader || track.packet.length < 2) {
-      track.packet = concat(track.packet, page.subarray(at, at + length));
+      track.packet = concatBytes([track.packet, page.subarray(at, at + length)]);
     }
     if (track.packet.length > HEADER_BYTES_MAX) return false;
     at += length;
@@ -116,11 +117,4 @@ function endPacket(track: Track): boolean {
   track.packets++;
   track.packet = new Uint8Array();
   return true;
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

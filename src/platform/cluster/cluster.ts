@@ -1,6 +1,8 @@
 import type { Sql } from "postgres";
 import { newId } from "../../lib/ids.ts";
 import type { Database, Queries } from "../database/database.ts";
+import { sleep } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export type Topic = "api_key" | "account";
 export interface CacheVersion {
@@ -47,7 +49,7 @@ export const DEAD_SECONDS = 10;
 const CHANNEL = "tollgate_change";
 
 export interface ClusterOptions {
-  log: (message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "warn">;
   configVersion: () => string;
   currency: () => string;
   hostId: string;
@@ -145,7 +147,7 @@ class SharedChanges implements Cluster {
          where seen_change < ${number}::bigint
            and seen_at > now() - make_interval(secs => ${DEAD_SECONDS})`;
       if (row.behind === 0) return;
-      await new Promise((resume) => setTimeout(resume, 10));
+      await sleep(10);
     }
   }
 
@@ -184,7 +186,7 @@ class SharedChanges implements Cluster {
       await this.#meet();
       this.#freshUntil = started + FRESH_MS;
     } catch (error) {
-      if (!this.#closed) this.options.log("cannot reach the other nodes", { error });
+      if (!this.#closed) this.options.log.warn("cannot reach the other nodes", { error });
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.#beat(), BEAT_MS);
   }
@@ -215,7 +217,7 @@ class SharedChanges implements Cluster {
     const [was, is] = [isBehind(this.#peers), isBehind(peers)];
     this.#peers = peers;
     if (is && !was) {
-      this.options.log("this node runs an older configuration than its peers", {
+      this.options.log.warn("this node runs an older configuration than its peers", {
         declaration: version,
         newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.configVersion))],
       });

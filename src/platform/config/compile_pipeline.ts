@@ -24,6 +24,8 @@ const STORYBOARD_PROMPT =
 
 const VIDEO_PROMPT = `{{heading}}. {{action}} {{looks}}`;
 
+const NOT_OFFERED = { offered: false } as const;
+
 /** The pipeline of a drama with defaults filled in. The file has been checked before. */
 export function compilePipeline(
   pipeline: gatewayFile.Chain,
@@ -32,18 +34,21 @@ export function compilePipeline(
   const { script, roles, storyboard, video } = pipeline;
   return {
     script: textStage(script, SCRIPT_PROMPT),
-    roles: roles === undefined ? null : textStage(roles, ROLES_PROMPT),
-    storyboard: storyboard === undefined ? null : {
+    roles: roles === undefined ? NOT_OFFERED : { offered: true, ...textStage(roles, ROLES_PROMPT) },
+    storyboard: storyboard === undefined ? NOT_OFFERED : {
+      offered: true,
       model: storyboard.model,
       prompt: storyboard.prompt ?? STORYBOARD_PROMPT,
       sizes: new Map(Object.entries(storyboard.sizes ?? {})),
     },
-    video: video === undefined ? null : {
+    video: video === undefined ? NOT_OFFERED : {
+      offered: true,
       model: video.model,
       prompt: video.prompt ?? VIDEO_PROMPT,
       duration: video.duration ??
         Math.min(...models.get(video.model)!.limits?.durations ?? [DEFAULT_DURATION]),
-      speech: video.speech === undefined ? null : {
+      speech: video.speech === undefined ? NOT_OFFERED : {
+        offered: true,
         model: video.speech.model,
         voices: video.speech.voices ?? models.get(video.speech.model)!.limits?.voices ?? [],
         charactersMax: video.speech.max_characters ?? 300,

@@ -5,6 +5,7 @@ import { type ConfigChange, diffConfigs } from "./diff.ts";
 import { ConfigError, type ConfigIssue, type Path, renderIssues } from "./issues.ts";
 import { type Environment, loadYaml } from "./load.ts";
 import type { Config } from "./config.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** The result of an attempt to load the configuration file. */
 export interface Reload {
@@ -20,11 +21,7 @@ export interface ConfigStoreOptions {
   file: string;
   environment: Environment;
   capabilities: BuildCapabilities;
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** A configuration as written; values of environment variables are not part of it. */
@@ -160,7 +157,7 @@ export class ConfigStore {
     this.#notifyListeners(config);
     if (changes.length > 0) {
       this.#lastChange = this.#last;
-      log("info", "configuration reloaded", {
+      log.info("configuration reloaded", {
         cause,
         version: config.version,
         changes: changes.length,
@@ -177,7 +174,7 @@ export class ConfigStore {
   /** A bug in the compiler must not stop a running gateway: the previous configuration stays active. */
   #rejectAfterBug(cause: Reload["cause"], error: unknown): Reload {
     const message = "could not be compiled because of a bug in this build, not in the file";
-    this.#options.log("error", "configuration compiler failed", {
+    this.#options.log.error("configuration compiler failed", {
       error: error instanceof Error ? error.stack : `${error}`,
     });
     return this.#rejectReload(cause, "", [{ ...WHOLE_FILE, message }]);
@@ -189,7 +186,7 @@ export class ConfigStore {
       try {
         listener(config, this.#text);
       } catch (error) {
-        this.#options.log("error", "configuration listener failed", {
+        this.#options.log.error("configuration listener failed", {
           error: String(error),
         });
       }
@@ -199,7 +196,7 @@ export class ConfigStore {
   #rejectReload(cause: Reload["cause"], source: string, issues: ConfigIssue[]): Reload {
     const { file, log } = this.#options;
     this.#last = this.#recordReload(cause, null, issues, []);
-    log("error", "configuration reload failed, previous configuration stays active", {
+    log.error("configuration reload failed, previous configuration stays active", {
       cause,
       version: this.#current.version,
       errors: issues.filter((issue) => issue.severity === "error").length,
@@ -220,7 +217,7 @@ export class ConfigStore {
   #logWarnings(issues: ConfigIssue[]): void {
     const warnings = issues.filter(({ severity }) => severity === "warning");
     for (const { line, path, message } of warnings.slice(0, LOGGED_MAX)) {
-      this.#options.log("warn", "configuration warning", {
+      this.#options.log.warn("configuration warning", {
         file: this.#options.file,
         line,
         path,

@@ -4,6 +4,7 @@ import { ADAPTERS } from "../../../providers/registry.ts";
 import { ConfigError } from "./issues.ts";
 import { ConfigStore, type ConfigStoreOptions } from "./config_store.ts";
 import type { Config } from "./config.ts";
+import { recordLog } from "../../../test/helpers/logs.ts";
 
 const configFile = (name: string) =>
   `service: { name: ${name} }
@@ -25,7 +26,7 @@ async function openStore(environment: Record<string, string> = {}) {
     file,
     environment,
     capabilities: { adapters: new Map(ADAPTERS), operations: new Set(), requests: new Set() },
-    log: (level, message, fields) => logged.push({ level, message, fields }),
+    log: recordLog((level, message, fields) => logged.push({ level, message, fields })),
   };
   const configStore = await ConfigStore.open(options);
   return {

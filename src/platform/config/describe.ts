@@ -4,6 +4,7 @@ import type {
   Config,
   DramaPipeline,
   Model,
+  OptionalStage,
   Price,
   Provider,
   SignInProvider,
@@ -155,16 +156,23 @@ function describeModel(model: Model): Record<string, unknown> {
 }
 
 function describePipeline(pipeline: DramaPipeline): Record<string, unknown> {
-  const { storyboard, video, shotsMin, shotsAtOnce, ...rest } = pipeline;
+  const { shotsMin, shotsAtOnce, ...rest } = pipeline;
+  const storyboard = ifOffered(pipeline.storyboard);
+  const video = ifOffered(pipeline.video);
   return {
     ...rest,
-    storyboard: storyboard === null
-      ? null
-      : { ...storyboard, sizes: Object.fromEntries(storyboard.sizes) },
-    video,
+    roles: ifOffered(pipeline.roles),
+    storyboard: storyboard && { ...storyboard, sizes: Object.fromEntries(storyboard.sizes) },
+    video: video && { ...video, speech: ifOffered(video.speech) },
     min_shots: shotsMin,
     shots_at_once: shotsAtOnce,
   };
+}
+
+function ifOffered<Stage>(stage: OptionalStage<Stage>): Omit<Stage, "offered"> | null {
+  if (!stage.offered) return null;
+  const { offered: _, ...described } = stage;
+  return described as unknown as Omit<Stage, "offered">;
 }
 
 function describePrice(price: Price): Record<string, unknown> {

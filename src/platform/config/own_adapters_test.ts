@@ -5,6 +5,7 @@ import { BUILD_CAPABILITIES } from "../../app/build_capabilities.ts";
 import { compileConfig } from "./compile.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const SERVICE = `name: Atelier
 base_url: https://api.atelier.example/v2
@@ -133,7 +134,7 @@ Deno.test("a changed provider file is reloaded, and earlier configurations keep 
     file: at.file,
     environment: {},
     capabilities: BUILD_CAPABILITIES,
-    log() {},
+    log: noLog,
   });
   using _watch = watchConfigFile(at.file, configStore);
   const before = configStore.current;

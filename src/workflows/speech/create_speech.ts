@@ -11,6 +11,7 @@ import type { JobStatus, MediaUsage, Submitted } from "../../upstream/media_adap
 import type { MediaCalls, UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { CheckedSpeech } from "./check_speech.ts";
 import { audioMs } from "./audio_duration.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export interface SpeechDeps {
   ledger: Ledger;
@@ -160,24 +161,9 @@ async function outcomeOf(
   let seen = first;
   for (let pace = firstMs;; pace = Math.min(maxMs, pace * 1.5)) {
     if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") return seen;
-    await rest(pace, signal);
+    await sleep(pace, signal);
     seen = await media.look(assignment, id, signal);
   }
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop();
-  });
 }
 
 async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

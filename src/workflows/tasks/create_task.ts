@@ -11,7 +11,7 @@ import type { Queue } from "../../platform/queue/queue.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import { findTask } from "./find_task.ts";
-import { TASK, type TaskRow } from "./task.ts";
+import { TASK, type TaskRow, type TaskStage } from "./task.ts";
 
 /** A request that was checked and priced, and is to become a task. */
 export interface NewTask {
@@ -28,8 +28,8 @@ export interface NewTask {
   /** Version of the declaration it was accepted under. */
   declaration: string;
   callbackUrl: string | null;
-  /** Of chains: their parts, as clients see them. */
-  stages?: unknown;
+  /** Of a pipeline. */
+  stages?: readonly TaskStage[];
   /** How long it may wait for an upstream, and then take. */
   queueSeconds: number;
   deadlineSeconds: number;
@@ -167,7 +167,9 @@ async function write(sql: Queries, orders: readonly Order[], scale: number): Pro
     max_active: order.livingMax,
     hold: { n, ...holdOf(order, scale) },
   })));
-  return [...await sql<Answer[]>`select * from task_create(${doc}::text::json)`];
+  return [
+    ...await sql<Answer[]>`select * from task_create(${doc}::text::json)`,
+  ];
 }
 
 function holdOf(order: Order, scale: number) {

@@ -9,13 +9,13 @@ import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import { handBack, recordCancelSent, recordDownloadFailed } from "./lease.ts";
 import { failLost, findAssignedUpstream } from "./upstream_assignment.ts";
-import type { ClaimedTask, TaskJob } from "./task.ts";
+import type { MediaTask, TaskJob } from "./task.ts";
 import { meterTask } from "./usage.ts";
 
 /** Looks once how an accepted job stands; before that, passes on a wish to cancel it. */
 export async function pollTask(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
   const assignment = await findAssignedUpstream(deps, task);
@@ -35,7 +35,7 @@ export async function pollTask(
 /** What the upstream said to the wish to cancel; null where there is none, or it did not say. */
 async function cancelled(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   signal: AbortSignal,
 ): Promise<JobStatus | null> {
@@ -52,7 +52,7 @@ async function cancelled(
 /** What a look at the job means for its task. */
 export async function conclude(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   seen: JobStatus,
   signal: AbortSignal,
@@ -73,12 +73,12 @@ export async function conclude(
 /** Copies what is not copied yet; then the task is over, and what is there is paid for. */
 export async function succeed(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   seen: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
   signal: AbortSignal,
 ): Promise<NextStep> {
-  const job = task.job as TaskJob;
+  const job = task.job;
   const isRemote = seen.outputs.some((output) => "url" in output);
   const { slots } = deps.downloads;
   const slot = isRemote ? slots.enter(task.account_id, assignment.upstream.provider) : NO_SLOT;
@@ -118,7 +118,7 @@ const NO_SLOT: Disposable = { [Symbol.dispose]() {} };
 
 async function downloadLater(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
   const { retryMs } = deps.downloads.limits;
@@ -130,7 +130,7 @@ async function downloadLater(
 /** Released, or what the upstream billed all the same. One that cancels by itself has failed. */
 async function endCancelled(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   { upstream }: UpstreamAssignment,
   said: MediaUsage | null,
 ): Promise<NextStep> {
@@ -142,13 +142,13 @@ async function endCancelled(
     );
   }
   const isBilled = (said?.durationMs ?? 0) > 0 || (said?.outputs ?? 0) > 0;
-  const job = task.job as TaskJob;
+  const job = task.job;
   const billed = isBilled && said !== null ? meterBilled(task, job, said) : {};
   await finishTask(deps, task, { status: "cancelled", ...billed, upstream });
   return "done";
 }
 
-function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
+function meterBilled(task: MediaTask, job: TaskJob, said: MediaUsage) {
   if (task.type !== "image") return meterTask(task.type, job, [], said);
   const asked = typeof job.parameters.n === "number" ? job.parameters.n : 1;
   const images = Math.min(asked, said.outputs ?? 0);
@@ -157,7 +157,7 @@ function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
 
 async function lookLater(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   progress: number | null,
 ): Promise<NextStep> {

@@ -13,7 +13,7 @@ export async function wakeParent({ database, queue, log }: TaskDeps, id: string)
        where id = ${id} and completed_at is null`;
     queue.ring({ kind: TASK, id });
   } catch (error) {
-    log("warn", "a chain was not told of its part", { task_id: id, error });
+    log.warn("a chain was not told of its part", { task_id: id, error });
   }
 }
 
