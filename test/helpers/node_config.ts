@@ -1,4 +1,4 @@
-/** What nodes of tests serve: pictures and chats of the simulator, at once, for an account without limits. */
+/** Configuration of test nodes: images and chats of the simulator without delay, with high limits. */
 export function nodeConfig(storage: string): string {
   return `
 service: { name: Nodes, currency: EUR, currency_scale: 6 }

@@ -118,7 +118,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       { ...picture, input_images: [`data:image/png;base64,${"A".repeat(3000)}`] },
       "input_images.0",
       "input_images.0 may not be longer than 2048 characters. " +
-      "Send a public https address, or a file id from POST /v1/files.",
+      "Send a public https URL, or a file id from POST /v1/files.",
     ],
     [
       "/v1/images/generations",
@@ -154,7 +154,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       "/v1/videos/generations",
       { model: "video-model", prompt: "x", aspect_ratio: "9:16" },
       "aspect_ratio",
-      "aspect_ratio must be one of 16:9, 1:1 with clip.",
+      "aspect_ratio must be one of 16:9, 1:1 with video-model.",
     ],
     [
       "/v1/audio/speech",

@@ -4,7 +4,14 @@ import { modelsOfPipeline } from "./compile_pipeline.ts";
 import { compileBooks } from "./compile_prices.ts";
 import { compileModel } from "./compile_models.ts";
 import { compileSignIn } from "./compile_sign_in.ts";
-import type * as gatewayFile from "./gateway_file.ts";
+import type {
+  GatewayFile,
+  ModelEntry,
+  PlanEntry,
+  ProviderEntry,
+  RatesEntry,
+  RouteEntry,
+} from "./gateway_file.ts";
 import type { BuildCapabilities } from "./checker.ts";
 import { crossCheck } from "./cross_check.ts";
 import { ConfigError, type ConfigIssue, sortIssues } from "./issues.ts";
@@ -88,22 +95,10 @@ export const DEFAULT_BODY_LIMITS = {
   values: 100_000,
 };
 
-function assemble(file: gatewayFile.GatewayFile, version: string, own: OwnAdapters): Config {
-  const rates = ratesOf(file.limits?.default, {
-    requestsPerMinute: 600,
-    tokensPerMinute: 1_000_000,
-    runningTasks: 20,
-    storageBytes: 10 * 1024 ** 3,
-  });
+function assemble(file: GatewayFile, version: string, own: OwnAdapters): Config {
   const providers = new Map(
     Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider, own)]),
   );
-  const modelsInFile = new Map(file.models.map((model) => [model.id, model]));
-  const models = file.models.map((model) => compileModel(model, providers, modelsInFile));
-  const offered = new Set(
-    models.filter(({ upstreams }) => upstreams.length > 0).map(({ id }) => id),
-  );
-  const missingOf = (model: gatewayFile.Model) => missingFor(model, offered);
   return {
     version,
     files: own.files,
@@ -114,43 +109,11 @@ function assemble(file: gatewayFile.GatewayFile, version: string, own: OwnAdapte
       currencyScale: file.service?.currency_scale ?? 6,
       supportUrl: file.service?.support_url ?? null,
     },
-    storage: {
-      queue: file.storage?.queue ?? "kv",
-      sessions: file.storage?.sessions ?? "kv",
-      files: file.storage?.files ?? "local",
-      s3: bucketOf(file.storage?.s3),
-      uploads: {
-        image: file.storage?.uploads?.image_bytes_max ?? 16 * 1024 * 1024,
-        audio: file.storage?.uploads?.audio_bytes_max ?? 25 * 1024 * 1024,
-        video: file.storage?.uploads?.video_bytes_max ?? 200 * 1024 * 1024,
-        keepDays: file.storage?.uploads?.keep_days ?? 30,
-      },
-      outputs: {
-        urlHours: file.storage?.outputs?.url_hours ?? 24,
-        keepDays: file.storage?.outputs?.keep_days ?? 7,
-      },
-    },
-    requests: {
-      bodyBytesMax: file.limits?.body_bytes_max ?? 32 * 1024 * 1024,
-      bodyBytesTotalMax: file.limits?.body_bytes_total_max ?? DEFAULT_BODY_LIMITS.total,
-      bodyBytesAccountMax: file.limits?.body_bytes_account_max ?? DEFAULT_BODY_LIMITS.account,
-      jsonDepthMax: file.limits?.json_depth_max ?? 64,
-      jsonValuesMax: file.limits?.json_values_max ?? DEFAULT_BODY_LIMITS.values,
-      queueSecondsMax: file.limits?.queue_seconds_max ?? 3600,
-    },
-    plans: new Map(
-      Object.entries({ free: {}, ...file.plans }).map((
-        [id, plan],
-      ) => [id, planOf(id, plan, rates)]),
-    ),
+    storage: storageOf(file.storage),
+    requests: requestLimitsOf(file.limits),
+    plans: plansOf(file),
     providers,
-    models: new Map(
-      models.filter((_, index) => missingOf(file.models[index]!).length === 0)
-        .map((model) => [model.id, model]),
-    ),
-    unavailableModels: file.models.map((model) => ({ model: model.id, missing: missingOf(model) }))
-      .filter(({ missing }) => missing.length > 0)
-      .map(({ model, missing }) => ({ model, reason: `disabled: ${missing.join(", ")}` })),
+    ...modelsOf(file, providers),
     books: compileBooks(file.prices),
     routes: (file.routes ?? standardRoutes(own.capabilities)).map(routeOf),
     webhooks: {
@@ -170,8 +133,70 @@ function assemble(file: gatewayFile.GatewayFile, version: string, own: OwnAdapte
   };
 }
 
+function storageOf(storage: GatewayFile["storage"]): Config["storage"] {
+  return {
+    queue: storage?.queue ?? "kv",
+    sessions: storage?.sessions ?? "kv",
+    files: storage?.files ?? "local",
+    s3: bucketOf(storage?.s3),
+    uploads: {
+      image: storage?.uploads?.image_bytes_max ?? 16 * 1024 * 1024,
+      audio: storage?.uploads?.audio_bytes_max ?? 25 * 1024 * 1024,
+      video: storage?.uploads?.video_bytes_max ?? 200 * 1024 * 1024,
+      keepDays: storage?.uploads?.keep_days ?? 30,
+    },
+    outputs: {
+      urlHours: storage?.outputs?.url_hours ?? 24,
+      keepDays: storage?.outputs?.keep_days ?? 7,
+    },
+  };
+}
+
+function requestLimitsOf(limits: GatewayFile["limits"]): Config["requests"] {
+  return {
+    bodyBytesMax: limits?.body_bytes_max ?? 32 * 1024 * 1024,
+    bodyBytesTotalMax: limits?.body_bytes_total_max ?? DEFAULT_BODY_LIMITS.total,
+    bodyBytesAccountMax: limits?.body_bytes_account_max ?? DEFAULT_BODY_LIMITS.account,
+    jsonDepthMax: limits?.json_depth_max ?? 64,
+    jsonValuesMax: limits?.json_values_max ?? DEFAULT_BODY_LIMITS.values,
+    queueSecondsMax: limits?.queue_seconds_max ?? 3600,
+  };
+}
+
+function plansOf(file: GatewayFile): Config["plans"] {
+  const rates = ratesOf(file.limits?.default, {
+    requestsPerMinute: 600,
+    tokensPerMinute: 1_000_000,
+    runningTasks: 20,
+    storageBytes: 10 * 1024 ** 3,
+  });
+  return new Map(
+    Object.entries({ free: {}, ...file.plans }).map(([id, plan]) => [id, planOf(id, plan, rates)]),
+  );
+}
+
+/** Models with an enabled provider, and those without. */
+function modelsOf(
+  file: GatewayFile,
+  providers: Config["providers"],
+): Pick<Config, "models" | "unavailableModels"> {
+  const entries = new Map(file.models.map((model) => [model.id, model]));
+  const compiled = file.models.map((model) => compileModel(model, providers, entries));
+  const offered = new Set(
+    compiled.filter(({ upstreams }) => upstreams.length > 0).map(({ id }) => id),
+  );
+  const missing = new Map(file.models.map((model) => [model.id, missingFor(model, offered)]));
+  return {
+    models: new Map(
+      compiled.filter(({ id }) => missing.get(id)!.length === 0).map((model) => [model.id, model]),
+    ),
+    unavailableModels: [...missing].filter(([, ids]) => ids.length > 0)
+      .map(([model, ids]) => ({ model, reason: `disabled: ${ids.join(", ")}` })),
+  };
+}
+
 /** The disabled providers of a model that has no other; for a drama, the unavailable models of its pipeline. */
-function missingFor(model: gatewayFile.Model, offered: ReadonlySet<string>): string[] {
+function missingFor(model: ModelEntry, offered: ReadonlySet<string>): string[] {
   if (model.chain !== undefined) {
     return [...new Set(modelsOfPipeline(model.chain).map((use) => use.model))]
       .filter((id) => !offered.has(id));
@@ -180,7 +205,7 @@ function missingFor(model: gatewayFile.Model, offered: ReadonlySet<string>): str
   return [...new Set((model.upstreams ?? []).map(({ provider }) => provider))];
 }
 
-function bucketOf(s3: NonNullable<gatewayFile.GatewayFile["storage"]>["s3"]): Bucket | null {
+function bucketOf(s3: NonNullable<GatewayFile["storage"]>["s3"]): Bucket | null {
   if (s3 === undefined) return null;
   return {
     endpoint: s3.endpoint.replace(/\/$/, ""),
@@ -197,7 +222,7 @@ function nullIfZero(amount: string | undefined): string | null {
   return amount === undefined || /^[0.]*$/.test(amount) ? null : amount;
 }
 
-function ratesOf(rates: gatewayFile.Rates | undefined, otherwise: Rates): Rates {
+function ratesOf(rates: RatesEntry | undefined, otherwise: Rates): Rates {
   return {
     requestsPerMinute: rates?.requests_per_minute ?? otherwise.requestsPerMinute,
     tokensPerMinute: rates?.tokens_per_minute ?? otherwise.tokensPerMinute,
@@ -206,7 +231,7 @@ function ratesOf(rates: gatewayFile.Rates | undefined, otherwise: Rates): Rates 
   };
 }
 
-function planOf(id: string, plan: gatewayFile.Plan, rates: Rates): AccountPlan {
+function planOf(id: string, plan: PlanEntry, rates: Rates): AccountPlan {
   return {
     id,
     name: plan.name ?? id,
@@ -221,7 +246,7 @@ function planOf(id: string, plan: gatewayFile.Plan, rates: Rates): AccountPlan {
   };
 }
 
-function providerOf(id: string, provider: gatewayFile.Provider, own: OwnAdapters): Provider {
+function providerOf(id: string, provider: ProviderEntry, own: OwnAdapters): Provider {
   return {
     id,
     adapter: own.nameOf(provider.adapter),
@@ -234,14 +259,14 @@ function providerOf(id: string, provider: gatewayFile.Provider, own: OwnAdapters
   };
 }
 
-function standardRoutes(capabilities: BuildCapabilities): gatewayFile.Route[] {
+function standardRoutes(capabilities: BuildCapabilities): RouteEntry[] {
   return STANDARD_ROUTES.map((route) => ({
     ...route,
     stage: capabilities.operations.has(route.operation) ? "released" : "planned",
   }));
 }
 
-function routeOf(route: gatewayFile.Route): Route {
+function routeOf(route: RouteEntry): Route {
   return {
     path: route.path,
     operation: route.operation,

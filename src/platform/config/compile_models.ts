@@ -1,13 +1,13 @@
 import { compilePipeline } from "./compile_pipeline.ts";
-import type * as gatewayFile from "./gateway_file.ts";
+import type { ModelEntry, UpstreamEntry } from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
 import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./config.ts";
 
 /** One model: the JSON that clients see, and the private part. */
 export function compileModel(
-  model: gatewayFile.Model,
+  model: ModelEntry,
   providers: ReadonlyMap<string, Provider>,
-  modelsInFile: ReadonlyMap<string, gatewayFile.Model>,
+  entries: ReadonlyMap<string, ModelEntry>,
 ): Model {
   const status = model.status ?? "available";
   const limits = (model.limits ?? {}) as ModelLimits;
@@ -35,7 +35,7 @@ export function compileModel(
       .sort((a, b) => a.priority - b.priority),
     visibility: visibilityOf(model.visible_to),
     onDisconnect: model.on_disconnect ?? "stop",
-    pipeline: model.chain === undefined ? null : compilePipeline(model.chain, modelsInFile),
+    pipeline: model.chain === undefined ? null : compilePipeline(model.chain, entries),
     deadlineSeconds: model.deadline_seconds ?? 1800,
     listJson: JSON.stringify(published),
     detailJson: JSON.stringify({ ...published, limits }),
@@ -44,8 +44,8 @@ export function compileModel(
 }
 
 function upstreamOf(
-  model: gatewayFile.Model,
-  upstream: gatewayFile.Upstream,
+  model: ModelEntry,
+  upstream: UpstreamEntry,
   provider: Provider,
 ): Upstream {
   return {
@@ -59,7 +59,7 @@ function upstreamOf(
   };
 }
 
-function visibilityOf(visible: gatewayFile.Model["visible_to"]): Visibility {
+function visibilityOf(visible: ModelEntry["visible_to"]): Visibility {
   if (visible === undefined) return "everyone";
   return { plans: new Set(visible.plans ?? []), accounts: new Set(visible.accounts ?? []) };
 }

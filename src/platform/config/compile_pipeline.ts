@@ -1,4 +1,4 @@
-import type * as gatewayFile from "./gateway_file.ts";
+import type { ChainEntry, ModelEntry } from "./gateway_file.ts";
 import type { DramaPipeline, TextStage } from "./config.ts";
 
 const SCRIPT_PROMPT =
@@ -28,8 +28,8 @@ const NOT_OFFERED = { offered: false } as const;
 
 /** The pipeline of a drama with defaults filled in. The file has been checked before. */
 export function compilePipeline(
-  pipeline: gatewayFile.Chain,
-  models: ReadonlyMap<string, gatewayFile.Model>,
+  pipeline: ChainEntry,
+  models: ReadonlyMap<string, ModelEntry>,
 ): DramaPipeline {
   const { script, roles, storyboard, video } = pipeline;
   return {
@@ -62,7 +62,7 @@ export function compilePipeline(
 
 const DEFAULT_DURATION = 5;
 
-function textStage(stage: gatewayFile.Chain["script"], prompt: string): TextStage {
+function textStage(stage: ChainEntry["script"], prompt: string): TextStage {
   return {
     model: stage.model,
     prompt: stage.prompt ?? prompt,

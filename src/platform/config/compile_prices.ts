@@ -1,4 +1,4 @@
-import type * as gatewayFile from "./gateway_file.ts";
+import type { GatewayFile, PriceBookEntry, PriceEntry } from "./gateway_file.ts";
 import type { AmountName, Price, PriceBook } from "./config.ts";
 
 const AMOUNTS: readonly AmountName[] = [
@@ -11,7 +11,7 @@ const AMOUNTS: readonly AmountName[] = [
 ];
 
 /** Price books with the prices of their parents copied in, so that a lookup reads one list. */
-export function compileBooks(books: gatewayFile.GatewayFile["prices"]): Map<string, PriceBook> {
+export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBook> {
   const compiled = new Map<string, PriceBook>();
   const compileBook = (id: string): PriceBook => {
     const done = compiled.get(id);
@@ -39,8 +39,8 @@ export function compileBooks(books: gatewayFile.GatewayFile["prices"]): Map<stri
 
 function priceOf(
   book: string,
-  { effective_at }: gatewayFile.PriceBook,
-  entry: gatewayFile.Price,
+  { effective_at }: PriceBookEntry,
+  entry: PriceEntry,
 ): Price {
   const amounts: Partial<Record<AmountName, string>> = {};
   for (const name of AMOUNTS) {

@@ -1,4 +1,4 @@
-import type * as gatewayFile from "./gateway_file.ts";
+import type { SignInProviderEntry } from "./gateway_file.ts";
 import type { SignInProvider } from "./config.ts";
 
 const DEFAULT_NAMES = { github: "GitHub", google: "Google", oidc: "single sign-on" };
@@ -6,7 +6,7 @@ const GOOGLE = "https://accounts.google.com";
 
 /** The enabled sign-in providers: those with a client id and a client secret. */
 export function compileSignIn(
-  providers: readonly gatewayFile.SignInProvider[],
+  providers: readonly SignInProviderEntry[],
 ): ReadonlyMap<string, SignInProvider> {
   return new Map(
     providers.filter((provider) => provider.client_id !== "" && provider.client_secret !== "").map((

@@ -135,7 +135,7 @@ export interface GatewayFile {
    * Default rate limits of accounts, and limits for the size of requests.
    */
   limits?: {
-    default?: Rates;
+    default?: RatesEntry;
     /**
      * Largest JSON body, in bytes.
      */
@@ -165,32 +165,32 @@ export interface GatewayFile {
    * Plans by name. An account without a plan is on `free`, which exists even if it is not configured.
    */
   plans?: {
-    [k: string]: Plan;
+    [k: string]: PlanEntry;
   };
   /**
    * Providers by a name of your choice. Clients never see these names.
    */
   providers: {
-    [k: string]: Provider;
+    [k: string]: ProviderEntry;
   };
   /**
    * The models that clients can use.
    *
    * @minItems 1
    */
-  models: Model[];
+  models: ModelEntry[];
   /**
    * Price books by name. `default` applies unless a plan or an account uses another one.
    */
   prices: {
-    [k: string]: PriceBook;
+    [k: string]: PriceBookEntry;
   };
   /**
    * The endpoints under /v1. Default: all endpoints of this version, with stage released.
    *
    * @minItems 1
    */
-  routes?: Route[];
+  routes?: RouteEntry[];
   /**
    * Delivery of webhook events.
    */
@@ -245,13 +245,13 @@ export interface GatewayFile {
      *
      * @maxItems 20
      */
-    sign_in?: SignInProvider[];
+    sign_in?: SignInProviderEntry[];
   };
 }
 /**
  * Rate limits, and limits for running tasks and stored files.
  */
-export interface Rates {
+export interface RatesEntry {
   /**
    * Requests per minute for each API key. The limit refills continuously. Default in limits.default: 600.
    */
@@ -272,7 +272,7 @@ export interface Rates {
 /**
  * Price book, limits and quotas of the accounts on this plan.
  */
-export interface Plan {
+export interface PlanEntry {
   /**
    * Display name. Default: the key of the plan.
    */
@@ -285,7 +285,7 @@ export interface Plan {
    * The price book that applies.
    */
   price_book?: string;
-  limits?: Rates1;
+  limits?: RatesEntry1;
   /**
    * Monthly quotas. They are used before promotional credit and cash.
    */
@@ -307,7 +307,7 @@ export interface Plan {
 /**
  * Rate limits, and limits for running tasks and stored files.
  */
-export interface Rates1 {
+export interface RatesEntry1 {
   /**
    * Requests per minute for each API key. The limit refills continuously. Default in limits.default: 600.
    */
@@ -328,7 +328,7 @@ export interface Rates1 {
 /**
  * A provider: an AI service that the gateway calls.
  */
-export interface Provider {
+export interface ProviderEntry {
   /**
    * The protocol of the provider: the built-in `simulator`, one of the included adapters, or the path of your own provider file relative to this file, such as `./service.yaml`.
    */
@@ -359,7 +359,7 @@ export interface Provider {
 /**
  * A model: what clients see, and how the gateway serves it.
  */
-export interface Model {
+export interface ModelEntry {
   /**
    * Id that clients use in requests. Do not change it later.
    */
@@ -427,14 +427,14 @@ export interface Model {
     | "final_video"
     | "text_to_speech"
   )[];
-  limits?: ModelLimits;
+  limits?: ModelLimitsEntry;
   /**
    * Upstreams that serve the model, chosen by priority, then by weight. A drama has a `chain` instead.
    *
    * @minItems 1
    * @maxItems 32
    */
-  upstreams?: Upstream[];
+  upstreams?: UpstreamEntry[];
   /**
    * Plans and accounts that can see and use the model. Default: all accounts.
    */
@@ -460,12 +460,12 @@ export interface Model {
    * If a client disconnects during a stream: stop the upstream and charge what was produced, or drain (read the stream to its end and charge all of it).
    */
   on_disconnect?: "stop" | "drain";
-  chain?: Chain;
+  chain?: ChainEntry;
 }
 /**
  * Limits for requests to this model. Clients see them in the model details.
  */
-export interface ModelLimits {
+export interface ModelLimitsEntry {
   /**
    * Allowed durations in seconds.
    *
@@ -528,7 +528,7 @@ export interface ModelLimits {
 /**
  * A provider and its model that can serve requests.
  */
-export interface Upstream {
+export interface UpstreamEntry {
   /**
    * A key of `providers`.
    */
@@ -549,7 +549,7 @@ export interface Upstream {
    * Timeout of one attempt in seconds. Default: the timeout of the provider.
    */
   timeout_seconds?: number;
-  cost?: Cost;
+  cost?: CostEntry;
   /**
    * Fields that are added to the body of every request to the provider, such as { quality: high }. They replace fields of the same name in the request.
    */
@@ -558,7 +558,7 @@ export interface Upstream {
 /**
  * What the provider charges. Clients never see it. Used for margin reports and for the warning about prices below cost.
  */
-export interface Cost {
+export interface CostEntry {
   price?: Amount;
   input_price?: Amount;
   output_price?: Amount;
@@ -567,7 +567,7 @@ export interface Cost {
 /**
  * Pipeline of a drama: the model and the prompt of each stage.
  */
-export interface Chain {
+export interface ChainEntry {
   /**
    * Turns the client's text into scenes with dialogue, one shot each.
    */
@@ -682,7 +682,7 @@ export interface Chain {
 /**
  * A price book: the prices of all models for some plans or accounts.
  */
-export interface PriceBook {
+export interface PriceBookEntry {
   /**
    * Date from which the prices apply. An entry can have its own, later date.
    */
@@ -696,12 +696,12 @@ export interface PriceBook {
    *
    * @minItems 1
    */
-  entries: Price[];
+  entries: PriceEntry[];
 }
 /**
  * The price of a model.
  */
-export interface Price {
+export interface PriceEntry {
   /**
    * A model id.
    */
@@ -743,7 +743,7 @@ export interface Price {
 /**
  * One endpoint.
  */
-export interface Route {
+export interface RouteEntry {
   /**
    * Path under /v1.
    */
@@ -789,7 +789,7 @@ export interface Route {
 /**
  * A sign-in provider: GitHub, Google or any OpenID Connect provider.
  */
-export interface SignInProvider {
+export interface SignInProviderEntry {
   /**
    * Part of the callback URL and of stored identities. Do not change it later.
    */

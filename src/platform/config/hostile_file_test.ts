@@ -152,23 +152,27 @@ Deno.test("the value of an environment variable appears in no issue", () => {
     "canary".repeat(20),
   );
   fc.assert(
-    fc.property(fc.array(fc.nat(places), { minLength: 1, maxLength: 5 }), canary, (spots, held) => {
-      const document = parse(SHIPPED) as Json;
-      const all = placesIn(document);
-      for (const spot of spots) {
-        const { holder, key } = all[spot % all.length]!;
-        holder[key] = spot % 3 === 0
-          ? "${SECRET}"
-          : spot % 3 === 1
-          ? "a ${SECRET} b"
-          : "${NO:-x}${SECRET}";
-      }
-      const source = stringify(document, { aliasDuplicateObjects: false });
-      const { config, issues } = compileText(source, { SECRET: held });
-      const shown = JSON.stringify(issues) + renderIssues("gateway.yaml", source, issues);
-      assert.ok(!shown.toLowerCase().includes("canary"), shown);
-      if (config === null) assert.ok(issues.length > 0);
-    }),
+    fc.property(
+      fc.array(fc.nat(places), { minLength: 1, maxLength: 5 }),
+      canary,
+      (positions, held) => {
+        const document = parse(SHIPPED) as Json;
+        const all = placesIn(document);
+        for (const position of positions) {
+          const { holder, key } = all[position % all.length]!;
+          holder[key] = position % 3 === 0
+            ? "${SECRET}"
+            : position % 3 === 1
+            ? "a ${SECRET} b"
+            : "${NO:-x}${SECRET}";
+        }
+        const source = stringify(document, { aliasDuplicateObjects: false });
+        const { config, issues } = compileText(source, { SECRET: held });
+        const shown = JSON.stringify(issues) + renderIssues("gateway.yaml", source, issues);
+        assert.ok(!shown.toLowerCase().includes("canary"), shown);
+        if (config === null) assert.ok(issues.length > 0);
+      },
+    ),
     { numRuns: RUNS },
   );
 });

@@ -14,7 +14,7 @@ function issue(at: Partial<ConfigIssue>): ConfigIssue {
 }
 
 /** The excerpt's two lines without their gutter. */
-function shown(source: string, at: Partial<ConfigIssue>): [line: string, below: string] {
+function excerptOf(source: string, at: Partial<ConfigIssue>): [line: string, below: string] {
   const [, line, below] = renderIssues("gateway.yaml", source, [issue(at)]).split("\n");
   return [line!.slice(8), below!.slice(8)];
 }
@@ -49,35 +49,35 @@ Deno.test("colors are only there when asked for", () => {
 });
 
 Deno.test("the caret position counts tabs, wide characters and zero-width marks", () => {
-  assert.deepEqual(shown("a:\tb", { column: 4 }), ["a: b", "   ^"]);
-  assert.deepEqual(shown("日本: x", { column: 5 }), ["日本: x", "      ^"]);
-  assert.deepEqual(shown("🚀🚀: x", { column: 7 }), ["🚀🚀: x", "      ^"]);
-  assert.deepEqual(shown("e\u0301: x", { column: 5 }), ["e\u0301: x", "   ^"]);
-  assert.deepEqual(shown("k: 日本", { column: 4, length: 2 }), ["k: 日本", "   ^^^^"]);
+  assert.deepEqual(excerptOf("a:\tb", { column: 4 }), ["a: b", "   ^"]);
+  assert.deepEqual(excerptOf("日本: x", { column: 5 }), ["日本: x", "      ^"]);
+  assert.deepEqual(excerptOf("🚀🚀: x", { column: 7 }), ["🚀🚀: x", "      ^"]);
+  assert.deepEqual(excerptOf("e\u0301: x", { column: 5 }), ["e\u0301: x", "   ^"]);
+  assert.deepEqual(excerptOf("k: 日本", { column: 4, length: 2 }), ["k: 日本", "   ^^^^"]);
 });
 
 Deno.test("a very long line is cut around the issue", () => {
   const source = `${"x".repeat(1_000_000)}BAD${"y".repeat(1_000_000)}`;
-  const [line, below] = shown(source, { column: 1_000_001, length: 3 });
+  const [line, below] = excerptOf(source, { column: 1_000_001, length: 3 });
   assert.ok(line.length < 200);
   assert.ok(line.startsWith("…x") && line.endsWith("y…"));
   assert.equal(line.slice(below.indexOf("^"), below.lastIndexOf("^") + 1), "BAD");
 });
 
 Deno.test("the underline ends with the line, and has at least one caret past its end", () => {
-  assert.deepEqual(shown("name: |", { column: 7, length: Number.MAX_SAFE_INTEGER }), [
+  assert.deepEqual(excerptOf("name: |", { column: 7, length: Number.MAX_SAFE_INTEGER }), [
     "name: |",
     "      ^",
   ]);
-  assert.deepEqual(shown("ab", { column: 3 }), ["ab", "  ^"]);
-  assert.deepEqual(shown("", {}), ["", "^"]);
+  assert.deepEqual(excerptOf("ab", { column: 3 }), ["ab", "  ^"]);
+  assert.deepEqual(excerptOf("", {}), ["", "^"]);
 });
 
 Deno.test("lines are counted as by the parser, and control characters are not printed", () => {
-  assert.deepEqual(shown("a: 1\r\nb: 2\r\n", { line: 2 }), ["b: 2", "^"]);
-  assert.deepEqual(shown("# a\rb\nc: 1", { line: 2 }), ["c: 1", "^"]);
-  assert.deepEqual(shown("\uFEFFa: 1", { column: 4 }), ["a: 1", "   ^"]);
-  assert.deepEqual(shown("a: \x1b[2Jx", { column: 8 }), ["a:  [2Jx", "       ^"]);
+  assert.deepEqual(excerptOf("a: 1\r\nb: 2\r\n", { line: 2 }), ["b: 2", "^"]);
+  assert.deepEqual(excerptOf("# a\rb\nc: 1", { line: 2 }), ["c: 1", "^"]);
+  assert.deepEqual(excerptOf("\uFEFFa: 1", { column: 4 }), ["a: 1", "   ^"]);
+  assert.deepEqual(excerptOf("a: \x1b[2Jx", { column: 8 }), ["a:  [2Jx", "       ^"]);
 });
 
 Deno.test("an issue beyond the end of the text is shown without an excerpt", () => {
@@ -85,7 +85,7 @@ Deno.test("an issue beyond the end of the text is shown without an excerpt", () 
 });
 
 Deno.test("a key written into the file is hidden in every excerpt that shows its line", () => {
-  const covered = (line: string) => shown(line, {})[0];
+  const covered = (line: string) => excerptOf(line, {})[0];
   assert.equal(covered("{ api_key: sk-live-1234, x: 1 }"), "{ api_key: ••••••••••••, x: 1 }");
   assert.equal(covered('    api_key: "sk-live'), '    api_key: "•••••••');
   assert.equal(covered(`"api_key" : 'sk-live' # mine`), `"api_key" : '•••••••' # mine`);

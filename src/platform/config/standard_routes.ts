@@ -1,8 +1,8 @@
-import type * as gatewayFile from "./gateway_file.ts";
+import type { RouteEntry } from "./gateway_file.ts";
 import type { ModelType } from "./model_type_specs.ts";
 
 /** The endpoints of a configuration without `routes`. */
-export const STANDARD_ROUTES: readonly gatewayFile.Route[] = [
+export const STANDARD_ROUTES: readonly RouteEntry[] = [
   { path: "/models", operation: "list_models" },
   { path: "/models/{model_id}", operation: "retrieve_model" },
   { path: "/pricing/models", operation: "list_prices" },
