@@ -3,7 +3,7 @@ import { ConfigError, renderIssues } from "../platform/config/issues.ts";
 import { readConfigText } from "../platform/config/config_store.ts";
 import type { ConfigIssue } from "../platform/config/issues.ts";
 import type { Config } from "../platform/config/config.ts";
-import { BUILD_CAPABILITIES } from "../app/build_capabilities.ts";
+import { buildCapabilities } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Reads and compiles a configuration file as the gateway does at start. */
@@ -18,7 +18,7 @@ export async function compileFile(terminal: Terminal, file: string) {
       file,
       source,
       environment,
-      capabilities: BUILD_CAPABILITIES,
+      capabilities: buildCapabilities(),
       now: Date.now(),
     }));
   } catch (error) {

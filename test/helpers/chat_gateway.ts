@@ -28,13 +28,14 @@ export async function openChatGateway(
     & { cash?: string; config?: string }
     & Pick<
       TestGatewayOptions,
-      "resolve" | "timing"
+      "resolve" | "timing" | "simulator"
     > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
     resolve: options.resolve,
     config: options.config ?? await Deno.readTextFile(CONFIG),
     timing: options.timing,
+    simulator: options.simulator,
   });
   let credits = 0;
   const chatGateway: ChatGateway = {

@@ -1,10 +1,11 @@
 import schema from "../../../schemas/gateway.schema.json" with { type: "json" };
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, compileOrThrow } from "./compile.ts";
 import { ConfigError } from "./issues.ts";
 import { isVisible, priceInForce } from "./config.ts";
 
+const ADAPTERS = openAdapters();
 const SOURCE = `plans: { pro: {} }
 providers:
   sim: { adapter: simulator, api_key: "\${SIM_KEY:-}" }

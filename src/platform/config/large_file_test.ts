@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import process from "node:process";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, type CompiledConfig } from "./compile.ts";
 
 const CAPABILITIES = {
-  adapters: ADAPTERS,
+  adapters: openAdapters(),
   operations: new Set<string>(),
   requests: new Set<string>(),
 };
