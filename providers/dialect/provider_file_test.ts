@@ -23,7 +23,7 @@ Deno.test("a provider.yaml with faults is refused with all of them and their pla
       "    - { status: 400, kind: broken }",
     ].join("\n")).toSorted(),
     [
-      "p.yaml:2:11 /base_url: must be an http or https address without ? and #, such as " +
+      "p.yaml:2:11 /base_url: must be an http or https URL without ? and #, such as " +
       "https://api.example.com/v1",
       'p.yaml:3:7 /auth: the key "header" is missing',
       'p.yaml:3:9 /auth: the key "heder" is unknown. Did you mean "header"?',

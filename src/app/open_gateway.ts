@@ -97,7 +97,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const configStore = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
-    known: buildCapabilities(adapters),
+    capabilities: buildCapabilities(adapters),
     log,
   });
   validateEnvironment(options, configStore.current);

@@ -3,13 +3,13 @@ import { browserTest } from "../helpers/chromium.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { playVideo } from "../helpers/play_video.ts";
 
-const DECLARATION = new URL("../helpers/drama_declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/drama_config.yaml", import.meta.url);
 
 browserTest(
   "a drama's final video plays from end to end, in the asked ratio, with its lines",
   async (browser) => {
     await using gateway = await openMediaGateway({
-      declaration: await Deno.readTextFile(DECLARATION),
+      config: await Deno.readTextFile(CONFIG),
     });
     const { id } = await gateway.submit("/v1/dramas/generations", {
       model: "play",

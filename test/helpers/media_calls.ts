@@ -69,7 +69,7 @@ outbound: { allow_private: true }
     file,
     source,
     environment,
-    known: buildCapabilities(adapters),
+    capabilities: buildCapabilities(adapters),
     now: Date.now(),
   })
     .config;

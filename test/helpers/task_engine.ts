@@ -48,11 +48,11 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const database = parts.use(await store.open());
   const { sql } = database;
   const file = join(store.dataDir, "gateway.yaml");
-  await Deno.copyFile(new URL("./media_declaration.yaml", import.meta.url), file);
+  await Deno.copyFile(new URL("./media_config.yaml", import.meta.url), file);
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: buildCapabilities(),
+    capabilities: buildCapabilities(),
     log: noLog,
   });
   let logged = "";

@@ -13,10 +13,13 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway();
     const { sql } = gateway.gateway.database;
-    const good = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+    const good = await gateway.submit("/v1/images/generations", {
+      model: "image-model",
+      prompt: "x",
+    });
     await gateway.ended(good.id);
     const stuck = await gateway.submit("/v1/videos/generations", {
-      model: "clip",
+      model: "video-model",
       prompt: "[[simulate: seconds=1]] x",
     });
     // As eight broken steps would leave it.
@@ -66,7 +69,10 @@ Deno.test(
 
 Deno.test("task list, show and replay on the command line", STRICT, async () => {
   await using gateway = await openMediaGateway();
-  const { id } = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  const { id } = await gateway.submit("/v1/images/generations", {
+    model: "image-model",
+    prompt: "x",
+  });
   await gateway.ended(id);
   const printed: string[] = [];
   const cli = async (...args: string[]) => {
@@ -84,9 +90,9 @@ Deno.test("task list, show and replay on the command line", STRICT, async () => 
     }
   };
   assert.equal(await cli("list"), 0);
-  assert.match(printed.at(-1)!, new RegExp(`${id} +image +picture +succeeded 100 %`));
+  assert.match(printed.at(-1)!, new RegExp(`${id} +image +image-model +succeeded 100 %`));
   assert.equal(await cli("list", "--problem", "dead"), 0);
-  assert.equal(printed.at(-1), "There are none.");
+  assert.equal(printed.at(-1), "No tasks.");
   assert.equal(await cli("show", id, "--json"), 0);
   assert.equal(JSON.parse(printed.at(-1)!).id, id);
   assert.equal(await cli("replay", id), 1, "over is over");
@@ -103,7 +109,10 @@ Deno.test("tasks look as /openapi.json promises", STRICT, async () => {
     const check = ajv.getSchema(`doc#/components/schemas/${name}`)!;
     assert.ok(check(body), `${name}: ${JSON.stringify(check.errors)} in ${JSON.stringify(body)}`);
   };
-  const task = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  const task = await gateway.submit("/v1/images/generations", {
+    model: "image-model",
+    prompt: "x",
+  });
   follows(task, "Task");
   follows(await gateway.ended(task.id), "Task");
   follows(await (await gateway.get("/v1/tasks")).json(), "TaskList");
@@ -121,8 +130,8 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({
-      declaration: await Deno.readTextFile(
-        new URL("../helpers/drama_declaration.yaml", import.meta.url),
+      config: await Deno.readTextFile(
+        new URL("../helpers/drama_config.yaml", import.meta.url),
       ),
     });
     const drama = await gateway.submit("/v1/dramas/generations", {

@@ -92,13 +92,13 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
 
 Deno.test("a media request that is refused says what would be accepted", STRICT, async () => {
   const text = await Deno.readTextFile(
-    new URL("../helpers/media_declaration.yaml", import.meta.url),
+    new URL("../helpers/media_config.yaml", import.meta.url),
   );
-  const declaration = text.replace("outbound: { allow_private: true }", "");
-  await using gateway = await openMediaGateway({ declaration, cash: "0.01" });
+  const config = text.replace("outbound: { allow_private: true }", "");
+  await using gateway = await openMediaGateway({ config, cash: "0.01" });
   const image = await gateway.upload("me.png", png(8, 8));
   const sound = await gateway.upload("me.wav", wav(1));
-  const picture = { model: "picture", prompt: "x" };
+  const picture = { model: "image-model", prompt: "x" };
   const instead = "A file id from POST /v1/files works too.";
   const cases: readonly [path: string, ...Case][] = [
     [
@@ -118,7 +118,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       { ...picture, input_images: [`data:image/png;base64,${"A".repeat(3000)}`] },
       "input_images.0",
       "input_images.0 may not be longer than 2048 characters. " +
-      "Send a public https address, or a file id from POST /v1/files.",
+      "Send a public https URL, or a file id from POST /v1/files.",
     ],
     [
       "/v1/images/generations",
@@ -152,9 +152,9 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/videos/generations",
-      { model: "clip", prompt: "x", aspect_ratio: "9:16" },
+      { model: "video-model", prompt: "x", aspect_ratio: "9:16" },
       "aspect_ratio",
-      "aspect_ratio must be one of 16:9, 1:1 with clip.",
+      "aspect_ratio must be one of 16:9, 1:1 with video-model.",
     ],
     [
       "/v1/audio/speech",
@@ -171,7 +171,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/chat/completions",
-      { model: "picture", messages: [{ role: "user", content: "hi" }] },
+      { model: "image-model", messages: [{ role: "user", content: "hi" }] },
       "model",
       "picture is an image model, not a chat model. GET /v1/models?type=chat lists chat models.",
     ],
@@ -207,7 +207,7 @@ prices:
 `;
 
 Deno.test("402 names the image where it is most of what a chat may cost", STRICT, async () => {
-  await using gateway = await openChatGateway({ cash: "0.01", declaration: VISION });
+  await using gateway = await openChatGateway({ cash: "0.01", config: VISION });
   const url = `data:image/png;base64,${pngHead(1, 1)}`;
   const content = [{ type: "text", text: "Hi" }, { type: "image_url", image_url: { url } }];
   const hint = async (model: string, max_tokens: number) => {

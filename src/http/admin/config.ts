@@ -17,23 +17,23 @@ export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
       })),
     ];
     return sendJson(
-      JSON.stringify({ ...state(configStore), nodes, plan: describeConfig(configStore.current) }),
+      JSON.stringify({ ...state(configStore), nodes, config: describeConfig(configStore.current) }),
     );
   };
 }
 
-/** POST /admin/v1/config/reload: activates the file, or 400 with all its errors. */
+/** POST /admin/v1/config/reload: reloads the configuration file, or answers 400 with every error. */
 export function reloadConfig({ configStore }: AdminDeps): Endpoint {
   return async function reloadConfig() {
     const reload = await configStore.reload("api");
     if (!reload.ok) {
-      const errors = reload.faults.filter(({ severity }) => severity === "error").length;
+      const errors = reload.issues.filter(({ severity }) => severity === "error").length;
       throw new ApiError(
         "invalid_value",
         `The configuration has ${errors} ${
           errors === 1 ? "error" : "errors"
         }. The previous configuration is still active.`,
-        { detail: { faults: reload.faults } },
+        { detail: { issues: reload.issues } },
       );
     }
     return sendJson(JSON.stringify(state(configStore)));

@@ -1,5 +1,5 @@
 import { renderChanges } from "../../../platform/config/diff.ts";
-import type { ConfigFault } from "../../../platform/config/faults.ts";
+import type { ConfigIssue } from "../../../platform/config/issues.ts";
 import type { Reload } from "../../../platform/config/config_store.ts";
 import type { SiteContext } from "../../context.ts";
 import { Badge, Form, Notice } from "../../parts.tsx";
@@ -28,8 +28,8 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
         note: configVersion === current.version ? "" : isAhead ? "newer" : "older",
       })),
     ];
-    const errors = last.faults.filter(({ severity }) => severity === "error");
-    const warnings = last.faults.filter(({ severity }) => severity === "warning");
+    const errors = last.issues.filter(({ severity }) => severity === "error");
+    const warnings = last.issues.filter(({ severity }) => severity === "warning");
     return sendConsole(
       c,
       { section: "declaration", title: "Declaration" },
@@ -95,9 +95,9 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
             <Faults faults={warnings} title={plural(warnings.length, "warning")} />
           </section>
         )}
-        {current.withheld.length > 0 && (
+        {current.unavailableModels.length > 0 && (
           <TableCard title="Models not offered" columns={["Model", "Why"]}>
-            {current.withheld.map(({ model, reason }) => (
+            {current.unavailableModels.map(({ model, reason }) => (
               <tr>
                 <td data-label="Model" class="mono">{model}</td>
                 <td data-label="Why">{reason}</td>
@@ -131,8 +131,8 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
 /** POST /console/operator/declaration/reload */
 export function reloadConfiguration({ configStore }: ConsoleDeps) {
   return async function reloadDeclaration(c: SiteContext): Promise<Response> {
-    const { ok, changes, faults } = await configStore.reload("api");
-    const errors = faults.filter(({ severity }) => severity === "error").length;
+    const { ok, changes, issues } = await configStore.reload("api");
+    const errors = issues.filter(({ severity }) => severity === "error").length;
     return seeOtherWith(
       c,
       PATH,
@@ -146,7 +146,7 @@ export function reloadConfiguration({ configStore }: ConsoleDeps) {
   };
 }
 
-function Faults({ faults, title }: { faults: readonly ConfigFault[]; title: string }) {
+function Faults({ faults, title }: { faults: readonly ConfigIssue[]; title: string }) {
   return (
     <div class="stack-s">
       <h3>{title}</h3>
