@@ -175,10 +175,10 @@ Deno.test(
       if (from === to) return;
       const reference = newId("req");
       const amount = String(1 + Math.floor(Math.random() * 5));
-      const legs = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
+      const allocations = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
         .sort((a, b) => a.account < b.account ? -1 : 1);
       await nodes.databases[at % 2]!.sql.begin(async (tx) => {
-        for (const leg of legs) {
+        for (const leg of allocations) {
           await adjustBalance(tx, { ...leg, reference, reason: "bank test" });
         }
       });

@@ -14,7 +14,7 @@ interface Row {
   kind: string;
   unit: string;
   amount: string;
-  pot: string;
+  bucket: string;
   hold_id: string | null;
   reference: string | null;
   reason: string | null;
@@ -69,7 +69,7 @@ function line(row: Row): string {
     row.kind,
     row.unit,
     trimDecimal(row.amount, row.unit === "money" ? 2 : 0),
-    row.pot,
+    row.bucket,
     row.hold_id ?? "",
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),
