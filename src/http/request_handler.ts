@@ -158,7 +158,7 @@ export class RequestHandler {
     }
     const apiError = toApiError(error);
     exchange.refusal = apiError.code;
-    this.deps.metrics.refusals.inc({ code: apiError.code });
+    this.deps.metrics.apiErrors.inc({ code: apiError.code });
     if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
     if (apiError.status >= 500 && apiError.status !== 501 && apiError.cause !== undefined) {
       this.deps.log.error("request failed", {

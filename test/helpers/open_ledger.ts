@@ -62,9 +62,9 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const cluster = parts.use(
     await joinCluster(database, {
       log: noLog,
-      declaration: () => "test",
+      configVersion: () => "test",
       currency: () => "EUR",
-      home: "test",
+      hostId: "test",
       queue: "kv",
     }),
   );

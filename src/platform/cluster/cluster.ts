@@ -16,9 +16,9 @@ export type Listener = (topic: Topic, subject: string) => void;
 export interface Peer {
   readonly id: string;
   /** Where it keeps what is its own: a folder of a machine. */
-  readonly home: string | null;
+  readonly hostId: string | null;
   readonly queue: string | null;
-  readonly declaration: string | null;
+  readonly configVersion: string | null;
   /** Its declaration was first seen after the one this node serves. */
   readonly isAhead: boolean;
 }
@@ -33,11 +33,11 @@ export interface Cluster extends AsyncDisposable {
   /** Inside the transaction that makes the change. */
   record(sql: Queries, topic: Topic, subject: string): Promise<CacheVersion>;
   /** After that transaction: waits until no node can still act on the old state. */
-  settle(mark: CacheVersion): Promise<void>;
+  awaitPeers(mark: CacheVersion): Promise<void>;
   /** Who else lived when this node last looked, two seconds ago at most unless the database is away. */
   readonly peers: readonly Peer[];
   /** False when this node may have missed something: then nothing remembered counts. `now` as `performance.now()`. */
-  isFresh(now: number): boolean;
+  isCacheValid(now: number): boolean;
 }
 
 /** How often a node says that it lives; also the longest a lost notification stays unnoticed. */
@@ -50,12 +50,12 @@ const CHANNEL = "tollgate_change";
 
 export interface ClusterOptions {
   log: Pick<Log, "warn">;
-  declaration: () => string;
+  configVersion: () => string;
   currency: () => string;
-  home: string;
+  hostId: string;
   queue: string;
   /** Repeats a step that the database could not serve; left out, it is tried once. */
-  patiently?: <T>(step: () => Promise<T>) => Promise<T>;
+  withRetry?: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
 /** The embedded database has one node: what it changes, it knows. */
@@ -72,12 +72,12 @@ class LocalChanges implements Cluster {
     return Promise.resolve({ number: "0", topic, subject });
   }
 
-  settle({ topic, subject }: CacheVersion): Promise<void> {
+  awaitPeers({ topic, subject }: CacheVersion): Promise<void> {
     for (const listener of this.#listeners) listener(topic, subject);
     return Promise.resolve();
   }
 
-  isFresh(): boolean {
+  isCacheValid(): boolean {
     return true;
   }
 
@@ -106,7 +106,7 @@ class SharedChanges implements Cluster {
       with newest as (select coalesce(max(number), 0) as seen from change),
            gone as (delete from node where seen_at < now() - interval '1 day')
       insert into node (id, seen_at, seen_change, declaration, currency)
-      select ${this.nodeId}, now(), seen, ${this.options.declaration()}, ${this.options.currency()}
+      select ${this.nodeId}, now(), seen, ${this.options.configVersion()}, ${this.options.currency()}
         from newest
       -- The start may repeat this when it lost its connection after it was done.
       on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change
@@ -138,7 +138,7 @@ class SharedChanges implements Cluster {
     return { number: row.number, topic, subject };
   }
 
-  async settle({ number }: CacheVersion): Promise<void> {
+  async awaitPeers({ number }: CacheVersion): Promise<void> {
     await this.#beat();
     const patience = performance.now() + (DEAD_SECONDS + 5) * 1000;
     while (performance.now() < patience) {
@@ -151,7 +151,7 @@ class SharedChanges implements Cluster {
     }
   }
 
-  isFresh(now: number): boolean {
+  isCacheValid(now: number): boolean {
     return now < this.#freshUntil;
   }
 
@@ -193,8 +193,8 @@ class SharedChanges implements Cluster {
 
   /** Says that this node lives and what it serves, and looks who else does. */
   async #meet(): Promise<void> {
-    const { home, queue } = this.options;
-    const version = this.options.declaration();
+    const { hostId, queue } = this.options;
+    const version = this.options.configVersion();
     if (version !== this.#declared) {
       await this.sql`insert into declaration (version) values (${version}) on conflict do nothing`;
     }
@@ -202,10 +202,10 @@ class SharedChanges implements Cluster {
       with me as (
         insert into node (id, seen_at, seen_change, declaration, currency, home, queue)
         values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${version},
-                ${this.options.currency()}, ${home}, ${queue})
+                ${this.options.currency()}, ${hostId}, ${queue})
         on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change,
           declaration = excluded.declaration, home = excluded.home, queue = excluded.queue)
-      select id, home, queue, node.declaration, coalesce(theirs.first_at > mine.first_at, false) as "isAhead"
+      select id, home as "hostId", queue, node.declaration as "configVersion", coalesce(theirs.first_at > mine.first_at, false) as "isAhead"
         from node
         left join declaration theirs on theirs.version = node.declaration
         left join declaration mine on mine.version = ${version}
@@ -217,7 +217,7 @@ class SharedChanges implements Cluster {
     if (is && !was) {
       this.options.log.warn("this node runs an older declaration than its peers", {
         declaration: version,
-        newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.declaration))],
+        newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.configVersion))],
       });
     }
   }
@@ -240,6 +240,6 @@ export function isBehind(peers: readonly Peer[]): boolean {
 export async function joinCluster(database: Database, options: ClusterOptions): Promise<Cluster> {
   if (database.kind === "embedded") return new LocalChanges();
   const changes = new SharedChanges(database.sql, options);
-  const { patiently = (step) => step() } = options;
-  return await patiently(() => changes.open());
+  const { withRetry = (step) => step() } = options;
+  return await withRetry(() => changes.open());
 }

@@ -56,13 +56,13 @@ export class GraphileQueue implements Queue {
     this.#options = options;
   }
 
-  async enlist(sql: Queries, message: JobMessage, delayMs = 0): Promise<void> {
+  async enqueueInTransaction(sql: Queries, message: JobMessage, delayMs = 0): Promise<void> {
     await addJobs(sql, [{ message, delayMs }]);
     if (this.#enlisted.size >= ENLISTED_MAX) this.#enlisted.clear();
     if (delayMs <= 0) this.#enlisted.add(keyOf(message));
   }
 
-  ring(message: JobMessage, delayMs = 0): void {
+  notify(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     const key = keyOf(message);
     if (delayMs <= 0 && this.#enlisted.delete(key)) return;
@@ -78,16 +78,16 @@ export class GraphileQueue implements Queue {
     this.#adding ??= this.#add();
   }
 
-  start(workers: ReadonlyMap<string, JobHandler>): void {
+  start(handlers: ReadonlyMap<string, JobHandler>): void {
     const { onStep, log } = this.#options;
     this.#runner = new Runner({
-      workers,
-      again: (message, delayMs) => this.ring(message, delayMs),
+      handlers,
+      requeue: (message, delayMs) => this.notify(message, delayMs),
       log,
       ...(onStep === undefined ? {} : { onStep }),
     });
-    for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner);
-    const kinds = [...workers.keys()];
+    for (const [kind, { slots }] of handlers) this.#listen(kind, slots, this.#runner);
+    const kinds = [...handlers.keys()];
     this.#removing = periodic(() => this.#removeDead(kinds), {
       intervalMs: this.#options.removeEveryMs ?? REMOVE_EVERY_MS,
       startsAtOnce: true,
@@ -114,8 +114,8 @@ export class GraphileQueue implements Queue {
     return this.#runner?.depth() ?? [];
   }
 
-  ailment(): Promise<string | null> {
-    return Promise.resolve(this.#runner?.ailment() ?? null);
+  problem(): Promise<string | null> {
+    return Promise.resolve(this.#runner?.problem() ?? null);
   }
 
   /** One statement at a time; what is rung meanwhile goes into the next one together. */

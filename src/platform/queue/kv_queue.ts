@@ -43,22 +43,22 @@ export class KvQueue implements Queue {
   }
 
   /** This queue is not in Postgres: there is nothing to take part in. */
-  enlist(_sql: Queries, _message: JobMessage): Promise<void> {
+  enqueueInTransaction(_sql: Queries, _message: JobMessage): Promise<void> {
     return Promise.resolve();
   }
 
-  ring(message: JobMessage, delayMs = 0): void {
+  notify(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     if (delayMs <= 0 && this.#runner?.hasRoom(message.kind) && this.#runner.offer(message)) return;
     const ringing = this.#enqueue(message, delayMs).finally(() => this.#ringing.delete(ringing));
     this.#ringing.add(ringing);
   }
 
-  start(workers: ReadonlyMap<string, JobHandler>): void {
+  start(handlers: ReadonlyMap<string, JobHandler>): void {
     const { onStep, log } = this.options;
     this.#runner = new Runner({
-      workers,
-      again: (message, delayMs) => this.ring(message, delayMs),
+      handlers,
+      requeue: (message, delayMs) => this.notify(message, delayMs),
       log,
       ...(onStep === undefined ? {} : { onStep }),
     });
@@ -73,8 +73,8 @@ export class KvQueue implements Queue {
     return this.#runner?.depth() ?? [];
   }
 
-  ailment(): Promise<string | null> {
-    return Promise.resolve(this.#failure ?? this.#runner?.ailment() ?? null);
+  problem(): Promise<string | null> {
+    return Promise.resolve(this.#failure ?? this.#runner?.problem() ?? null);
   }
 
   async #enqueue(message: JobMessage, delayMs: number): Promise<void> {

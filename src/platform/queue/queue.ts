@@ -28,15 +28,15 @@ export interface Queue extends AsyncDisposable {
   /** Whether `enlist` writes: then work is made in a transaction, and its job with it. */
   readonly isInPostgres: boolean;
   /** Inside the transaction that makes the work: a queue that lives in Postgres adds its job here. */
-  enlist(sql: Queries, message: JobMessage, delayMs?: number): Promise<void>;
+  enqueueInTransaction(sql: Queries, message: JobMessage, delayMs?: number): Promise<void>;
   /** After that transaction: a queue beside Postgres rings here. Never throws; the sweeper makes good. */
-  ring(message: JobMessage, delayMs?: number): void;
+  notify(message: JobMessage, delayMs?: number): void;
   /** Starts the one listener and the sweeper. Disposing waits for the steps that run. */
-  start(workers: ReadonlyMap<string, JobHandler>): void;
+  start(handlers: ReadonlyMap<string, JobHandler>): void;
   /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
   catchUp(patienceMs: number): Promise<void>;
   /** What waits and runs in this process, for metrics. */
   depth(): readonly { kind: string; waiting: number; running: number }[];
   /** Why it cannot work now; null when it can. */
-  ailment(): Promise<string | null>;
+  problem(): Promise<string | null>;
 }

@@ -4,9 +4,9 @@ import { sleep } from "../../lib/timers.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export interface RunnerOptions {
-  workers: ReadonlyMap<string, JobHandler>;
+  handlers: ReadonlyMap<string, JobHandler>;
   /** A step asks to be looked at again. */
-  again(message: JobMessage, delayMs: number): void;
+  requeue(message: JobMessage, delayMs: number): void;
   /** A step took so long and ended so. */
   onStep?(kind: string, ms: number, outcome: "done" | "again" | "broke"): void;
   log: Pick<Log, "warn" | "error">;
@@ -59,7 +59,7 @@ export class Runner implements AsyncDisposable {
 
   constructor(private readonly options: RunnerOptions) {
     this.#lanes = new Map(
-      [...options.workers].map(([kind, worker]) => [kind, new Lane(kind, worker)]),
+      [...options.handlers].map(([kind, worker]) => [kind, new Lane(kind, worker)]),
     );
     this.#plan(0);
   }
@@ -101,7 +101,7 @@ export class Runner implements AsyncDisposable {
   }
 
   /** Why lost bells would not be made good now. */
-  ailment(): string | null {
+  problem(): string | null {
     if (this.#sweepFailure !== null) return this.#sweepFailure;
     return performance.now() - this.#sweptAt > SWEEP_STALE_MS
       ? "nobody has looked for due work for a while"
@@ -145,7 +145,7 @@ export class Runner implements AsyncDisposable {
     if (wasRung || (next !== null && next !== "done" && next.againInMs <= 0)) {
       this.offer({ kind: lane.kind, id });
     } else if (next !== null && next !== "done") {
-      this.options.again({ kind: lane.kind, id }, next.againInMs);
+      this.options.requeue({ kind: lane.kind, id }, next.againInMs);
     }
     this.#fill(lane);
     if (this.#isQuiet()) this.#idle?.();

@@ -76,10 +76,10 @@ export async function createSubtasks(
       on conflict (parent_id, part, attempt) where parent_id is not null do nothing
       returning id`;
     const messages = made.map(({ id }): JobMessage => ({ kind: TASK, id }));
-    for (const message of messages) await queue.enlist(sql, message);
+    for (const message of messages) await queue.enqueueInTransaction(sql, message);
     return [messages, await noteStanding(sql, drama, standing)];
   });
-  for (const bell of bells) queue.ring(bell);
+  for (const bell of bells) queue.notify(bell);
   return { againInMs };
 }
 

@@ -22,10 +22,10 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
     const { current, lastReload: last, lastChange: change } = configStore;
     const nodes = [
       { id: cluster.nodeId, declaration: current.version, note: "this one" },
-      ...cluster.peers.map(({ id, declaration, isAhead }) => ({
+      ...cluster.peers.map(({ id, configVersion, isAhead }) => ({
         id,
-        declaration,
-        note: declaration === current.version ? "" : isAhead ? "newer" : "older",
+        declaration: configVersion,
+        note: configVersion === current.version ? "" : isAhead ? "newer" : "older",
       })),
     ];
     const errors = last.faults.filter(({ severity }) => severity === "error");
