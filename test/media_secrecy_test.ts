@@ -52,6 +52,9 @@ function repliesOf({ cases: [first] }: RecordedMediaFile, recorded: RecordedJob)
       .flatMap(({ exchanges = [] }) => exchanges.map(({ reply }) => reply));
   const submission = repliesTo(recorded, "submit");
   if (recorded.steps.some((step) => step.do === "submit" && step.fails !== undefined)) {
+    // A provider that can be asked says that it does not have the job.
+    const missing = repliesTo(recorded, "find");
+    if (missing.length > 0) return [...submission, ...missing];
     return Array.from({ length: ROUNDS }, () => submission).flat();
   }
   return [

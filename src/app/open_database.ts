@@ -27,8 +27,8 @@ export async function openMigratedDatabase(
   const waiting = { describe: database.describe, waitSeconds, log };
   const withRetry: WithStartupRetry = (step) =>
     inDataDir(dataDir, () => waitForDatabase(waiting, step));
-  const { applied } = await withRetry(() => migrate(database.sql));
-  if (applied.length > 0) log.info("database migrated", { applied });
+  const { applied, functions } = await withRetry(() => migrate(database.sql));
+  if (applied.length + functions.length > 0) log.info("database migrated", { applied, functions });
   opened.move();
   return { database, withRetry };
 }

@@ -76,7 +76,12 @@ export function openTasks(
     ),
     watch: new TaskWatch({
       versions: (ids) => taskVersions(database.sql, ids),
-      rows: (ids) => tasksById(database.sql, ids),
+      rows: (ids) =>
+        tasksById(
+          database.sql,
+          ids,
+          (task_id, error) => log.error("stored task unreadable", { task_id, error }),
+        ),
     }),
     timing: { ...SUBMISSION_TIMING, ...timing },
     plan: (declaration) => configs.of(declaration),

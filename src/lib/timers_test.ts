@@ -9,14 +9,18 @@ Deno.test("sleep resolves after its time and leaves nothing at its signal", stri
   assert.ok(performance.now() - startedAt >= 18);
 });
 
-Deno.test("sleep rejects with the signal's reason, also when that aborted before", strict, async () => {
-  const stop = new AbortController();
-  const sleeping = sleep(60_000, stop.signal);
-  const reason = new Error("stopped");
-  stop.abort(reason);
-  await assert.rejects(sleeping, (error) => error === reason);
-  await assert.rejects(sleep(60_000, stop.signal), (error) => error === reason);
-});
+Deno.test(
+  "sleep rejects with the signal's reason, also when that aborted before",
+  strict,
+  async () => {
+    const stop = new AbortController();
+    const sleeping = sleep(60_000, stop.signal);
+    const reason = new Error("stopped");
+    stop.abort(reason);
+    await assert.rejects(sleeping, (error) => error === reason);
+    await assert.rejects(sleep(60_000, stop.signal), (error) => error === reason);
+  },
+);
 
 Deno.test("withTimeout passes on what its work results in", strict, async () => {
   const never = () => assert.fail("no timeout");
@@ -28,12 +32,16 @@ Deno.test("withTimeout passes on what its work results in", strict, async () => 
   );
 });
 
-Deno.test("withTimeout gives the fallback in time and ignores a later rejection", strict, async () => {
-  const work = Promise.withResolvers<string>();
-  assert.equal(await withTimeout(work.promise, 5, () => "late"), "late");
-  work.reject(new Error("too late to matter"));
-  await sleep(0);
-});
+Deno.test(
+  "withTimeout gives the fallback in time and ignores a later rejection",
+  strict,
+  async () => {
+    const work = Promise.withResolvers<string>();
+    assert.equal(await withTimeout(work.promise, 5, () => "late"), "late");
+    work.reject(new Error("too late to matter"));
+    await sleep(0);
+  },
+);
 
 Deno.test("withTimeout rejects with what its fallback throws", strict, async () => {
   const work = Promise.withResolvers<void>();
@@ -70,32 +78,36 @@ Deno.test("a round that throws is reported, and the next one comes", strict, asy
   assert.deepEqual(errors.map(String), ["Error: at once", "Error: later"]);
 });
 
-Deno.test("what onError throws is an unhandled rejection and does not end the loop", strict, async () => {
-  const unhandled = Promise.withResolvers<unknown>();
-  const onRejection = (event: PromiseRejectionEvent) => {
-    event.preventDefault();
-    unhandled.resolve(event.reason);
-  };
-  globalThis.addEventListener("unhandledrejection", onRejection);
-  let rounds = 0;
-  const enough = Promise.withResolvers<void>();
-  const unexpected = new Error("not foreseen");
-  {
-    await using _loop = periodic(() => {
-      if (++rounds === 1) throw unexpected;
-      enough.resolve();
-    }, {
-      intervalMs: 1,
-      onError: (error) => {
-        throw error;
-      },
-      keepsProcessAlive: true,
-    });
-    await enough.promise;
-    assert.equal(await unhandled.promise, unexpected);
-  }
-  globalThis.removeEventListener("unhandledrejection", onRejection);
-});
+Deno.test(
+  "what onError throws is an unhandled rejection and does not end the loop",
+  strict,
+  async () => {
+    const unhandled = Promise.withResolvers<unknown>();
+    const onRejection = (event: PromiseRejectionEvent) => {
+      event.preventDefault();
+      unhandled.resolve(event.reason);
+    };
+    globalThis.addEventListener("unhandledrejection", onRejection);
+    let rounds = 0;
+    const enough = Promise.withResolvers<void>();
+    const unexpected = new Error("not foreseen");
+    {
+      await using _loop = periodic(() => {
+        if (++rounds === 1) throw unexpected;
+        enough.resolve();
+      }, {
+        intervalMs: 1,
+        onError: (error) => {
+          throw error;
+        },
+        keepsProcessAlive: true,
+      });
+      await enough.promise;
+      assert.equal(await unhandled.promise, unexpected);
+    }
+    globalThis.removeEventListener("unhandledrejection", onRejection);
+  },
+);
 
 Deno.test("disposal waits for the round that runs and drops its error", strict, async () => {
   const started = Promise.withResolvers<void>();

@@ -82,7 +82,6 @@ export type Submitted =
   /** Done at once; there is nothing to poll. */
   | { readonly id: null; readonly seen: JobStatus };
 
-
 /**
  * Jobs of one type, whose answer is a file. Plain data in, plain data out, like every adapter; functions
  * may be async because an expression of a declared provider is, never because they wait for anything.

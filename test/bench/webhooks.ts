@@ -74,7 +74,7 @@ async function sendOurs(
       select id, owner, 'task_' || id, 'task.succeeded', ${DATA}
         from unnest(${ids}::text[], ${owners}::text[]) as e (id, owner)
       returning id, account_id)
-    insert into webhook_delivery (id, event_id, account_id, url, lane, wake_at)
+    insert into webhook_delivery (id, event_id, account_id, url, destination, wake_at)
     select 'dlv_' || substr(id, 5) || '01', id, account_id, ${url}, account_id || '/' || ${host}::text,
            now()
       from made`;

@@ -137,7 +137,7 @@ Deno.test(
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
     const { id } = await engine.submit({ model: "picture" });
-    for (const phase of ["submit", "submitting", "accepted", "copying", "chained"]) {
+    for (const phase of ["submit", "submitting", "accepted", "copying", "pipeline"]) {
       await sql`
       update task set phase = ${phase}, upstream_id = 'u', wake_at = now() - interval '1 second',
                       lease_until = now() - interval '1 second' where id = ${id}`;

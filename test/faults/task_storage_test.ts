@@ -77,7 +77,8 @@ Deno.test("Postgres goes away and comes back while tasks run: each ends once", S
     return res.status === 200;
   }, 60);
   for (const id of ids) {
-    const done = await gateway.ended(id, 60);
+    // A submission that was cut is looked for until the upstream could no longer accept it.
+    const done = await gateway.ended(id, 180);
     assert.equal(done.status, "succeeded", JSON.stringify(done));
     assert.equal(done.output.length, 2);
     assert.equal(done.charge.settled, "0.08");

@@ -3,7 +3,11 @@ import { dirname, join } from "node:path";
 import postgres from "postgres";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Database, openDatabase } from "../../src/platform/database/postgres.ts";
-import { readMigrations } from "../../src/platform/database/read_migrations.ts";
+import {
+  readFunctions,
+  readMigrations,
+  SHIPPED_SQL,
+} from "../../src/platform/database/read_sql_files.ts";
 import { noLog } from "./logs.ts";
 
 /** A migrated database of one test's own, gone with the test. */
@@ -90,7 +94,7 @@ export async function makeServerTemplate(server: string): Promise<string> {
     const making = `${name}_making`;
     await sql`drop database if exists ${sql(making)} with (force)`;
     await sql`create database ${sql(making)}`;
-    await maintain(urlOf(server, making), migrate);
+    await maintain(urlOf(server, making), (database) => migrate(database));
     await sql`alter database ${sql(making)} rename to ${sql(name)}`;
   });
   return name;
@@ -130,9 +134,13 @@ async function removeOldTemplates(): Promise<void> {
   }
 }
 
-/** Changes with any migration, so a template made by older code is never used. */
+/** Changes with any file of SQL, so a template made by older code is never used. */
 async function fingerprint(made = ""): Promise<string> {
-  const text = made + (await readMigrations()).map(({ file, checksum }) => file + checksum).join();
+  const files = [
+    ...await readMigrations(SHIPPED_SQL.schema),
+    ...await readFunctions(SHIPPED_SQL.functions!),
+  ];
+  const text = made + files.map(({ file, checksum }) => file + checksum).join();
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return new Uint8Array(digest).toHex().slice(0, 16);
 }

@@ -88,7 +88,7 @@ export async function takeKey(
   session: GrantSession,
   way: GrantDelivery,
 ): Promise<GrantRequest & { key: string } | null> {
-  const used = way === "quiet" ? sql`quiet_at` : sql`page_at`;
+  const used = way === "quiet" ? sql`script_delivered_at` : sql`redirect_delivered_at`;
   const [row] = await sql<[Row?]>`
     update browser_grant set ${used} = now()
      where ticket_hash = ${digest(ticket)} and session_hash = ${session.hash}

@@ -39,13 +39,13 @@ export async function* exportCsv(
   while (true) {
     const rows: Row[] = await sql<Row[]>`
       select created_at::text as at, created_at, id, unit, hold_id, reference, reason,
-             case kind when 'loss' then 'shortfall' else kind end as kind,
-             case when kind = 'loss' then 0
+             kind,
+             case when kind = 'shortfall' then 0
                   when credit ~ '^(cash|gift|quota):' then amount else -amount end as amount,
-             case kind when 'loss' then '' else
+             case kind when 'shortfall' then '' else
                split_part(case when credit ~ '^(cash|gift|quota):' then credit else debit end, ':', 1)
-             end as pot,
-             case kind when 'loss' then amount end as shortfall
+             end as bucket,
+             case kind when 'shortfall' then amount end as shortfall
         from transfer
        where account_id = ${account}
          ${

@@ -151,7 +151,9 @@ export class PendingSettlements implements AsyncDisposable {
       for (const pending of unsaved) pending.source = journal;
     } catch (error) {
       this.#cannotSave = true;
-      this.deps.log?.error("settlements kept in memory only, the disk cannot be written", { error });
+      this.deps.log?.error("settlements kept in memory only, the disk cannot be written", {
+        error,
+      });
     }
   }
 

@@ -117,9 +117,9 @@ export class Sender implements DeliveryWorker {
       if (this.#isClosing) this.#handBack(delivery, 0);
       else if (delivery.off !== null) this.#end(delivery, delivery.off);
       else if (delivery.attempts === 0 && early > 0) this.#handBack(delivery, early * 1000);
-      else this.#queues.lane(delivery.lane).waiting.push(delivery);
+      else this.#queues.lane(delivery.destination).waiting.push(delivery);
     }
-    for (const name of new Set(claimed.map(({ lane }) => lane))) {
+    for (const name of new Set(claimed.map(({ destination }) => destination))) {
       this.#pump(this.#queues.lane(name));
     }
   }
@@ -144,7 +144,7 @@ export class Sender implements DeliveryWorker {
     try {
       claimed = await claimDeliveries(
         this.deps.sql,
-        { lane: lane.name, limit },
+        { destination: lane.name, limit },
         this.#leaseSeconds(),
       );
     } catch (error) {

@@ -50,7 +50,6 @@ async function until(what: string, isTrue: () => boolean): Promise<void> {
   }
 }
 
-
 Deno.test("a file that is written over is taken", async () => {
   await using watched = await openWatched();
   await Deno.writeTextFile(watched.file, declared("second"));

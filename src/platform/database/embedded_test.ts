@@ -93,7 +93,10 @@ Deno.test("a first start that was cut short begins anew", EMBEDDED, async () => 
   await Deno.writeTextFile(join(dataDir, "creating"), "");
   const said: string[] = [];
   {
-    await using database = await openDatabase({ dataDir, log: recordLog((_, message) => said.push(message)) });
+    await using database = await openDatabase({
+      dataDir,
+      log: recordLog((_, message) => said.push(message)),
+    });
     assert.equal(database.kind, "embedded");
     assert.equal(database.describe, folder);
     await database.ping();

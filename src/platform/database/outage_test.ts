@@ -40,7 +40,6 @@ async function untilBack<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-
 Deno.test(
   "while the server is away every query fails at once, and works again when it is back",
   ON_SERVER,

@@ -80,7 +80,7 @@ export class StorageProbe {
   async #writeRow(row: string): Promise<void> {
     await this.sql`
       insert into node (id, seen_at) values (${row}, '-infinity')
-      on conflict (id) do update set home = node.home returning id`;
+      on conflict (id) do update set host_id = node.host_id returning id`;
   }
 }
 

@@ -47,7 +47,9 @@ async function openGround(): Promise<Ground> {
       const queue = new GraphileQueue({
         sql,
         databaseUrl,
-        log: recordLog((level, message, fields) => logged!.push(`${level} ${message} ${fields?.error ?? ""}`)),
+        log: recordLog((level, message, fields) =>
+          logged!.push(`${level} ${message} ${fields?.error ?? ""}`)
+        ),
       });
       const worker: JobHandler = {
         slots,

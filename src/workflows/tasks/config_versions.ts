@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { parseStored } from "../../lib/stored_json.ts";
 import type { ConfigStore, ConfigText } from "../../platform/config/config_store.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -31,8 +33,11 @@ const COMPILED_MAX = 16;
 
 interface Row {
   source: string;
-  files: Record<string, string>;
+  files: unknown;
 }
+
+/** Files that a configuration names, by name: their text. */
+const storedFiles = z.record(z.string(), z.string());
 
 /**
  * The configurations that tasks began under, stored with their versions. What a node serves is stored before
@@ -118,7 +123,8 @@ export class ConfigVersions implements AsyncDisposable {
     }
     let config: Config | null = null;
     try {
-      config = configStore.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
+      const files = parseStored(storedFiles, "config files", row.files);
+      config = configStore.compileStored({ ...row, files: new Map(Object.entries(files)) });
       if (config === null) this.#report(version, "this build cannot compile it");
     } catch (error) {
       this.#report(version, `this build cannot compile it: ${error}`);
@@ -189,6 +195,6 @@ export async function sweepConfigs(
      where c.last_used_at < now() - make_interval(secs => ${unusedSeconds})
        and c.version not in (select n.version from config_version n
                               order by n.last_used_at desc, n.created_at desc limit ${keepNewest})
-       and not exists (select from task t where t.wake_at is not null and t.declaration = c.version)`;
+       and not exists (select from task t where t.wake_at is not null and t.config_version = c.version)`;
   return count;
 }

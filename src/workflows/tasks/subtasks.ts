@@ -8,7 +8,7 @@ import { TASK } from "./task.ts";
 export async function wakeParent({ database, queue, log }: TaskDeps, id: string): Promise<void> {
   try {
     await database.sql`
-      update task set nudges = nudges + 1,
+      update task set wakeups = wakeups + 1,
                       wake_at = case when lease_until > now() then wake_at else now() end
        where id = ${id} and completed_at is null`;
     queue.notify({ kind: TASK, id });
@@ -20,9 +20,9 @@ export async function wakeParent({ database, queue, log }: TaskDeps, id: string)
 /** Asks every part of a chain that still lives to end. */
 export async function cancelSubtasks({ database, queue }: TaskDeps, parent: string): Promise<void> {
   const asked = await database.sql<{ id: string }[]>`
-    update task set cancel_asked_at = now(),
+    update task set cancel_requested_at = now(),
                     wake_at = case when lease_until > now() then wake_at else now() end
-     where parent_id = ${parent} and completed_at is null and cancel_asked_at is null
+     where parent_id = ${parent} and completed_at is null and cancel_requested_at is null
     returning id`;
   for (const { id } of asked) queue.notify({ kind: TASK, id });
 }

@@ -140,7 +140,7 @@ function TaskLine({ c, task }: { c: SiteContext; task: OperatorTask }) {
           <span class="mono break">{task.id}</span>
           <span class="small faint account-id">{task.model}, {ago(task.created_at)}</span>
           {task.parent !== null && (
-            <span class="small faint account-id break">{task.part} of {task.parent}</span>
+            <span class="small faint account-id break">{task.subtask} of {task.parent}</span>
           )}
         </span>
       </td>
