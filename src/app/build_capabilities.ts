@@ -3,7 +3,7 @@ import { ADAPTERS, ADDRESS_NEEDED } from "../../providers/registry.ts";
 import type { BuildCapabilities } from "../platform/config/checker.ts";
 import { OPERATIONS } from "../http/endpoints/operations.ts";
 
-/** What this build can do, for the check of a declaration. */
+/** What this build supports; a configuration is checked against it. */
 export const BUILD_CAPABILITIES: BuildCapabilities = {
   adapters: ADAPTERS,
   openAdapter,

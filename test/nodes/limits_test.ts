@@ -5,7 +5,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
 
-/** The usual declaration with another rate for everybody. */
+/** The usual configuration with another rate for all accounts. */
 async function declareRate(requestsPerMinute: number): Promise<string> {
   const text = await Deno.readTextFile(DECLARATION);
   const changed = text.replace(

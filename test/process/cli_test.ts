@@ -68,7 +68,7 @@ Deno.test("gateway check prints five different faults at once, each with its lin
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("gateway check accepts the shipped declaration, with and without every key", async () => {
+Deno.test("gateway check accepts the shipped configuration, with and without every key", async () => {
   const plain = await cli(["check"]);
   assert.equal(plain.code, 0, plain.out + plain.err);
   assert.match(plain.out, /gpt-fast is not offered/);
@@ -142,9 +142,9 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
   assert.match(refused.err, /There is no plan "gold": free, slow, pro are declared\. \(req_/);
   assert.equal((await cli(["account", "create"], env)).code, 2);
   assert.equal((await cli(["accuont", "create"], env)).code, 2);
-  const nobody = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
-  assert.equal(nobody.code, 1);
-  assert.match(nobody.err, /No gateway answers at http:\/\/127\.0\.0\.1:1/);
+  const unreachable = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
+  assert.equal(unreachable.code, 1);
+  assert.match(unreachable.err, /No gateway answers at http:\/\/127\.0\.0\.1:1/);
 });
 
 Deno.test("gateway person password verifies the address and lists what it removed; operators need that", async () => {
@@ -168,7 +168,7 @@ Deno.test("gateway person password verifies the address and lists what it remove
   assert.equal((await cli(["person", "operator", "ann@example.com"], env)).code, 0);
 });
 
-Deno.test("gateway without a command lists what there is", async () => {
+Deno.test("gateway without a command lists the commands", async () => {
   const { code, out } = await cli([]);
   assert.equal(code, 0);
   for (const command of ["check", "plan", "migrate", "account create", "key revoke", "reload"]) {

@@ -105,7 +105,7 @@ Deno.test(
 );
 
 Deno.test(
-  "bells of one row collapse to one job, and one that rings during a step is heard",
+  "notifications of one row collapse to one job, and one during a step repeats it",
   STRICT,
   async () => {
     await using ground = await openGround();
@@ -232,7 +232,7 @@ Deno.test("who is woken to catch up comes back when nothing is due any more", ST
       due: (limit) => Promise.resolve([...due].slice(0, limit)),
     }]]),
   );
-  // Rows whose bell was lost while everybody slept: more than one look finds.
+  // Rows whose notification was lost while no node ran: more than one page of them.
   for (let n = 0; n < 50; n++) due.add(`row${n}`);
   await queue.catchUp(60_000);
   assert.equal(due.size, 0);

@@ -9,7 +9,7 @@ export interface DeliveryMetrics {
 
 export interface DeliveryFacts {
   sending(): number;
-  /** Asked when somebody looks; rejects while the database is away. */
+  /** Called when metrics are collected; rejects while the database is down. */
   count(): Promise<{ pending: number; disabled: number }>;
 }
 
