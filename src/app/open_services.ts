@@ -26,6 +26,7 @@ import type { GatewayStorage } from "./open_storage.ts";
 import { openTasks } from "./open_tasks.ts";
 import { openWebhooks } from "./open_webhooks.ts";
 import { settingsNeedingRestart } from "./validate_environment.ts";
+import { nullIfUnavailable } from "../platform/database/storage_error.ts";
 
 interface Deps {
   configStore: ConfigStore;
@@ -66,7 +67,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
   registerTaskGauges(metrics.registry, {
-    count: () => countTasks(database.sql).catch(() => null),
+    count: () => countTasks(database.sql).catch(nullIfUnavailable),
     depth: () => queue.depth(),
   });
   const events = opened.use(openWebhooks({ ...core, queue, outbound, files }, options));

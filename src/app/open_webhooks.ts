@@ -4,7 +4,7 @@ import type { Files } from "../domain/files/files.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { JobHandler, Queue } from "../platform/queue/queue.ts";
 import type { Database } from "../platform/database/database.ts";
-import { isStorageDown } from "../platform/database/storage_error.ts";
+import { isStorageDown, nullIfUnavailable } from "../platform/database/storage_error.ts";
 import { openDeliveryMetrics } from "../platform/telemetry/delivery_metrics.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
@@ -42,7 +42,7 @@ export function openWebhooks(
   const secretBox = openSecretBox(secretsKey);
   const metrics = openDeliveryMetrics(deps.metrics.registry, {
     sending: () => sender.sending,
-    count: () => countWebhooks(sql),
+    count: () => countWebhooks(sql).catch(nullIfUnavailable),
   });
   const sender = deliveryWorker({
     sql,

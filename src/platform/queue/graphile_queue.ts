@@ -1,7 +1,5 @@
 import { EventEmitter } from "node:events";
 import { Logger, runMigrations, runTaskList, type WorkerPool } from "graphile-worker";
-// @ts-types="@types/pg"
-import type { Pool } from "pg";
 import type postgres from "postgres";
 import type { Queries } from "../database/database.ts";
 import { ConnectionError, isStorageDown } from "../database/storage_error.ts";
@@ -162,14 +160,15 @@ export class GraphileQueue implements Queue {
       { [kind]: (payload) => runner.perform({ kind, id: (payload as { id: string }).id }) },
       pool,
     );
-    const group: WorkerGroup = { workers, pool };
+    let ending: Promise<void> | undefined;
+    const group: WorkerGroup = { workers, endPool: () => ending ??= pool.end() };
     this.#groups.set(kind, group);
     workers.promise.catch(() => {}); // reported by the logger
     // Workers that lost the database while they finished a job give up, and their promise may never settle: a new
     // group takes over, with connections of its own.
     events.once("pool:gracefulShutdown", () => {
       if (this.#isClosing || this.#groups.get(kind) !== group) return;
-      void pool.end().catch(() => {});
+      void group.endPool();
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
         if (!this.#isClosing) this.#listen(kind, slots, runner);
@@ -184,9 +183,10 @@ export class GraphileQueue implements Queue {
 
   async #close(): Promise<void> {
     this.#isClosing = true;
-    const ending = [...this.#groups.values()].map(async ({ workers, pool }) => {
+    const ending = [...this.#groups.values()].map(async ({ workers, endPool }) => {
+      // Rejects when a worker lost its connection; the sweeper of another node finds its job.
       await Promise.resolve(workers.gracefulShutdown()).catch(() => {});
-      await pool.end().catch(() => {}); // it may have been ended before
+      await endPool();
     });
     await this.#runner?.[Symbol.asyncDispose]();
     await this.#removing?.[Symbol.asyncDispose]();
@@ -200,7 +200,8 @@ export class GraphileQueue implements Queue {
 /** The workers of one kind of job. */
 interface WorkerGroup {
   readonly workers: WorkerPool;
-  readonly pool: Pool;
+  /** Closes the connections. Harmless to repeat. */
+  endPool(): Promise<void>;
 }
 
 function keyOf({ kind, id }: JobMessage): string {

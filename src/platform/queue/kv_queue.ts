@@ -126,6 +126,7 @@ export class KvQueue implements Queue {
       this.#failure = null;
       this.#listen();
     } catch {
+      // The file still cannot be opened, which was logged when it was lost.
       if (!this.#isClosed) this.#scheduleReopen();
     }
   }
@@ -158,7 +159,8 @@ async function deleteUndelivered(kv: Deno.Kv): Promise<void> {
 function close(kv: Deno.Kv): void {
   try {
     kv.close();
-  } catch {
-    // It was closed by what broke it.
+  } catch (error) {
+    // Closed already by the error that broke it.
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
 }
