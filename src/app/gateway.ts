@@ -1,3 +1,4 @@
+import type { Simulator } from "../../providers/simulator/simulator.ts";
 import type { OpenFiles } from "../domain/files/open_files.ts";
 import type { RequestHandlerDeps } from "../http/request_handler.ts";
 import type { WaitLimits } from "../http/task_waits.ts";
@@ -23,6 +24,8 @@ export interface GatewayOptions extends Settings {
   timing?: GatewayTiming;
   /** Resolves the hosts of images that requests link to; left out: the system does. */
   resolve?: Resolve;
+  /** Answers for the adapter `simulator`; left out: the gateway has one of its own. */
+  simulator?: Simulator;
   /** How many requests may wait for tasks at once. */
   taskWaits?: Partial<WaitLimits>;
 }

@@ -1,8 +1,9 @@
+import { Adapters } from "../../providers/adapters.ts";
 import { buildApp } from "../http/app.ts";
 import { ConfigStore } from "../platform/config/config_store.ts";
 import { watchConfigFile } from "../platform/config/watch.ts";
 import { buildSite } from "../site/site.tsx";
-import { BUILD_CAPABILITIES } from "./build_capabilities.ts";
+import { buildCapabilities } from "./build_capabilities.ts";
 import type { Gateway, GatewayOptions } from "./gateway.ts";
 import { hideSecrets } from "./hidden_secrets.ts";
 import { openServer } from "./open_server.ts";
@@ -16,17 +17,20 @@ export type { Gateway, GatewayOptions } from "./gateway.ts";
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log, configFile } = options;
   await using opened = new AsyncDisposableStack();
+  const adapters = new Adapters(options.simulator);
   const configStore = await ConfigStore.open({
     file: configFile,
     environment: hideSecrets(options),
-    known: BUILD_CAPABILITIES,
+    known: buildCapabilities(adapters),
     log,
   });
   validateEnvironment(options, configStore.current);
   const server = opened.use(openServer(configStore, options));
   const { metrics, readiness } = server;
   const storage = opened.use(await openStorage({ configStore, metrics, readiness }, options));
-  const services = opened.use(await openServices({ configStore, server, storage }, options));
+  const services = opened.use(
+    await openServices({ configStore, adapters, server, storage }, options),
+  );
   const { database, cluster, queue, adminToken } = storage;
   server.serve((config) =>
     buildApp(config, { ...services.api, site: buildSite(config, services.site) })

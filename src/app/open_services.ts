@@ -1,3 +1,4 @@
+import type { Adapters } from "../../providers/adapters.ts";
 import { ApiKeyCache } from "../domain/accounts/api_key_cache.ts";
 import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
@@ -30,6 +31,7 @@ import { nullIfUnavailable } from "../platform/database/storage_error.ts";
 
 interface Deps {
   configStore: ConfigStore;
+  adapters: Adapters;
   server: GatewayServer;
   storage: GatewayStorage;
 }
@@ -62,7 +64,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(
-    openChat({ ledger, files, imageHosts, metrics, log }, options),
+    openChat({ adapters: deps.adapters, ledger, files, imageHosts, metrics, log }, options),
   );
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
