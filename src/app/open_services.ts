@@ -99,7 +99,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       ...{ ...shared, apiKeys, limiter, chat, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
       waits: new TaskWaits(options.taskWaits),
-      leaving: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.leaving]),
+      stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
     },
     site,
     files,

@@ -1,8 +1,8 @@
-/** Limits how many of a name run at once. Without a free slot the caller is refused at once; there is no queue. */
+/** Limits how much runs at once, by name. A caller without a slot is told at once: nothing queues here. */
 export class Slots {
   readonly #taken = new Map<string, number>();
 
-  /** Takes a slot, released by calling the result; null when none is free. */
+  /** Takes a slot; call the result to release it. Null when none is free. */
   take(name: string, max: number | null): (() => void) | null {
     const taken = this.#taken.get(name) ?? 0;
     if (max !== null && taken >= max) return null;
