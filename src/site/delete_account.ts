@@ -17,6 +17,6 @@ export async function deleteAccount(
     await removeReceivers(sql, person.account);
     asked = await askToCancelAll(sql, person.account);
   });
-  for (const id of asked) tasks.queue.ring({ kind: TASK, id });
+  for (const id of asked) tasks.queue.notify({ kind: TASK, id });
   await sessions.endAll(person.id);
 }
