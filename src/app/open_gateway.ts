@@ -260,7 +260,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     webhooks,
     tasks,
     waits: new TaskWaits(options.taskWaits),
-    leaving: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.leaving]),
+    stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,
   };

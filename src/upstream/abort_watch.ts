@@ -1,25 +1,25 @@
 import { sharedInterval } from "../lib/shared_interval.ts";
 import { UpstreamFailure } from "./failure.ts";
 
-interface Watched {
-  /** Longest wait for the first byte, and between two. */
+interface WatchOptions {
+  /** Longest wait for the first byte, and between two reads. */
   readonly timeoutMs: number;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
 }
 
-/** Ends an attempt that takes too long, or that nobody wants any more: looks now and then whether anything came. */
+/** Aborts an attempt that is silent for too long or no longer needed. Checks on a shared interval: cheaper than a timer per read. */
 export class AbortWatch implements Disposable {
   readonly #controller = new AbortController();
   readonly #stop = () => this.#controller.abort();
-  readonly #leave: () => void;
+  readonly #unsubscribe: () => void;
   #lastSeen = performance.now();
   #isLate = false;
 
-  constructor(private readonly attempt: Watched) {
+  constructor(private readonly attempt: WatchOptions) {
     attempt.signal.addEventListener("abort", this.#stop);
     if (attempt.signal.aborted) this.#stop();
-    this.#leave = sharedInterval(Math.max(10, attempt.timeoutMs / 8), () => {
+    this.#unsubscribe = sharedInterval(Math.max(10, attempt.timeoutMs / 8), () => {
       if (performance.now() - this.#lastSeen < attempt.timeoutMs) return;
       this.#isLate = true;
       this.#controller.abort();
@@ -34,20 +34,20 @@ export class AbortWatch implements Disposable {
     this.#controller.abort();
   }
 
-  /** Something came. */
-  seen(): void {
+  /** Bytes arrived. */
+  resetTimer(): void {
     this.#lastSeen = performance.now();
   }
 
-  /** Until `seen` is called nothing is expected: it is the client who takes its time. */
-  pause(): void {
+  /** Stops the time until `resetTimer`: the client is slow, not the upstream. */
+  pauseTimer(): void {
     this.#lastSeen = Infinity;
   }
 
-  /** What a step that failed means. */
-  explain(cause: unknown): UpstreamFailure {
+  /** The failure that an error of this attempt stands for. */
+  toFailure(cause: unknown): UpstreamFailure {
     if (this.#isLate) {
-      return new UpstreamFailure("timeout", `nothing came for ${this.attempt.timeoutMs} ms`, {
+      return new UpstreamFailure("timeout", `no byte within ${this.attempt.timeoutMs} ms`, {
         cause,
       });
     }
@@ -57,7 +57,7 @@ export class AbortWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#leave();
+    this.#unsubscribe();
     this.attempt.signal.removeEventListener("abort", this.#stop);
   }
 }

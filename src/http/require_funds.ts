@@ -5,26 +5,29 @@ import { readBalance } from "../domain/ledger/balance.ts";
 import type { Database } from "../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext } from "./exchange.ts";
 
-/** What is larger is worth a look at the balance before it is read. */
+/** Larger bodies are read only after a check of the balance. */
 const LARGE_BYTES = 256 * 1024;
 
-/** Refuses large bodies of accounts that have nothing at all, before they are read. */
-export function affordable({ database }: { database: Database }, endpoint: Endpoint): Endpoint {
-  return function affordableEndpoint(c) {
+/** Rejects large bodies of accounts without any funds before they are read. */
+export function requireFunds({ database }: { database: Database }, endpoint: Endpoint): Endpoint {
+  return function fundedEndpoint(c) {
     if (!mayBeLarge(c) || hasFreePrice(c.env.config)) return endpoint(c);
-    return hasSomething(c, database).then((isFunded) => {
-      if (!isFunded) throw nothingLeft();
+    return hasFunds(c, database).then((isFunded) => {
+      if (!isFunded) throw noFundsLeft();
       return endpoint(c);
     });
   };
 }
 
-/** The same for what costs nothing: a small body is read without money too, however it is sent. */
-export function affordableIfLarge(deps: { database: Database }, endpoint: Endpoint): Endpoint {
-  return function affordableIfLargeEndpoint(c) {
+/** For endpoints that cost nothing: a small body is read without funds too. */
+export function requireFundsForLargeBody(
+  deps: { database: Database },
+  endpoint: Endpoint,
+): Endpoint {
+  return function fundedIfLargeEndpoint(c) {
     if (!mayBeLarge(c) || hasFreePrice(c.env.config)) return endpoint(c);
-    return hasSomething(c, deps.database).then((isFunded) => {
-      if (!isFunded && isAnnounced(c)) throw nothingLeft();
+    return hasFunds(c, deps.database).then((isFunded) => {
+      if (!isFunded && isAnnounced(c)) throw noFundsLeft();
       if (!isFunded) c.env.bodyBytesMax = LARGE_BYTES;
       return endpoint(c);
     });
@@ -39,21 +42,21 @@ function mayBeLarge(c: HttpContext): boolean {
   return c.req.raw.body !== null;
 }
 
-async function hasSomething(c: HttpContext, { sql }: Database): Promise<boolean> {
+async function hasFunds(c: HttpContext, { sql }: Database): Promise<boolean> {
   const { available_balance, quotas } = await readBalance(sql, accountOf(c).id, "");
   return decimal(available_balance) > 0n || Object.values(quotas).some((left) => left > 0);
 }
 
-function nothingLeft(): ApiError {
+function noFundsLeft(): ApiError {
   return new ApiError(
     "insufficient_balance",
-    "The balance is used up: recharge or change plan.",
+    "Your balance is used up. Add credit or change your plan.",
   );
 }
 
 const freePrices = new WeakMap<Config, boolean>();
 
-/** Whether anything may cost nothing: then an account without money may be served. */
+/** Whether any model is free: then an account without money may use it. */
 function hasFreePrice(config: Config): boolean {
   let hasFree = freePrices.get(config);
   if (hasFree === undefined) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { jsonFault } from "./json_fault.ts";
+import { describeJsonError } from "./json_error.ts";
 
 function fault(text: string): string {
   try {
     JSON.parse(text);
   } catch (error) {
-    return jsonFault(text, error);
+    return describeJsonError(text, error);
   }
   return "";
 }

@@ -1,10 +1,10 @@
 import type { Upstream } from "../platform/config/config.ts";
 
 /**
- * The order in which a model's upstreams are tried: by priority, and among equals at random by weight,
- * so that shares hold over many requests without anybody counting.
+ * The order in which a model's upstreams are tried: by priority, and at random by weight among equal
+ * priorities, so that shares hold over many requests without shared state.
  */
-export function attemptOrder(
+export function orderUpstreams(
   upstreams: readonly Upstream[],
   random: () => number = Math.random,
 ): readonly Upstream[] {
@@ -22,8 +22,8 @@ export function attemptOrder(
 function shuffled(equals: Upstream[], random: () => number): Upstream[] {
   const order: Upstream[] = [];
   while (equals.length > 0) {
-    let place = random() * equals.reduce((sum, { weight }) => sum + weight, 0);
-    const at = equals.findIndex(({ weight }) => (place -= weight) < 0);
+    let point = random() * equals.reduce((sum, { weight }) => sum + weight, 0);
+    const at = equals.findIndex(({ weight }) => (point -= weight) < 0);
     order.push(...equals.splice(at === -1 ? 0 : at, 1));
   }
   return order;

@@ -1,14 +1,14 @@
-/** What is wrong with a text that `JSON.parse` refused, and where. */
-export function jsonFault(text: string, error: unknown): string {
+/** Describes why `JSON.parse` failed, and where. */
+export function describeJsonError(text: string, error: unknown): string {
   if (text.trim() === "") return "The body is empty: send a JSON object.";
-  const said = /^(.+?)(?: (?:in|after) JSON)? at position (\d+)/.exec((error as Error).message);
-  const at = said === null ? firstBadValue(text) : Number(said[2]);
+  const match = /^(.+?)(?: (?:in|after) JSON)? at position (\d+)/.exec((error as Error).message);
+  const at = match === null ? firstBadValue(text) : Number(match[2]);
   if (at === null) return "The body is not valid JSON.";
   const place = placeOf(text, at);
   if (at >= text.length) {
     return `The body is not valid JSON: it ends too early, at ${place}. A quote or a bracket is open.`;
   }
-  const reason = said?.[1] ??
+  const reason = match?.[1] ??
     `Unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))}`;
   return `The body is not valid JSON, at ${place}: ${reason[0]!.toLowerCase()}${reason.slice(1)}.`;
 }
@@ -24,13 +24,13 @@ function placeOf(text: string, at: number): string {
   return `line ${line}, column ${at - start + 1}`;
 }
 
-/** Characters: nobody may keep us reading for seconds. */
+/** Characters: a client must not keep the thread busy for seconds. */
 const SEARCHED_MAX = 500_000;
 const SCALAR = /true|false|null|[-\d][\d.eE+-]*/y;
 
 /**
- * The engine tells the place of every fault but this one: where a value should be stands something that is
- * none. All before it is in order, so a glance at each token is enough.
+ * The engine reports the position of every error but this one: something else where a value is expected.
+ * Everything before it is valid, so reading token by token is enough.
  */
 function firstBadValue(text: string): number | null {
   let last = ",";

@@ -2,7 +2,7 @@ import { ApiError } from "../lib/api_error.ts";
 import type { HttpContext } from "./exchange.ts";
 
 /** A query parameter that must be one of these, where it is sent. */
-export function chosenOf<T extends string>(
+export function readChoice<T extends string>(
   c: HttpContext,
   name: string,
   known: readonly T[],

@@ -1,7 +1,7 @@
 import { UpstreamFailure } from "./failure.ts";
 
-/** Ends an exchange whose other side is silent for too long. Only waiting counts, however long the whole takes. */
-export class SilenceLimit {
+/** Ends an exchange whose other side sends nothing for too long. Only waiting counts, not the total time. */
+export class IdleTimeout {
   readonly #silent = new AbortController();
   readonly signal: AbortSignal;
 
@@ -9,13 +9,13 @@ export class SilenceLimit {
     this.signal = AbortSignal.any([this.#silent.signal, outer]);
   }
 
-  /** Waits for what comes next from the other side, and no longer than the limit. */
+  /** Waits for the next bytes from the other side, at most until the limit. */
   async wait<T>(next: Promise<T>): Promise<T> {
     const { promise: ended, reject } = Promise.withResolvers<never>();
     const end = () => reject(this.signal.reason);
     const timer = setTimeout(() => {
       this.#silent.abort(
-        new UpstreamFailure("timeout", `no byte within ${this.ms} ms`, { sent: "maybe" }),
+        new UpstreamFailure("timeout", `no byte within ${this.ms} ms`, { received: "unknown" }),
       );
     }, this.ms);
     this.signal.addEventListener("abort", end);
@@ -25,7 +25,7 @@ export class SilenceLimit {
     } finally {
       clearTimeout(timer);
       this.signal.removeEventListener("abort", end);
-      // Where it lost, its own failure comes later and says nothing new.
+      // After a time-out its own failure arrives later and says nothing new.
       next.catch(() => undefined);
     }
   }
