@@ -1,6 +1,6 @@
 import type { ModelType } from "../src/lib/model_types.ts";
 import type { Adapter } from "../src/upstream/adapter.ts";
-import { BadProvider, readProvider } from "./dialect/declaration.ts";
+import { BadProvider, readProvider } from "./dialect/provider_file.ts";
 import { adapterOf } from "./dialect/declare.ts";
 import { openAdapters } from "./registry.ts";
 import type { Simulator } from "./simulator/simulator.ts";

@@ -100,6 +100,6 @@ browserTest("a browser plays MP3 and WAV speech", async ({ openPage }) => {
     const { bytes, mimeType } = await said({ response_format: format });
     const played = await playVideo(page, bytes, { mimeType: mimeType! });
     near(played.seconds, SECONDS);
-    assert.ok(played.soundBytes > 0);
+    assert.ok(played.audioBytes > 0);
   }
 });

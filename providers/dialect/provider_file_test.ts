@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BadProvider, readProvider } from "./declaration.ts";
+import { BadProvider, readProvider } from "./provider_file.ts";
 
 function faultsOf(source: string): readonly string[] {
   try {
