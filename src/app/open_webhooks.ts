@@ -44,10 +44,10 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
   const sender = deliveryWorker({
     sql,
     secretBox,
-    plan: () => configStore.current,
+    config: () => configStore.current,
     post: (request) => outbound.fetch(request, configStore.current.outbound),
     renewOutput: (output) => files === null ? output : output.map((item) => renew(files, item)),
-    ring: (message, delayMs) => queue.ring(message, delayMs),
+    notify: (message, delayMs) => queue.ring(message, delayMs),
     onAttempt(outcome, latencyMs) {
       metrics.attempts.inc({ outcome });
       metrics.seconds.observe(latencyMs / 1000);
@@ -55,7 +55,7 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
     log,
   });
   const pruning = periodic(async () => {
-    sender.forgetOld();
+    sender.expireHealth();
     await pruneWebhooks(sql);
   }, {
     intervalMs: PRUNE_MS,
@@ -66,7 +66,7 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
   });
   return {
     worker: sender,
-    webhooks: { sql, secretBox, ring: (message) => queue.ring(message) },
+    webhooks: { sql, secretBox, notify: (message) => queue.ring(message) },
     settled: (patienceMs) => sender.settled(patienceMs),
     async [Symbol.asyncDispose]() {
       await Promise.all([pruning[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);

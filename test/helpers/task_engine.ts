@@ -125,7 +125,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
           identity: null,
           config: configStore.current,
           account: { id: account, plan: "free", priceBook: null },
-          livingMax: 100_000,
+          maxActive: 100_000,
           callbackUrl: null,
         },
         model,

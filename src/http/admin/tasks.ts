@@ -19,7 +19,7 @@ export function listTasksForOperator({ database }: AdminDeps): Endpoint {
       account: c.req.query("account"),
       type: chosenOf(c, "type", MODEL_TYPES),
       status: chosenOf(c, "status", STATUSES),
-      ailment: chosenOf(c, "ailment", TASK_PROBLEMS),
+      problem: chosenOf(c, "ailment", TASK_PROBLEMS),
       parent: c.req.query("parent"),
     });
     return sendJsonPage(data, hasMore);

@@ -102,7 +102,7 @@ export function callOf(
     identity,
     config,
     account: accountOf(c),
-    livingMax: c.env.accountPlan!.rates.runningTasks,
+    maxActive: c.env.accountPlan!.rates.runningTasks,
     callbackUrl,
   };
 }

@@ -2,7 +2,7 @@ import { ApiError, type ApiErrorCode } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import type { IdempotencyIdentity } from "../../domain/idempotency/key.ts";
 import { noSpeechUpstream } from "../../workflows/speech/create_speech.ts";
-import { forgetKey } from "../../workflows/tasks/accept_generation.ts";
+import { releaseKey } from "../../workflows/tasks/accept_generation.ts";
 import { awaitTask } from "../../workflows/tasks/await_task.ts";
 import { finishTask } from "../../workflows/tasks/finish_task.ts";
 import { isOver, type TaskRow } from "../../workflows/tasks/task.ts";
@@ -44,7 +44,7 @@ export async function sendAudio(
   }
   if (task.status !== "succeeded" || output === undefined) {
     // Who is told of a failure sends the same again, as with any answer of 5xx.
-    await forgetKey(deps.tasks, task.account_id, identity, task.id);
+    await releaseKey(deps.tasks, task.account_id, identity, task.id);
     throw failureOf(task);
   }
   if ("content" in output) throw new Error(`The result of ${task.id} is no sound`);
@@ -105,7 +105,7 @@ async function takeBack(
     status: "failed",
     error: { code: "upstream_failed", message: "The model could not take it in time: try again." },
   });
-  if (isTaken) await forgetKey(tasks, account_id, identity, id);
+  if (isTaken) await releaseKey(tasks, account_id, identity, id);
   return isTaken;
 }
 

@@ -37,7 +37,7 @@ export function workPage({ database }: ConsoleDeps) {
     const [tasks, webhooks, { data, hasMore }, failed] = await Promise.all([
       countTasks(sql),
       countWebhooks(sql),
-      listForOperator(sql, { limit: PAGE, after, order: "desc", ailment }),
+      listForOperator(sql, { limit: PAGE, after, order: "desc", problem: ailment }),
       listDeliveries(sql, { status: "failed", limit: 10, order: "desc" }),
     ]);
     const figures: [name: string, value: string, note: string, isBad: boolean][] = [
