@@ -102,7 +102,7 @@ async function fetchInput(
   if (answer.status !== 200 || answer.body === null || !mimeType.startsWith("image/")) {
     throw new ApiError(
       "invalid_value",
-      "An input picture cannot be fetched, or is none: upload it and send its file id.",
+      "An input image cannot be fetched, or is none: upload it and send its file id.",
       { param: "input_images" },
     );
   }
