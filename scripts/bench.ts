@@ -7,6 +7,7 @@ const NAMES = [
   "models",
   "start",
   "ledger",
+  "drivers",
   "chat",
   "webhooks",
   "tasks",

@@ -24,6 +24,8 @@ export function logMessages(sources: readonly Source[]): LogMessage[] {
     for (const pattern of [LOG_CALL, LOG_CALLBACK]) {
       for (const match of text.matchAll(pattern)) {
         const message = match[2] ?? match[3]!.replace(/\$\{[^}]*\}/g, "…");
+        // A line that is put together entirely at run time, such as a configuration warning.
+        if (!/[a-z]/i.test(message)) continue;
         const start = match.index + match[0].length;
         const fields = match[4] === undefined ? [] : fieldNames(text, start);
         const known = found.get(message)?.fields ?? [];

@@ -3,7 +3,7 @@
  * it, may show in answers, tasks, receipts, headers or logs.
  */
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../providers/registry.ts";
+import { openAdapters } from "../providers/registry.ts";
 import type { MediaJobType } from "../src/upstream/media_adapter.ts";
 import {
   type FakeUpstream,
@@ -118,7 +118,7 @@ async function bodyOf(gateway: MediaGateway, type: MediaJobType, model: string) 
   }
 }
 
-const providers = [...ADAPTERS.keys()].filter((name) => recordedMediaFiles(name).size > 0);
+const providers = [...openAdapters().keys()].filter((name) => recordedMediaFiles(name).size > 0);
 
 for (const provider of providers) {
   Deno.test(`nothing of ${provider} shows in tasks, answers, receipts, headers or logs`, async () => {

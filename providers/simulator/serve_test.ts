@@ -13,8 +13,8 @@ function post(server: SimulatorServer, body: object, init: RequestInit = {}): Pr
   });
 }
 
-const told = (orders: string) => ({
-  messages: user(`Hello [[simulate: ${orders}]]`),
+const told = (directives: string) => ({
+  messages: user(`Hello [[simulate: ${directives}]]`),
   stream: true,
 });
 
@@ -57,9 +57,9 @@ Deno.test("OpenAI's own client talks to the served simulator", STRICT, async () 
 
 Deno.test("counters are told, and count clients that leave", STRICT, async () => {
   await using server = serveSimulator();
-  for (const orders of ["endless", "hang=1", "pace=60s"]) {
+  for (const directives of ["endless", "hang=1", "pace=60s"]) {
     const before = server.counters.cancelled;
-    const response = await post(server, told(orders));
+    const response = await post(server, told(directives));
     const reader = response.body!.getReader();
     await reader.read();
     await reader.cancel();
@@ -89,7 +89,7 @@ Deno.test("a cut connection breaks for the client", STRICT, async () => {
 Deno.test("a server goes away even while a stream goes on", STRICT, async () => {
   let response: Response;
   {
-    await using server = serveSimulator({ orders: "endless" });
+    await using server = serveSimulator({ defaults: "endless" });
     response = await post(server, { messages: user("Hello"), stream: true });
   }
   await response.text().catch(() => {});

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { Adapters } from "../../providers/adapters.ts";
+import type { Simulator } from "../../providers/simulator/simulator.ts";
 import { ApiKeyCache } from "../domain/accounts/api_key_cache.ts";
 import { listenAddress, listensEverywhere } from "./listen_address.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -14,7 +16,7 @@ import { type AppDeps, buildApp } from "../http/app.ts";
 import { RequestHandler, type RequestHandlerDeps } from "../http/request_handler.ts";
 import { TaskWaits, type WaitLimits } from "../http/task_waits.ts";
 import { dramaTaskHandlers } from "../workflows/dramas/drama_task_handlers.ts";
-import { BUILD_CAPABILITIES } from "./build_capabilities.ts";
+import { buildCapabilities } from "./build_capabilities.ts";
 import { openChat } from "./open_chat.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
@@ -62,6 +64,8 @@ export interface GatewayOptions extends Settings {
   timing?: GatewayTiming;
   /** Resolves the hosts of images that requests link to; the system does where it is left out. */
   resolve?: Resolve;
+  /** Answers as the adapter `simulator`; one of its own where it is left out. */
+  simulator?: Simulator;
   /** How many requests may wait for tasks at once. */
   taskWaits?: Partial<WaitLimits>;
 }
@@ -89,10 +93,11 @@ export interface Gateway extends AsyncDisposable {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log } = options;
   await using opened = new AsyncDisposableStack();
+  const adapters = new Adapters(options.simulator);
   const configStore = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
-    known: BUILD_CAPABILITIES,
+    known: buildCapabilities(adapters),
     log,
   });
   validateEnvironment(options, configStore.current);
@@ -190,7 +195,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const files = opened.use(await patiently(openOwnFiles));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(
-    openChat({ ledger, files, imageHosts, metrics, log }, options),
+    openChat({ adapters, ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (config: Config) => storePlans(sql, config.plans.values());
   await patiently(() => tellPlans(configStore.current));
@@ -255,7 +260,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     webhooks,
     tasks,
     waits: new TaskWaits(options.taskWaits),
-    leaving: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.leaving]),
+    stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,
   };

@@ -9,8 +9,8 @@ interface TaskList {
 
 export const taskList: Command = {
   usage:
-    "task list [--account <id>] [--status <status>] [--type <type>] [--ailment <ailment>] [--parent <task>]",
-  summary: "List tasks; --ailment dead, failing or late finds those that are stuck",
+    "task list [--account <id>] [--status <status>] [--type <type>] [--problem <problem>] [--parent <task>]",
+  summary: "List tasks; --problem dead, failing or late finds those that are stuck",
   options: {
     account: { type: "string", summary: "Only of this account" },
     status: {
@@ -18,7 +18,7 @@ export const taskList: Command = {
       summary: "queued, running, succeeded, failed, cancelled or expired",
     },
     type: { type: "string", summary: "image, video, avatar, drama or speech" },
-    ailment: {
+    problem: {
       type: "string",
       summary: "dead (waits for you), failing (is tried again) or late (nobody came)",
     },
@@ -27,7 +27,7 @@ export const taskList: Command = {
   },
   async run(terminal, _words, options) {
     const query = new URLSearchParams({ limit: "100" });
-    for (const name of ["account", "status", "type", "ailment", "parent", "after"]) {
+    for (const name of ["account", "status", "type", "problem", "parent", "after"]) {
       const value = text(options, name);
       if (value !== undefined) query.set(name, value);
     }

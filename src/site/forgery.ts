@@ -12,14 +12,14 @@ export async function refuseForgery(c: Context<SiteEnv>, next: Next): Promise<vo
   if (c.req.method !== "GET" && c.req.method !== "HEAD") {
     if (!isFromHere(c)) {
       throw new ApiError("invalid_value", "This form was not sent from a page of this site.", {
-        status: 403,
+        kind: "forbidden",
       });
     }
     if (c.var.csrf !== "" && !isSame(await tokenOf(c), c.var.csrf)) {
       throw new ApiError(
         "invalid_value",
         "This form belongs to a session that has ended: go back, reload the page and send it again.",
-        { status: 403 },
+        { kind: "forbidden" },
       );
     }
   }

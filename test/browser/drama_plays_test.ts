@@ -28,6 +28,6 @@ browserTest(
     assert.ok(played.seconds >= 3, String(played.seconds));
     assert.ok(Math.abs(played.endedAt - played.seconds) < 0.3);
     assert.ok(played.height / played.width > 1.6, `${played.width}×${played.height}`);
-    assert.ok(played.soundBytes > 0);
+    assert.ok(played.audioBytes > 0);
   },
 );

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { ADAPTERS } from "../../providers/registry.ts";
+import { openAdapters } from "../../providers/registry.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { ConfigStore } from "../../src/platform/config/config_store.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import { openFiles } from "../../src/domain/files/open_files.ts";
-import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
+import { buildCapabilities } from "../../src/app/build_capabilities.ts";
 import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { openLedger } from "../../src/domain/ledger/ledger.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
@@ -52,7 +52,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: BUILD_CAPABILITIES,
+    known: buildCapabilities(),
     log: noLog,
   });
   let logged = "";
@@ -84,7 +84,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     ailment: () => Promise.resolve(null),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const admission = new Admission({ adapters: ADAPTERS, onAttempt() {} });
+  const admission = new Admission({ adapters: openAdapters(), onAttempt() {} });
   const configs = parts.use(await ConfigVersions.open({ sql, configStore, log: noLog }));
   const { tasks: deps, worker } = openTasks({
     database,

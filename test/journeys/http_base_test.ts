@@ -83,7 +83,7 @@ routes:
     assert.equal(code, "endpoint_not_released");
     assert.match(
       message,
-      /is planned and not released yet: GET \/v1\/models lists what can be used/,
+      /is planned and not released yet\. \/docs describes the released endpoints/,
     );
   }
 });

@@ -29,7 +29,7 @@ Deno.test(
     }
     const list = async (query: string) =>
       await (await gateway.admin("GET", `/tasks${query}`)).json();
-    const dead = await list("?ailment=dead");
+    const dead = await list("?problem=dead");
     assert.equal(dead.data.length, 1);
     const [task] = dead.data;
     assert.equal(task.id, stuck.id);
@@ -38,7 +38,7 @@ Deno.test(
     assert.equal(task.last_failure, "a bug");
     assert.equal((await list("?status=succeeded&type=image")).data[0].id, good.id);
     assert.equal((await list(`?account=${gateway.account}&limit=1`)).has_more, true);
-    assert.deepEqual((await list("?ailment=late")).data, []);
+    assert.deepEqual((await list("?problem=late")).data, []);
     const metrics = await (await gateway.fetch("/metrics", {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
     })).text();
@@ -85,7 +85,7 @@ Deno.test("task list, show and replay on the command line", STRICT, async () => 
   };
   assert.equal(await cli("list"), 0);
   assert.match(printed.at(-1)!, new RegExp(`${id} +image +picture +succeeded 100 %`));
-  assert.equal(await cli("list", "--ailment", "dead"), 0);
+  assert.equal(await cli("list", "--problem", "dead"), 0);
   assert.equal(printed.at(-1), "There are none.");
   assert.equal(await cli("show", id, "--json"), 0);
   assert.equal(JSON.parse(printed.at(-1)!).id, id);
@@ -150,14 +150,14 @@ Deno.test(
       update task set status = 'running', completed_at = null, wake_at = now() + interval '1 hour',
                       dead_at = now()
        where id = ${part.id}`;
-    const [dead] = await list("?ailment=dead");
+    const [dead] = await list("?problem=dead");
     assert.deepEqual([dead.id, dead.parent], [part.id, drama.id]);
     const printed: string[] = [];
     const { log } = console;
     console.log = (text: unknown) => void printed.push(String(text));
     try {
       const environment = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
-      assert.equal(await run(["task", "list", "--ailment", "dead"], environment), 0);
+      assert.equal(await run(["task", "list", "--problem", "dead"], environment), 0);
     } finally {
       console.log = log;
     }

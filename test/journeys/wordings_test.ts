@@ -47,9 +47,9 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
     [
       { temprature: 1 },
       "temprature",
-      'The field temprature is not known here. Did you mean "temperature"?',
+      'The field temprature is unknown. Did you mean "temperature"?',
     ],
-    [{ zebra: 1 }, "zebra", "The field zebra is not known here. Leave it out."],
+    [{ zebra: 1 }, "zebra", "The field zebra is unknown. Leave it out."],
     [
       { messages: undefined, mesages: [] },
       "messages",
@@ -65,23 +65,23 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
     [
       parts(text, { type: "image_url", image_url: { url: "https://localhost/a.png" } }),
       `${picture}.url`,
-      "Pictures must be data: URLs, or public https addresses without port or user.",
+      "Images must be data: URLs, or public https URLs without port or user.",
     ],
     [
       parts(text, { type: "file" }),
       "messages.0.content.1.type",
-      'Messages cannot hold parts of type "file": send text or image_url.',
+      'Messages cannot contain parts of type "file". Send text or image_url.',
     ],
     [
       { messages: [{ role: "user", content: "x".repeat(5001) }] },
       "messages",
-      "The messages have 5001 characters: talk takes 5000.",
+      "The messages have 5001 characters. The limit of talk is 5000.",
     ],
     [
       { messages: [{ role: "user", content: "[[simulate: status=413]]" }] },
       "messages",
-      "The messages are longer than talk can take: 10000 tokens, with the answer. " +
-      "Send less, or set a smaller max_tokens.",
+      "The messages exceed the context length of talk (10000 tokens, including the answer). " +
+      "Shorten them or set a smaller max_tokens.",
     ],
   ];
   for (const [body, param, message] of cases) {
@@ -166,14 +166,14 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       "/v1/videos/generations",
       picture,
       "model",
-      "picture is an image model: /videos/generations takes video models. " +
+      "picture is an image model, but /videos/generations accepts video models only. " +
       "GET /v1/models?type=video lists them.",
     ],
     [
       "/v1/chat/completions",
       { model: "picture", messages: [{ role: "user", content: "hi" }] },
       "model",
-      "picture is an image model, not a chat model. GET /v1/models?type=chat lists those.",
+      "picture is an image model, not a chat model. GET /v1/models?type=chat lists chat models.",
     ],
   ];
   for (const [path, body, param, message] of cases) {

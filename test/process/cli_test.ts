@@ -139,7 +139,7 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
 
   const refused = await cli(["account", "create", "x", "--plan", "gold"], env);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /There is no plan "gold": free, slow, pro are declared\. \(req_/);
+  assert.match(refused.err, /Unknown plan "gold"\. Configured plans: free, slow, pro\. \(req_/);
   assert.equal((await cli(["account", "create"], env)).code, 2);
   assert.equal((await cli(["accuont", "create"], env)).code, 2);
   const nobody = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });

@@ -136,7 +136,7 @@ export async function mustStillBeSignedIn(sql: Queries, person: Person): Promise
     select from person where id = ${person.id} and session_epoch = ${person.sessionEpoch} for share`;
   if (row === undefined) {
     throw new ApiError("invalid_value", "You have been signed out: sign in and try again.", {
-      status: 403,
+      kind: "forbidden",
     });
   }
 }

@@ -100,7 +100,7 @@ export class DestinationQueues {
       } else if (this.#sending >= SLOTS) {
         this.#starved.add(destination);
         return;
-      } else if (!this.#breaker.mayTry(destination.name)) {
+      } else if (!this.#breaker.allow(destination.name)) {
         // The trial attempt of the half-open breaker is running.
         return;
       } else {
@@ -115,17 +115,17 @@ export class DestinationQueues {
   release(destination: Destination, reached: boolean | null): Destination[] {
     destination.sending--;
     this.#sending--;
-    if (reached === null) this.#breaker.abandoned(destination.name);
+    if (reached === null) this.#breaker.recordAbandoned(destination.name);
     else if (reached) {
-      this.#breaker.succeeded(destination.name);
+      this.#breaker.recordSuccess(destination.name);
       this.#openUntil.delete(destination.name);
       destination.slots = Math.min(destination.slots + 1, DESTINATION_SLOTS);
     } else if (this.#openMs(destination.name) === 0) {
       // Attempts that were running when the breaker opened fail for the same reason and count once.
       destination.slots = Math.max(1, destination.slots >> 1);
-      this.#breaker.failed(destination.name);
-      const { state, restUntil } = this.#breaker.healthOf(destination.name);
-      if (state === "open") this.#openUntil.set(destination.name, restUntil);
+      this.#breaker.recordFailure(destination.name);
+      const { state, openUntil } = this.#breaker.getHealth(destination.name);
+      if (state === "open") this.#openUntil.set(destination.name, openUntil);
     }
     const starved = [...this.#starved];
     this.#starved.clear();
@@ -153,7 +153,7 @@ export class DestinationQueues {
 
   /** Removes the health of receivers without recent attempts, to bound the memory. */
   expireHealth(): void {
-    this.#breaker.forgetBefore(this.now() - HEALTH_KEPT_MS);
+    this.#breaker.deleteBefore(this.now() - HEALTH_KEPT_MS);
   }
 
   /** Takes all claimed deliveries that are not being sent. */

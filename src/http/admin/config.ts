@@ -4,7 +4,7 @@ import type { ConfigStore } from "../../platform/config/config_store.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 
-/** GET /admin/v1/config: what is in force, and how the last reload went. */
+/** GET /admin/v1/config: the active configuration and the result of the last reload. */
 export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
   return function retrieveConfig() {
     const nodes = [
@@ -22,7 +22,7 @@ export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
   };
 }
 
-/** POST /admin/v1/config/reload: takes the declaration as it stands, or 400 with every fault. */
+/** POST /admin/v1/config/reload: activates the file, or 400 with all its errors. */
 export function reloadConfig({ configStore }: AdminDeps): Endpoint {
   return async function reloadConfig() {
     const reload = await configStore.reload("api");
@@ -30,9 +30,9 @@ export function reloadConfig({ configStore }: AdminDeps): Endpoint {
       const errors = reload.faults.filter(({ severity }) => severity === "error").length;
       throw new ApiError(
         "invalid_value",
-        `The declaration has ${errors} ${
-          errors === 1 ? "fault" : "faults"
-        }: the one before stays in force.`,
+        `The configuration has ${errors} ${
+          errors === 1 ? "error" : "errors"
+        }. The previous configuration is still active.`,
         { detail: { faults: reload.faults } },
       );
     }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { ConfigError } from "./faults.ts";
 import { ConfigStore, type ConfigStoreOptions } from "./config_store.ts";
 import type { Config } from "./config.ts";
@@ -25,7 +25,7 @@ async function openKeeper(environment: Record<string, string> = {}) {
   const options: ConfigStoreOptions = {
     file,
     environment,
-    known: { adapters: new Map(ADAPTERS), operations: new Set(), requests: new Set() },
+    known: { adapters: new Map(openAdapters()), operations: new Set(), requests: new Set() },
     log: recordLog((level, message, fields) => logged.push({ level, message, fields })),
   };
   const configStore = await ConfigStore.open(options);

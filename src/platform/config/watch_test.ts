@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
 import { sleep } from "../../lib/timers.ts";
@@ -24,7 +24,7 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
+    known: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
     log: noLog,
   });
   const watch = watchConfigFile(file, configStore);

@@ -44,7 +44,9 @@ export function updateWebhook(deps: ConsoleDeps) {
       });
       return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Saved.");
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500 || error.status === 404) throw error;
+      if (!(error instanceof ApiError) || error.isServerError || error.kind === "not_found") {
+        throw error;
+      }
       return await sendWebhook(deps, c, { fields, fault: error.message });
     }
   };

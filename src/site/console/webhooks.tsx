@@ -55,7 +55,7 @@ export function createWebhookPage(deps: ConsoleDeps) {
         </>,
       );
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      if (!(error instanceof ApiError) || error.isServerError) throw error;
       return await sendWebhooks(deps, c, { fields, fault: error.message });
     }
   };

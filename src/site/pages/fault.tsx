@@ -1,4 +1,5 @@
 import type { ApiError } from "../../lib/api_error.ts";
+import { errorStatus } from "../../http/error_status.ts";
 import type { SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
 import { sendSiteJson } from "../respond.ts";
@@ -22,14 +23,17 @@ export function sendFault(c: SiteContext, apiError: ApiError): Response {
   return response;
 }
 
-function json(c: SiteContext, { message, type, param, code, status }: ApiError): Response {
+function json(c: SiteContext, apiError: ApiError): Response {
+  const { message, type, param, code } = apiError;
   return sendSiteJson(
     { error: { message, type, param, code }, request_id: c.env.requestId },
-    status,
+    errorStatus(apiError),
   );
 }
 
-function page(c: SiteContext, { status, message }: ApiError): Response {
+function page(c: SiteContext, apiError: ApiError): Response {
+  const { message } = apiError;
+  const status = errorStatus(apiError);
   // It may have failed before anybody knew who is looking.
   if (c.var.signedIn === undefined) {
     c.set("signedIn", null);

@@ -61,7 +61,7 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
     const response = await tryPassword(c, deps, email, password, returnTo);
     return response ?? signInPage(c, { ...attempt, fault: WRONG, status: 401 });
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 429) throw error;
+    if (!(error instanceof ApiError) || error.kind !== "rate_limited") throw error;
     const page = signInPage(c, { ...attempt, fault: error.message, status: 429 });
     page.headers.set("retry-after", String(error.retryAfterSeconds ?? 60));
     return page;

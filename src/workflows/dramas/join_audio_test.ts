@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { browserTest } from "../../../test/helpers/chromium.ts";
 import { playVideo } from "../../../test/helpers/play_video.ts";
-import { BLUE, clip, GREEN, look, mp3, RED, timesOf, wav } from "../../../test/helpers/shots.ts";
+import { look, mp3, timesOf, videoOf, wav } from "../../../test/helpers/shots.ts";
 import { joinVideos } from "./join_videos.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -10,14 +10,14 @@ browserTest("lines are heard under their shots, whether MP3 or WAV", async ({ op
   const page = await openPage();
   for (const line of [await mp3(0.8), wav(0.8)]) {
     const joined = await joinVideos([
-      { video: await clip(RED, 1) },
-      { video: await clip(GREEN, 1), line },
-      { video: await clip(BLUE, 1), line: null },
+      { video: await videoOf("red", 1) },
+      { video: await videoOf("green", 1), line },
+      { video: await videoOf("blue", 1), line: null },
     ]);
     assert.equal(joined.hasAudio, true);
     const played = await playVideo(page, joined.bytes);
     assert.ok(Math.abs(played.seconds - 3) < 0.03, `${played.seconds}`);
-    assert.ok(played.soundBytes > 0);
+    assert.ok(played.audioBytes > 0);
     const loud = await page.evaluate(loudness, joined.bytes.toBase64());
     assert.ok(loud[0]! < 0.001 && loud[1]! > 0.02 && loud[2]! < 0.01, `${loud}`);
   }
@@ -38,8 +38,8 @@ async function loudness(base64: string): Promise<number[]> {
 
 Deno.test("a shot lasts until its line is said", STRICT, async () => {
   const joined = await joinVideos([
-    { video: await clip(RED, 1), line: await mp3(2.5) },
-    { video: await clip(BLUE, 1), line: await mp3(1.6) },
+    { video: await videoOf("red", 1), line: await mp3(2.5) },
+    { video: await videoOf("blue", 1), line: await mp3(1.6) },
   ]);
   assert.ok(Math.abs(joined.durationMs - 4100) < 100, `${joined.durationMs}`);
   await look(joined.bytes, async (video, sound, input) => {
@@ -56,7 +56,7 @@ Deno.test("a shot lasts until its line is said", STRICT, async () => {
 });
 
 Deno.test("sound stays with the pictures through many shots", STRICT, async () => {
-  const video = await clip(RED, 1.1);
+  const video = await videoOf("red", 1.1);
   const line = await mp3(0.5);
   const joined = await joinVideos(Array.from({ length: 12 }, () => ({ video, line })));
   await look(joined.bytes, async (pictures, sound) => {
@@ -66,13 +66,13 @@ Deno.test("sound stays with the pictures through many shots", STRICT, async () =
 });
 
 Deno.test("an episode's own sound is kept when it is joined again", STRICT, async () => {
-  const part = await joinVideos([{ video: await clip(RED, 1), line: await mp3(1) }]);
+  const part = await joinVideos([{ video: await videoOf("red", 1), line: await mp3(1) }]);
   const video = new Blob([part.bytes]);
   const twice = await joinVideos([{ video }, { video }]);
   assert.equal(twice.hasAudio, true);
   await look(twice.bytes, async (_, sound) => {
     assert.ok(Math.abs(await sound!.computeDuration() - 2) < 0.06);
   });
-  const mixed = await joinVideos([{ video }, { video: await clip(RED, 1) }]);
+  const mixed = await joinVideos([{ video }, { video: await videoOf("red", 1) }]);
   assert.equal(mixed.hasAudio, false);
 });

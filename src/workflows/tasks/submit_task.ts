@@ -78,7 +78,7 @@ export async function submitTask(
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In the first round the job has not failed at any upstream that is tried now.
-  const trial = task.poll_count === 0 ? "first" : "again";
+  const trial = task.poll_count === 0 ? "first" : "retry";
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null ? await nextRound(deps, task) : {
@@ -93,7 +93,7 @@ export async function submitTask(
     inputs = await loadInputs(deps, config, task, deps.media.inputsFor(assignment), signal);
   } catch (error) {
     // The client's file was deleted or its URL cannot be used: no other upstream would help.
-    if (error instanceof ApiError && error.status < 500) return await failTask(deps, task, error);
+    if (error instanceof ApiError && !error.isServerError) return await failTask(deps, task, error);
     throw error;
   }
   const { prompt, parameters } = task.job;
@@ -118,24 +118,24 @@ export async function submitTask(
     if (!(error instanceof UpstreamFailure)) throw error;
     return await afterFailure(deps, task, assignment, error);
   }
-  const { id, seen } = submitted;
-  if (id !== null) return await accepted(deps, task, assignment, id, seen, signal);
-  if (seen.state === "failed") {
+  const { id, status } = submitted;
+  if (id !== null) return await accepted(deps, task, assignment, id, status, signal);
+  if (status.state === "failed") {
     return await afterFailure(
       deps,
       task,
       assignment,
-      new UpstreamFailure(seen.fault.kind, "the job failed at once", {
-        param: seen.fault.param,
-        sent: "refused",
+      new UpstreamFailure(status.fault.kind, "the job failed at once", {
+        param: status.fault.param,
+        received: "declined",
       }),
     );
   }
   // Bytes are copied at once; URLs are recorded, so that a crash does not lose them.
-  if (seen.state === "succeeded" && seen.outputs.every((output) => "url" in output)) {
-    await recordResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
+  if (status.state === "succeeded" && status.outputs.every((output) => "url" in output)) {
+    await recordResult(sql, task, { outputs: status.outputs, usage: status.usage });
   }
-  return await conclude(deps, task, assignment, seen, signal);
+  return await conclude(deps, task, assignment, status, signal);
 }
 
 /**
@@ -172,10 +172,10 @@ async function afterFailure(
 ): Promise<NextStep> {
   const { sql } = deps.database;
   // The outcome is unknown: the next step looks the job up.
-  if (failure.sent === "maybe") {
+  if (failure.received === "unknown") {
     const delayMs = deps.timing.lookupMs;
     await rescheduleUnclear(sql, task, {
-      lastFailure: failure.isAnswered ? failure.kind : UNANSWERED,
+      lastFailure: failure.hasProviderResponse ? failure.kind : UNANSWERED,
       delayMs,
     });
     return { againInMs: delayMs };
@@ -183,7 +183,7 @@ async function afterFailure(
   if (failure.isRejection) {
     return await failTask(deps, task, jobError(failure.kind, failure.options.param));
   }
-  if (failure.foundNoPlace) {
+  if (failure.wasNotAttempted) {
     const { tried, last_failure: lastFailure } = task;
     const delayMs = delayAfterOutage(task, NO_PLACE_MS);
     await rescheduleUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });

@@ -1,4 +1,4 @@
-import type { Health } from "../../../lib/breaker.ts";
+import type { BreakerHealth } from "../../../lib/breaker.ts";
 import type { Model, Provider, Upstream } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
 import { Badge } from "../../parts.tsx";
@@ -15,7 +15,7 @@ export function providersPage({ upstreams }: ConsoleDeps) {
       provider,
       upstreams: [...config.models.values()].flatMap((model) =>
         model.upstreams.filter((upstream) => upstream.provider === provider.id)
-          .map((upstream) => ({ model, upstream, health: upstreams.healthOf(upstream) }))
+          .map((upstream) => ({ model, upstream, health: upstreams.getHealth(upstream) }))
       ),
     }));
     const [on, off] = [
@@ -50,7 +50,7 @@ export function providersPage({ upstreams }: ConsoleDeps) {
 interface Served {
   model: Model;
   upstream: Upstream;
-  health: Health & { in_flight: number };
+  health: BreakerHealth & { in_flight: number };
 }
 
 function ProviderCard(
@@ -107,7 +107,7 @@ function ProviderCard(
 
 function HealthBadge({ health, now }: { health: Served["health"]; now: number }) {
   if (health.state === "open") {
-    const seconds = Math.max(0, Math.ceil((health.restUntil - now) / 1000));
+    const seconds = Math.max(0, Math.ceil((health.openUntil - now) / 1000));
     return <Badge kind="bad" dot>rests for {duration(seconds)}</Badge>;
   }
   if (health.state === "half_open") return <Badge kind="warn" dot>being probed</Badge>;
