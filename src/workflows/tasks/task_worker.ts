@@ -11,7 +11,7 @@ import { pollTask, succeed } from "./poll_task.ts";
 import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedRow, ClaimedTask, MediaTask } from "./task.ts";
-import { parseTaskJob, parseUpstreamResult, toClaimedTask } from "./stored_task.ts";
+import { parseStoredResult, parseTaskJob, toClaimedTask } from "./stored_task.ts";
 import { cancelSubtasks } from "./subtasks.ts";
 
 /** Runs one step of a task whose type is not one job at one upstream. */
@@ -72,7 +72,7 @@ async function advanceMedia(
     case "copying": {
       const assignment = await findAssignedUpstream(deps, task);
       if (assignment === null) return await failUnreachable(deps, task);
-      return await succeed(deps, task, assignment, parseUpstreamResult(task.result), signal);
+      return await succeed(deps, task, assignment, parseStoredResult(task.result), signal);
     }
   }
 }
