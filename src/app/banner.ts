@@ -13,7 +13,9 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
     `  ${service.name} listens on ${gateway.address}`,
     "",
     `  config       ${settings.configFile} (${gateway.configStore.current.version}), ${models.size} models` +
-    (unavailableModels.length === 0 ? "" : `, ${unavailableModels.length} more when their provider has a key`),
+    (unavailableModels.length === 0
+      ? ""
+      : `, ${unavailableModels.length} more when their provider has a key`),
     `  database     ${gateway.database.describe}`,
     `  admin token  ${
       settings.adminToken === undefined ? `${settings.dataDir}/admin-token` : "from ADMIN_TOKEN"

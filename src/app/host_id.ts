@@ -10,7 +10,9 @@ function hostname(): string {
   try {
     return Deno.hostname();
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.NotSupported)) throw error;
+    if (!(error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.NotSupported)) {
+      throw error;
+    }
     return crypto.randomUUID();
   }
 }

@@ -47,10 +47,10 @@ export function openWebhooks(
   const sender = deliveryWorker({
     sql,
     secretBox,
-    plan: () => configStore.current,
+    config: () => configStore.current,
     post: (request) => outbound.fetch(request, configStore.current.outbound),
     renewOutput: (output) => output.map((item) => withFreshUrl(files, item)),
-    ring: (message, delayMs) => queue.notify(message, delayMs),
+    notify: (message, delayMs) => queue.notify(message, delayMs),
     onAttempt(outcome, latencyMs) {
       metrics.attempts.inc({ outcome });
       metrics.seconds.observe(latencyMs / 1000);
@@ -58,7 +58,7 @@ export function openWebhooks(
     log,
   });
   const pruning = periodic(async () => {
-    sender.forgetOld();
+    sender.expireHealth();
     await pruneWebhooks(sql);
   }, {
     intervalMs: PRUNE_MS,
@@ -69,7 +69,7 @@ export function openWebhooks(
   });
   return {
     worker: sender,
-    webhooks: { sql, secretBox, ring: (message) => queue.notify(message) },
+    webhooks: { sql, secretBox, notify: (message) => queue.notify(message) },
     settled: (maxMs) => sender.settled(maxMs),
     async [Symbol.asyncDispose]() {
       await Promise.all([pruning[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);

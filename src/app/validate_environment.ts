@@ -4,7 +4,10 @@ import { type Settings, SettingsError } from "./environment.ts";
 type Environment = Pick<Settings, "databaseUrl" | "adminToken" | "onDeploy" | "workers">;
 
 /** Throws one error with every configured setting that cannot work where this process runs. */
-export function validateEnvironment(settings: Environment, { storage }: Pick<Config, "storage">): void {
+export function validateEnvironment(
+  settings: Environment,
+  { storage }: Pick<Config, "storage">,
+): void {
   const reasons = settings.onDeploy ? deployProblems(settings, storage) : [];
   if (settings.databaseUrl === undefined && storage.queue === "postgres") {
     reasons.push(

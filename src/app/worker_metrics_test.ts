@@ -3,7 +3,8 @@ import { WorkerMetrics } from "./worker_metrics.ts";
 
 const open = () => {
   const metrics = new WorkerMetrics<string>({
-    keep: (collected) => Promise.resolve(collected.map(Number).reduce((sum, each) => sum + each, 0)),
+    keep: (collected) =>
+      Promise.resolve(collected.map(Number).reduce((sum, each) => sum + each, 0)),
     answerMs: 10,
   });
   for (const thread of ["a", "b", "c"]) metrics.add(thread);

@@ -1,9 +1,9 @@
 import { deletePerson } from "../domain/accounts/delete_person.ts";
 import type { Person } from "../domain/accounts/people.ts";
 import { expireRows } from "../domain/files/rows.ts";
-import { askToCancelAll } from "../workflows/tasks/cancel_task.ts";
+import { requestCancelAll } from "../workflows/tasks/cancel_task.ts";
 import { TASK } from "../workflows/tasks/task.ts";
-import { removeReceivers } from "../domain/webhooks/endpoints.ts";
+import { removeEndpointsOf } from "../domain/webhooks/endpoints.ts";
 import type { SiteDeps } from "./context.ts";
 
 /** Deletes a person with all that still works for them: keys, files, tasks, receivers of events, sessions. */
@@ -14,8 +14,8 @@ export async function deleteAccount(
   let asked: readonly string[] = [];
   await deletePerson(database, cluster, person, async (sql) => {
     await expireRows(sql, person.account);
-    await removeReceivers(sql, person.account);
-    asked = await askToCancelAll(sql, person.account);
+    await removeEndpointsOf(sql, person.account);
+    asked = await requestCancelAll(sql, person.account);
   });
   for (const id of asked) tasks.queue.notify({ kind: TASK, id });
   await sessions.endAll(person.id);

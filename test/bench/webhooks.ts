@@ -86,12 +86,12 @@ async function sendOurs(
     sql,
     secretBox: openSecretBox(undefined),
     post: (request) => outbound.fetch(request, { allowPrivate: true }),
-    plan: () => ({
+    config: () => ({
       webhooks: { retrySeconds: [0, 5], timeoutSeconds: 15, disableAfterDays: 5 },
       storage: { outputs: { urlHours: 24, keepDays: 7 } } as never,
     }),
     renewOutput: (output) => output,
-    ring() {},
+    notify() {},
     onAttempt(outcome) {
       if (outcome !== "delivered") throw new Error(`an event was not taken: ${outcome}`);
       if (++sent === events) allSent.resolve();

@@ -111,11 +111,11 @@ Deno.test(
         units: 1n,
         price,
       },
-      declaration: "test",
+      configVersion: "test",
       callbackUrl: null,
       queueSeconds: 3600,
       deadlineSeconds: 1800,
-      livingMax: 100,
+      maxActive: 100,
     });
 
     await gateway.start();

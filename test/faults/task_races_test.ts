@@ -4,11 +4,11 @@ import { cancelTask } from "../../src/workflows/tasks/cancel_task.ts";
 import { finishTask } from "../../src/workflows/tasks/finish_task.ts";
 import {
   claimTask,
-  handBack,
   LostLease,
   recordAccepted,
   recordOutput,
   recordSubmitting,
+  reschedule,
 } from "../../src/workflows/tasks/lease.ts";
 import { replayTask } from "../../src/workflows/tasks/operate_tasks.ts";
 import { openTaskEngine } from "../helpers/task_engine.ts";
@@ -63,7 +63,7 @@ Deno.test("a worker that lost its lease changes nothing any more", STRICT, async
   await assert.rejects(recordSubmitting(sql, stale, UPSTREAM), LostLease);
   await assert.rejects(recordAccepted(sql, stale, "theirs"), LostLease);
   await assert.rejects(recordOutput(sql, stale, OUTPUT), LostLease);
-  await assert.rejects(handBack(sql, stale, { delayMs: 0 }), LostLease);
+  await assert.rejects(reschedule(sql, stale, { delayMs: 0 }), LostLease);
   assert.equal(await finishTask(engine.deps, stale, { status: "failed" }), false);
   await recordAccepted(sql, fresh, "ours");
   const usage = { images: 1, calls: 1 };
@@ -198,14 +198,14 @@ Deno.test(
     await engine.worker.step(running.id, never);
     const models = new Map(engine.config.models);
     models.delete("image-model");
-    engine.deps.plan = () => ({ ...engine.config, models });
+    engine.deps.configOf = () => ({ ...engine.config, models });
     const failed = await engine.finish(waiting.id);
     assert.deepEqual([failed.status, failed.error_code], ["failed", "model_unavailable"]);
     const done = await engine.finish(running.id);
     assert.equal(done.status, "succeeded", JSON.stringify(done));
     const again = await engine.submit({ model: "sketch", prompt: "[[simulate: seconds=1]] x" });
     await engine.worker.step(again.id, never);
-    engine.deps.plan = () => ({ ...engine.config, models, providers: new Map() });
+    engine.deps.configOf = () => ({ ...engine.config, models, providers: new Map() });
     await sql`update task set wake_at = now() where id = ${again.id}`;
     assert.equal((await engine.finish(again.id)).status, "failed");
     assert.ok((await engine.verify()).ok);

@@ -57,7 +57,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
     sql,
     secretBox,
     post: (request) => outbound.fetch(request, policy),
-    plan: () => ({
+    config: () => ({
       webhooks: {
         retrySeconds: options.retrySeconds ?? [0, 0, 0, 0, 0],
         timeoutSeconds: options.timeoutSeconds ?? 5,
@@ -66,7 +66,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
       storage: { outputs: { urlHours: 24, keepDays: 7 } } as never,
     }),
     renewOutput: (output) => output,
-    ring({ id }, delayMs) {
+    notify({ id }, delayMs) {
       const timer = setTimeout(() => {
         timers.delete(timer);
         void sender.step(id);

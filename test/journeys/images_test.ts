@@ -111,7 +111,7 @@ Deno.test(
     // Nobody listens there. A refused connection could be taken for the database being away.
     const dead = await gateway.ended((await ask(["http://127.0.0.1:1/a.png"])).id);
     assert.equal(dead.status, "failed");
-    assert.match(dead.error.message, /^An input picture cannot be fetched/);
+    assert.match(dead.error.message, /^An input image cannot be fetched/);
     assert.equal((await gateway.balance()).frozen, "0.00");
     const sound = await gateway.upload("me.wav", wav(1));
     const other = await gateway.newKey();

@@ -1,4 +1,4 @@
-/** What uploads and outputs may be. */
+/** Kinds of media that are stored. */
 export type MediaKind = "image" | "audio" | "video";
 
 /** A file that is complete and may be read. */
@@ -10,7 +10,7 @@ export interface StoredFile {
   readonly taskId: string | null;
   /** A name without path or control characters. */
   readonly filename: string;
-  /** Judged by content, never by name or by what a client says. */
+  /** Detected from the content, never from the name or from what a client states. */
   readonly mimeType: string;
   readonly kind: MediaKind;
   readonly bytes: number;
@@ -19,13 +19,13 @@ export interface StoredFile {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
-  /** Where its bytes lie. */
+  /** Where its bytes are stored. */
   readonly store: "local" | "s3";
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** Bytes as they come. A piece is good until the next one is asked for. */
+/** A stream of bytes. A chunk is valid until the next one is requested. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
 /** The first and last byte wanted, both inclusive and within the file. */
@@ -37,7 +37,7 @@ export interface ByteRange {
 export interface NewUpload {
   readonly filename: string;
   readonly body: Bytes;
-  /** No more will come than this; null where nobody said. */
+  /** Upper limit that the client announced; null where it announced none. */
   readonly announcedBytes: number | null;
 }
 
@@ -45,26 +45,26 @@ export interface NewOutput {
   readonly taskId: string;
   /** Read once, never held whole. Its errors come out of `storeOutput` as they are. */
   readonly body: Bytes | Uint8Array;
-  /** What the model makes; bytes of another kind are refused. */
+  /** What the model makes; bytes of another kind are rejected. */
   readonly kind: MediaKind;
-  /** What the upstream says it is; only asked for `audio/pcm`, which cannot be told from its bytes. */
+  /** Stated by the upstream; used for `audio/pcm` only, which cannot be detected from its bytes. */
   readonly mimeType?: string | null;
-  /** Without extension; `output` unless said. */
+  /** Without extension; default `output`. */
   readonly name?: string;
 }
 
 /** Uploads and outputs: rows in Postgres, bytes in a folder or a bucket. */
 export interface Files {
   /**
-   * Stores an upload as it streams in. Throws a `Refusal` for what is too large, has no room in the account's
-   * space, or is no picture, sound or film.
+   * Stores an upload while it streams in. Throws an `ApiError` for a file that is too large, exceeds the account's
+   * storage, or is no image, audio or video.
    */
   upload(account: string, file: NewUpload, spaceBytes: number): Promise<StoredFile>;
   /** Stores a result. Throws `BadOutput` when the bytes are not what the model makes, or too many. */
   storeOutput(account: string, output: NewOutput): Promise<StoredFile>;
-  /** Null when there is none, it is another account's, deleted or past its time. */
+  /** Null for a file that does not exist, belongs to another account, is deleted or has expired. */
   find(account: string, id: string): Promise<StoredFile | null>;
-  /** By id alone, for who holds a signed address. */
+  /** By id alone, for requests with a signed URL. */
   findAny(id: string): Promise<StoredFile | null>;
   list(
     account: string,
@@ -76,19 +76,19 @@ export interface Files {
     },
   ): Promise<{ data: StoredFile[]; hasMore: boolean }>;
   open(file: StoredFile, range?: ByteRange): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-  /** The whole of an input, for a provider that wants bytes. Throws a `Refusal` (`file_not_found`, 400). */
+  /** The whole of an input, for a provider that wants bytes. Throws an `ApiError` (`file_not_found`, 400). */
   openInput(
     account: string,
     id: string,
     bytesMax: number,
   ): Promise<{ file: StoredFile; bytes: Uint8Array<ArrayBuffer> }>;
-  /** Whether there was one to delete. It is gone at once; its bytes follow. */
+  /** Returns whether there was a file to delete. It is invisible at once; its bytes are deleted later. */
   remove(account: string, id: string): Promise<boolean>;
-  /** An address that works for `storage.outputs.url_hours`, without a key. `now` as `Date.now()`. */
+  /** A URL that works for `storage.outputs.url_hours` without an API key. `now` as `Date.now()`. */
   signedUrl(fileId: string, now: number): { url: string; expiresAt: Date };
-  /** An address at which a provider may say that a task's job has moved on. */
+  /** A URL for a provider's callbacks about a task's job. */
   callbackUrl(taskId: string, now: number): string;
-  /** Whether such an address is ours and still works; of a callback, `callback:` and the task's id. */
+  /** Whether a signed URL is valid; for a callback, `fileId` is `callback:` and the task's id. */
   verifyUrl(
     fileId: string,
     query: { expires?: string; signature?: string },
@@ -96,7 +96,7 @@ export interface Files {
   ): Promise<boolean>;
 }
 
-/** An upstream's result that cannot be kept; the message is for our log. */
+/** An upstream's result that cannot be stored; the message is for the log. */
 export class BadOutput extends Error {
   override readonly name = "BadOutput";
 }

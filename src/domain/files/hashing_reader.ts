@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import type { Bytes } from "./files.ts";
 import { SNIFF_BYTES } from "./media_types.ts";
 
-/** Enough for a picture's size, also behind a camera's notes. */
+/** Enough to find the size of an image, also after large metadata. */
 const HEAD_BYTES = 256 * 1024;
 
-/** Bytes on their way in: the first are looked at before anything is stored, all are counted and hashed. */
+/** Reads incoming bytes: the first can be inspected before anything is stored, all are counted and hashed. */
 export class HashingReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #hash = createHash("sha256");
@@ -20,7 +20,7 @@ export class HashingReader {
     this.#source = chunks[Symbol.asyncIterator]();
   }
 
-  /** The beginning, long enough to tell what it is; empty when there are no bytes at all. */
+  /** The first bytes, enough to detect the type; empty when there are none. */
   async peek(): Promise<Uint8Array> {
     for (let bytes = 0; bytes < SNIFF_BYTES;) {
       const { done, value } = await this.#source.next();
@@ -59,7 +59,7 @@ export class HashingReader {
     return done ? null : value;
   }
 
-  /** Tells the source that nobody reads on. */
+  /** Stops reading the source. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }
@@ -68,7 +68,7 @@ export class HashingReader {
     return concatBytes(this.#head);
   }
 
-  /** To be asked once, at the end. */
+  /** To be called once, at the end. */
   sha256(): string {
     return this.#hash.digest("hex");
   }

@@ -5,10 +5,10 @@ import type { ByteRange } from "./files.ts";
 import { type MediaBytes, type MediaFacts, UNKNOWN_MEDIA } from "./media_facts.ts";
 import { type MediaType, mediaType } from "./media_types.ts";
 
-/** What a worker asks for: some bytes of the file, or those that come next. */
+/** A request of the worker: some bytes of the file, or the next ones. */
 export type ProbeRequest = ByteRange | "next";
 
-/** What is to be seen in the first bytes of a file. */
+/** Job for the worker that reads the first bytes of a file. */
 export interface SniffedMedia {
   at: "type" | "size";
   head: Uint8Array;
@@ -19,13 +19,13 @@ const AT_ONCE_BYTES = 256 * 1024;
 const IDLE_MS = 300_000;
 
 /**
- * Looks at media from outside: what it is, how large, how long. The parsers run in workers, since any of
+ * Detects type, size and duration of untrusted media. The parsers run in processes that can be killed, since any of
  * them may loop for ever over bytes that were made for it.
  */
 export class MediaProbe implements AsyncDisposable {
-  /** For what the first bytes tell. Its own, so that long files which keep the other busy do not delay it. */
-  readonly #lookers: ProcessPool;
-  readonly #measurers: ProcessPool;
+  /** Reads first bytes. A pool of its own, so that long files in the other do not delay it. */
+  readonly #sniffers: ProcessPool;
+  readonly #probers: ProcessPool;
 
   constructor(
     private readonly onGivenUp: (account: string, error: ProcessPoolError) => void,
@@ -33,14 +33,14 @@ export class MediaProbe implements AsyncDisposable {
   ) {
     // One worker each: with more, endless files would leave a small machine no core to serve with.
     const common = { size: 1, waitMs: 5_000, idleMs: IDLE_MS };
-    this.#lookers = new ProcessPool({
+    this.#sniffers = new ProcessPool({
       ...common,
       module: new URL("./sniff_worker.ts", import.meta.url),
       deadlineMs: silenceMs,
       waitingMax: 256,
       heapMb: 64,
     });
-    this.#measurers = new ProcessPool({
+    this.#probers = new ProcessPool({
       ...common,
       module: new URL("./probe_worker.ts", import.meta.url),
       deadlineMs,
@@ -50,17 +50,17 @@ export class MediaProbe implements AsyncDisposable {
     });
   }
 
-  /** What bytes are, judged by the bytes; null when they are no image, audio or video that is known here. */
+  /** Detects the type from the bytes; null for anything but a known image, audio or video. */
   async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
     const input: SniffedMedia = { at: "type", head };
-    const name = await this.#lookers.run<SniffedMedia, string>({ owner: account, input }).catch((
+    const name = await this.#sniffers.run<SniffedMedia, string>({ owner: account, input }).catch((
       error,
     ) => sniffedOtherwise(error, head));
     return mediaType(name);
   }
 
-  /** Size and length; unknown for a file that takes too long, and while too many others wait. */
-  async measure(
+  /** Size and duration; unknown for a file that takes too long, and while too many others wait. */
+  async probe(
     account: string,
     store: ByteStore,
     key: string,
@@ -68,11 +68,11 @@ export class MediaProbe implements AsyncDisposable {
   ): Promise<MediaFacts> {
     await using stored = new StoredBytes(store, key, subject.bytes);
     const measuring = subject.kind === "image"
-      ? this.#lookers.run<SniffedMedia, MediaFacts>({
+      ? this.#sniffers.run<SniffedMedia, MediaFacts>({
         owner: account,
         input: { at: "size", head: subject.head },
       })
-      : this.#measurers.run<MediaBytes, MediaFacts>({
+      : this.#probers.run<MediaBytes, MediaFacts>({
         owner: account,
         input: subject,
         answer: (question: ProbeRequest) => stored.answer(question),
@@ -85,16 +85,16 @@ export class MediaProbe implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#lookers[Symbol.asyncDispose]();
-    await this.#measurers[Symbol.asyncDispose]();
+    await this.#sniffers[Symbol.asyncDispose]();
+    await this.#probers[Symbol.asyncDispose]();
   }
 }
 
 async function sniffedOtherwise(error: unknown, head: Uint8Array): Promise<string> {
   const reason = error instanceof ProcessPoolError ? error.reason : null;
-  // Over bytes that keep a parser busy for so long: nothing that we know.
+  // Bytes that keep a parser busy for so long have no known type.
   if (reason === "late") return "";
-  // A platform without workers: some kilobytes are looked at here, and nothing is measured.
+  // A platform without child processes: the type is detected here, and nothing is probed.
   if (reason === "unavailable") return await (await import("./sniff_name.ts")).sniffName(head);
   throw new ApiError("storage_unavailable", "Too many files arrive just now: try again.", {
     cause: error,

@@ -21,29 +21,29 @@ import type { Log } from "../../platform/telemetry/log.ts";
 export interface FilesOptions {
   sql: Queries;
   dataDir: string;
-  /** As declared now. */
+  /** From the current configuration. */
   storage: () => Config["storage"];
   /** Where clients reach this gateway, without `/v1`. */
   address: () => string;
   log: Pick<Log, "info" | "warn" | "error">;
-  /** How often what is past its time is taken away. */
+  /** How often expired files are deleted. */
   cleanEveryMs?: number;
 }
 
 export interface OpenFiles extends Files, AsyncDisposable {
-  /** Takes away what is past its time; it also happens by itself. */
+  /** Deletes expired files; also runs periodically. */
   clean(): Promise<number>;
-  /** Takes note of a new secret that addresses are signed with; it also happens by itself. */
+  /** Loads new signing secrets; also runs periodically. */
   refreshSecrets(): Promise<void>;
-  /** Keys that all nodes share, for a purpose of its own; the newest first. */
+  /** Keys that all nodes share, derived for one purpose; newest first. */
   keysFor(purpose: string): readonly Uint8Array[];
 }
 
-/** Longer than any job takes; the address is only a bell. */
+/** Longer than any job takes. A callback only brings the next poll forward. */
 const CALLBACK_SECONDS = 48 * 3600;
 const FILE_ID = /^file_[0-9a-z]{26}$/;
 
-/** What a model makes may be larger than what clients may send. */
+/** Outputs may be larger than uploads. */
 const OUTPUT_BYTES_MAX: Readonly<Record<MediaKind, number>> = {
   image: 64 * 1024 * 1024,
   audio: 256 * 1024 * 1024,
@@ -55,7 +55,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const stores = new Stores(options.dataDir, storage);
   const signer = new UrlSigner(sql);
   await signer.refresh();
-  let isToldOfNone = false;
+  let hasLoggedUnavailable = false;
   const probe = new MediaProbe((account_id, error) => {
     if (error.reason !== "unavailable") {
       return log.warn("media probe gave up, size and length stay unknown", {
@@ -64,26 +64,28 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
       });
     }
     // Of the platform, or of how the gateway was started: worth one line, not one for each file.
-    if (!isToldOfNone) log.warn("child processes are not allowed, media files are not measured");
-    isToldOfNone = true;
+    if (!hasLoggedUnavailable) {
+      log.warn("child processes are not allowed, media files are not measured");
+    }
+    hasLoggedUnavailable = true;
   });
   const parts = { sql, stores, probe };
   const outputs = new UnlistedOutputs(sql);
   const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });
   const cleanNow = async () => {
     const unlisted = await outputs.sweep();
-    if (unlisted > 0) log.info("ended outputs that no task lists", { files: unlisted });
+    if (unlisted > 0) log.info("unlisted outputs expired", { files: unlisted });
     return await cleanFiles(
       parts,
-      (id, error) => log.warn("cannot delete the bytes of a file", { id, error }),
+      (id, error) => log.warn("file bytes not deleted", { id, error }),
     );
   };
   const cleaning = keepCleaning(async () => {
     await signer.refresh();
     const cleaned = await cleanNow();
-    if (cleaned > 0) log.info("deleted files past their time", { files: cleaned });
+    if (cleaned > 0) log.info("expired files deleted", { files: cleaned });
     const { setAside, deleted } = await bytes.sweep();
-    if (setAside + deleted > 0) log.warn("bytes without a file row", { setAside, deleted });
+    if (setAside + deleted > 0) log.warn("file bytes without a row", { setAside, deleted });
   }, options);
 
   const find = async (id: string): Promise<StoredFile | null> => {
@@ -99,9 +101,9 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
 
   return {
     async upload(account, { filename, body, announcedBytes }, spaceBytes) {
-      const intake = new HashingReader(body);
+      const reader = new HashingReader(body);
       try {
-        const type = await typeOf(probe, account, intake);
+        const type = await typeOf(probe, account, reader);
         const { [type.kind]: kindMax, keepDays } = storage().uploads;
         // What was announced is no more than that: the connection sees to it.
         const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
@@ -111,20 +113,20 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
           taskId: null,
           filename: safeFilename(filename, type.extension),
           type,
-          intake,
+          reader,
           bytesMax,
           tooLarge: () => tooLarge(type.kind, kindMax),
           space: { bytes: spaceBytes, noRoom: (taken) => noRoom(spaceBytes, taken) },
           keepDays,
         });
       } finally {
-        await intake.close();
+        await reader.close();
       }
     },
     async storeOutput(account, { taskId, body, kind, mimeType, name = "output" }) {
-      const intake = new HashingReader(body);
+      const reader = new HashingReader(body);
       try {
-        const head = await intake.peek();
+        const head = await reader.peek();
         const type = await probe.sniff(account, head) ??
           (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
         if (head.length === 0) throw new BadOutput("the output is empty");
@@ -137,14 +139,14 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
           taskId,
           filename: safeFilename(`${name}.${type.extension}`, type.extension),
           type,
-          intake,
+          reader,
           bytesMax: OUTPUT_BYTES_MAX[kind],
           tooLarge: () => new BadOutput("the output is too large"),
           space: null,
           keepDays: storage().outputs.keepDays,
         });
       } finally {
-        await intake.close();
+        await reader.close();
       }
     },
     find: findOwn,
@@ -188,8 +190,8 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   };
 }
 
-async function typeOf(probe: MediaProbe, account: string, intake: HashingReader) {
-  const head = await intake.peek();
+async function typeOf(probe: MediaProbe, account: string, reader: HashingReader) {
+  const head = await reader.peek();
   if (head.length === 0) {
     throw new ApiError("invalid_value", "The file is empty.", { param: "file" });
   }
@@ -232,7 +234,7 @@ function keepCleaning(work: () => Promise<void>, { log, cleanEveryMs }: FilesOpt
   return periodic(work, {
     intervalMs: cleanEveryMs ?? CLEAN_EVERY_MS,
     onError(error) {
-      if (!isStorageDown(error)) log.error("cannot clean up files", { error });
+      if (!isStorageDown(error)) log.error("file cleaning failed", { error });
     },
   });
 }

@@ -4,7 +4,7 @@ import { probeMedia } from "./probe_media.ts";
 import { mediaType } from "./media_types.ts";
 import { sniffName } from "./sniff_name.ts";
 
-/** Milliseconds of a sound that is judged by its content. */
+/** Milliseconds of audio whose type is detected from its content. */
 async function lengthOf(bytes: Uint8Array<ArrayBuffer>): Promise<number | null> {
   const type = mediaType(await sniffName(bytes.subarray(0, 4100)));
   assert.equal(type?.kind, "audio");

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Queries } from "../../platform/database/database.ts";
 
-/** The longest that an address may work, as the declaration's schema has it. */
+/** The longest lifetime of a URL that the configuration schema allows. */
 const HOURS_MAX = 168;
 const SIGNATURE = /^(\d{1,18})-([A-Za-z0-9_-]{43})$/;
 

@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
 
-/** What bytes are, judged by the bytes; the empty name where that cannot be told. */
+/** Detects the MIME type from the bytes; empty where it is unknown. */
 export async function sniffName(head: Uint8Array): Promise<string> {
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   return found?.mime ?? "";

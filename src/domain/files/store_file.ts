@@ -14,7 +14,7 @@ export interface Incoming {
   taskId: string | null;
   filename: string;
   type: MediaType;
-  intake: HashingReader;
+  reader: HashingReader;
   bytesMax: number;
   /** What it may take, where that is limited: throws what is to be said when there is no room. */
   space: { bytes: number; noRoom: (taken: number) => Error } | null;
@@ -31,7 +31,7 @@ export async function storeFile(
   { sql, stores, probe }: { sql: Queries; stores: Stores; probe: MediaProbe },
   incoming: Incoming,
 ): Promise<StoredFile> {
-  const { intake, type } = incoming;
+  const { reader, type } = incoming;
   const id = newId("file");
   const place = stores.chosen;
   const store = stores.named(place);
@@ -52,15 +52,15 @@ export async function storeFile(
     if (full !== null) throw noRoom(full.taken);
   }
   try {
-    await store.put(id, intake.chunks(incoming.bytesMax, incoming.tooLarge));
-    const { bytes } = intake;
+    await store.put(id, reader.chunks(incoming.bytesMax, incoming.tooLarge));
+    const { bytes } = reader;
     const { kind, mimeType } = type;
-    const subject = { kind, mimeType, bytes, head: intake.head() };
-    const measured = await probe.measure(incoming.account, store, id, subject);
+    const subject = { kind, mimeType, bytes, head: reader.head() };
+    const measured = await probe.probe(incoming.account, store, id, subject);
     const row = await completeRow(sql, id, {
       ...measured,
       bytes,
-      sha256: intake.sha256(),
+      sha256: reader.sha256(),
       keepDays: incoming.keepDays,
     });
     if (row === null) throw storeFailed(new Error("the bytes took too long to come"));

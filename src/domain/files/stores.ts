@@ -7,8 +7,8 @@ import { S3Store } from "./s3_store.ts";
 export type StoreName = Config["storage"]["files"];
 
 /**
- * The places of bytes by name. A file stays where it was put: whoever moves from the folder to a bucket
- * goes on reading the old files from the folder.
+ * The byte stores by name. A file stays in the store it was written to: after a change from the folder to a bucket, old
+ * files are still read from the folder.
  */
 export class Stores {
   readonly #local: LocalStore;
@@ -26,7 +26,7 @@ export class Stores {
   named(name: StoreName): ByteStore {
     if (name === "local") return this.#local;
     const bucket = this.storage().s3;
-    if (bucket === null) throw storeFailed(new Error("storage.s3 is no longer declared"));
+    if (bucket === null) throw storeFailed(new Error("storage.s3 is no longer configured"));
     if (this.#s3?.bucket !== bucket) this.#s3 = { bucket, store: new S3Store(bucket) };
     return this.#s3.store;
   }

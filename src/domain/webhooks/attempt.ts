@@ -3,7 +3,7 @@ import { renderPayload } from "./event.ts";
 import { signedHeaders } from "./sign.ts";
 import { withTimeout } from "../../lib/timers.ts";
 
-/** What of `outbound` is needed here: one request to an address that a stranger chose. */
+/** Sends one request to a URL that a client chose; `platform/outbound` implements it. */
 export interface WebhookPost {
   (request: {
     url: string;
@@ -24,24 +24,24 @@ export interface WebhookPost {
   >;
 }
 
-/** What one attempt saw. */
+/** Result of one attempt. */
 export interface AttemptResult {
-  /** Null when there was no answer; then `error` says why. */
+  /** Null when there was no response; then `error` says why. */
   readonly status: number | null;
   readonly error: string | null;
-  /** The first of the answer, as text. */
+  /** The start of the response body, as text. */
   readonly response: string | null;
   readonly latencyMs: number;
-  /** What the receiver asked for. */
+  /** From the `Retry-After` header. */
   readonly retryAfterSeconds: number | null;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_KEPT = 4_096;
-/** The answer's head decides; what follows is for the log, and not waited for longer than this. */
+/** The status decides; the body is only for the log, and is read for this long at most. */
 const RESPONSE_MS_MAX = 1_000;
 
-/** Sends an event once. Never throws: whatever goes wrong is what was seen. */
+/** Sends an event once. Never throws: errors are part of the result. */
 export async function attemptDelivery(
   post: WebhookPost,
   delivery: Pick<ClaimedDelivery, "url" | "event">,
@@ -93,14 +93,14 @@ export async function attemptDelivery(
   }
 }
 
-/** The first bytes of a body, as far as they come without much waiting. */
+/** The first bytes of a body, as far as they arrive in time. */
 async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   const reader = body.getReader();
   const bytes = new Uint8Array(RESPONSE_BYTES_KEPT);
   let length = 0;
   const fill = async () => {
     while (true) {
-      // A body that breaks off after the head changes nothing about what the head said.
+      // A body that ends early does not change the status.
       const read = await reader.read().catch(() => null);
       if (read === null || read.done) break;
       const part = read.value.subarray(0, bytes.length - length);
@@ -111,18 +111,18 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   };
   await withTimeout(fill(), RESPONSE_MS_MAX, () => undefined);
   reader.cancel().catch(() => undefined);
-  // A text column holds every character but this one.
+  // Postgres cannot store this character in a text column.
   return new TextDecoder().decode(bytes.subarray(0, length)).replaceAll("\0", "\uFFFD");
 }
 
-/** Nothing is put off for longer than a year, whatever a receiver says. */
+/** A longer `Retry-After` is cut to a year. */
 const RETRY_AFTER_SECONDS_MAX = 366 * 86_400;
 
-/** Seconds, or a date; null when there is neither. */
+/** Parses seconds or a date; null for anything else. */
 export function readRetryAfter(header: string | null, now: number = Date.now()): number | null {
   if (header === null) return null;
   if (/^\s*\d+\s*$/.test(header)) return Math.min(Number(header), RETRY_AFTER_SECONDS_MAX);
-  // V8 reads dates out of almost anything.
+  // `Date.parse` accepts almost any text.
   const date = /^\s*[A-Za-z]{3,9},/.test(header) ? Date.parse(header) : NaN;
   if (Number.isNaN(date)) return null;
   return Math.min(Math.max(0, Math.ceil((date - now) / 1000)), RETRY_AFTER_SECONDS_MAX);

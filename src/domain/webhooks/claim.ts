@@ -1,6 +1,6 @@
 import type { Queries } from "../../platform/database/database.ts";
 
-/** A delivery that is ours to attempt until its lease ends. */
+/** A delivery that this process may attempt until its lease expires. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly fence: number;
@@ -10,11 +10,11 @@ export interface ClaimedDelivery {
   readonly url: string;
   readonly event: { id: string; type: string; created: number; data: string };
   readonly taskId: string | null;
-  /** Attempts before this one, and those of them in the present round of retries. */
+  /** Attempts before this one, and how many of them since the last redelivery. */
   readonly attempts: number;
   readonly round: number;
   readonly isTest: boolean;
-  /** Its endpoint takes nothing any more. */
+  /** Why its endpoint receives nothing any more; null while it does. */
   readonly off: "endpoint_disabled" | "endpoint_deleted" | null;
   /** Since the event. */
   readonly ageSeconds: number;
@@ -49,7 +49,7 @@ export type DueDelivery =
   | { readonly ids: readonly string[]; readonly notOf: readonly string[] }
   | { readonly destination: string; readonly limit: number };
 
-/** Takes what is due, for so long: whoever dies in between leaves it to the next. */
+/** Claims due deliveries for `leaseSeconds`: after a crash another process can claim them. */
 export async function claimDeliveries(
   sql: Queries,
   wanted: DueDelivery,

@@ -1,7 +1,7 @@
 import type { AttemptResult } from "./attempt.ts";
 import type { ClaimedDelivery } from "./claim.ts";
 
-/** What an attempt means for its delivery. */
+/** What follows from an attempt for its delivery. */
 export type RetryDecision =
   | { readonly outcome: "delivered" }
   | { readonly outcome: "retry"; readonly waitMs: number }
@@ -9,14 +9,14 @@ export type RetryDecision =
 
 const GONE = 410;
 const JITTER = 0.2;
-/** However long a receiver asks to be left alone. */
+/** A longer `Retry-After` is cut to a day. */
 const RETRY_AFTER_SECONDS_MAX = 86_400;
 
 export function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** `retrySeconds`: the waits before each attempt of a round, the first one's included. */
+/** `retrySeconds`: the delays before each attempt, the first one included. */
 export function decideRetry(
   delivery: Pick<ClaimedDelivery, "round" | "isTest">,
   seen: Pick<AttemptResult, "status" | "retryAfterSeconds">,
@@ -28,7 +28,7 @@ export function decideRetry(
   const next = retrySeconds[delivery.round + 1];
   if (delivery.isTest || next === undefined) return { outcome: "failed", reason: "retries_spent" };
   const asked = Math.min(seen.retryAfterSeconds ?? 0, RETRY_AFTER_SECONDS_MAX);
-  // Spread, so that what failed together does not come back together; never before it was asked for.
+  // With jitter, so that deliveries that failed together are not retried together; never before `Retry-After`.
   const spread = next * (1 - JITTER + 2 * JITTER * random());
   return { outcome: "retry", waitMs: Math.round(Math.max(spread, asked) * 1000) };
 }

@@ -23,9 +23,9 @@ Deno.test("each retry waits as the schedule says, a fifth more or less, until it
   for (let round = 0; round < SCHEDULE.length - 1; round++) {
     const seconds = SCHEDULE[round + 1]!;
     for (const random of [0, 0.5, 0.999]) {
-      const verdict = decideRetry(nth(round), saw(500), SCHEDULE, () => random);
-      assert.ok(verdict.outcome === "retry");
-      const wait = verdict.waitMs / 1000;
+      const decision = decideRetry(nth(round), saw(500), SCHEDULE, () => random);
+      assert.ok(decision.outcome === "retry");
+      const wait = decision.waitMs / 1000;
       assert.ok(wait >= seconds * 0.8 - 0.001 && wait <= seconds * 1.2, `${seconds}: ${wait}`);
     }
   }
@@ -43,8 +43,8 @@ Deno.test("Retry-After is seconds or a date, only ever makes a wait longer, and 
   assert.equal(readRetryAfter("999999999999", now), 366 * 86_400);
   for (const text of [null, "soon", "-5", ""]) assert.equal(readRetryAfter(text, now), null);
   const wait = (seconds: number) => {
-    const verdict = decideRetry(nth(1), saw(503, seconds), SCHEDULE, () => 0.5);
-    return verdict.outcome === "retry" ? verdict.waitMs / 1000 : null;
+    const decision = decideRetry(nth(1), saw(503, seconds), SCHEDULE, () => 0.5);
+    return decision.outcome === "retry" ? decision.waitMs / 1000 : null;
   };
   assert.deepEqual([wait(1), wait(1000), wait(10 ** 9)], [300, 1000, 86_400]);
 });

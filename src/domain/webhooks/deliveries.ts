@@ -4,7 +4,7 @@ import { renderPayload } from "./event.ts";
 
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
 
-/** An event on its way to one receiver, as its owner and the operator see it. */
+/** The delivery of an event to one receiver, as the API shows it. */
 export interface WebhookDelivery {
   id: string;
   object: "webhook_delivery";
@@ -14,12 +14,12 @@ export interface WebhookDelivery {
   endpoint: string | null;
   url: string;
   status: (typeof DELIVERY_STATES)[number];
-  /** Why it was given up. */
+  /** Why it failed. */
   reason: string | null;
   attempt_count: number;
   last_status: number | null;
   last_error: string | null;
-  /** Null when there will be none. */
+  /** Null after the last attempt. */
   next_attempt_at: string | null;
   created: number;
   ended_at: string | null;
@@ -31,7 +31,7 @@ export interface WebhookAttempt {
   latency_ms: number;
   status: number | null;
   error: string | null;
-  /** The first 4 KB of the answer. */
+  /** The first 4 KB of the response. */
   response: string | null;
 }
 
@@ -56,7 +56,7 @@ interface Row {
 }
 
 export interface DeliveryQuery {
-  /** Left out: of every account, for the operator. */
+  /** Left out by the operator: all accounts. */
   account?: string | undefined;
   endpoint?: string | undefined;
   status?: WebhookDelivery["status"] | undefined;
@@ -89,10 +89,10 @@ export async function listDeliveries(
     after === undefined ? sql`` : isAscending ? sql`and d.id > ${after}` : sql`and d.id < ${after}`
   }
      order by d.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
-  return { data: rows.slice(0, limit).map(shown), hasMore: rows.length > limit };
+  return { data: rows.slice(0, limit).map(toDelivery), hasMore: rows.length > limit };
 }
 
-/** One, with its payload and every attempt. `account` left out: the operator asks. */
+/** A delivery with its payload and every attempt. The operator leaves out `account`. */
 export async function findDelivery(
   sql: Queries,
   id: string,
@@ -107,7 +107,7 @@ export async function findDelivery(
      where delivery_id = ${id} order by number`;
   const { event_id, type, event_created, data } = row;
   return {
-    ...shown(row),
+    ...toDelivery(row),
     payload: JSON.parse(
       renderPayload({ id: event_id, type, created: Number(event_created), data }),
     ),
@@ -118,7 +118,7 @@ export async function findDelivery(
   };
 }
 
-function shown(row: Row): WebhookDelivery {
+function toDelivery(row: Row): WebhookDelivery {
   return {
     id: row.id,
     object: "webhook_delivery",

@@ -15,33 +15,33 @@ export interface Destination {
   isClaiming: boolean;
 }
 
-/** Attempts at once in one lane … */
+/** Attempts at once to one destination … */
 export const DESTINATION_SLOTS = 16;
-/** … before its receiver has answered, so that it takes very many dead ones to fill the process … */
-const LANE_SLOTS_FIRST = 2;
-/** … and in all lanes of this process. */
+/** … before its receiver has responded once, so that only very many dead receivers fill the process … */
+const FIRST_SLOTS = 2;
+/** … and to all destinations of this process. */
 const SLOTS = 512;
-/** Claims must not wait until their lease is over. */
+/** Claims must not wait until their lease expires. */
 export const WAIT_MS_MAX = 20_000;
 
-/** How long the failures of a receiver are remembered. */
+/** How long the health of a receiver is kept. */
 const HEALTH_KEPT_MS = 600_000;
 
-/** What a lane does next. */
-export type DeliverySlot =
+/** What to do with a claimed delivery. */
+export type DeliveryAction =
   | { readonly kind: "send"; readonly delivery: ClaimedDelivery }
-  /** Waited too long, or the receiver rests: somebody may claim it again after `waitMs`. */
+  /** It waited too long, or the circuit breaker is open: it can be claimed again after `waitMs`. */
   | { readonly kind: "back"; readonly delivery: ClaimedDelivery; readonly waitMs: number };
 
 /**
- * Keeps receivers apart: each lane has its own few slots, and rests as a whole when its receiver cannot
- * be reached. A receiver that hangs holds up its own lane and nobody else's.
+ * Separates receivers: each destination has a few slots of its own, and a circuit breaker that opens when its
+ * receiver cannot be reached. A receiver that hangs delays only its own deliveries.
  */
 export class DestinationQueues {
-  readonly #lanes = new Map<string, Destination>();
+  readonly #destinations = new Map<string, Destination>();
   readonly #breaker: Breaker;
-  /** Found no slot left in the whole process; served first come, first served. */
-  readonly #hungry = new Set<Destination>();
+  /** Found no free slot in the process; served in the order they came. */
+  readonly #starved = new Set<Destination>();
   #sending = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {
@@ -52,109 +52,116 @@ export class DestinationQueues {
     return this.#sending;
   }
 
-  lane(name: string): Destination {
-    let lane = this.#lanes.get(name);
-    if (lane === undefined) {
-      lane = {
+  destination(name: string): Destination {
+    let destination = this.#destinations.get(name);
+    if (destination === undefined) {
+      destination = {
         name,
         sending: 0,
-        slots: LANE_SLOTS_FIRST,
+        slots: FIRST_SLOTS,
         waiting: [],
         mayHaveMore: false,
         isClaiming: false,
       };
-      this.#lanes.set(name, lane);
+      this.#destinations.set(name, destination);
     }
-    return lane;
+    return destination;
   }
 
-  /** Lanes that can do nothing with more now. Those that are merely full will ask for it themselves. */
+  /** Destinations that need no more claims now. Those that are full fetch more themselves later. */
   blocked(): string[] {
-    const full = [...this.#lanes.values()].filter(({ waiting }) =>
+    const full = [...this.#destinations.values()].filter(({ waiting }) =>
       waiting.length >= DESTINATION_SLOTS
     );
-    for (const lane of full) lane.mayHaveMore = true;
-    return [...full.map(({ name }) => name), ...this.#resting.keys()];
+    for (const destination of full) destination.mayHaveMore = true;
+    return [...full.map(({ name }) => name), ...this.#open.keys()];
   }
 
-  /** Until when, by lane; those whose rest is over leave when they are next looked at. */
-  get #resting(): Map<string, number> {
-    for (const [name, until] of this.#rests) if (until <= this.now()) this.#rests.delete(name);
-    return this.#rests;
+  /** When the breaker allows another attempt, by destination; past times are removed on reading. */
+  get #open(): Map<string, number> {
+    for (const [name, until] of this.#openUntil) {
+      if (until <= this.now()) this.#openUntil.delete(name);
+    }
+    return this.#openUntil;
   }
-  readonly #rests = new Map<string, number>();
+  readonly #openUntil = new Map<string, number>();
 
-  /** What the lane can do now; `send` takes a slot. */
-  *turns(lane: Destination): Generator<DeliverySlot> {
-    while (lane.waiting.length > 0) {
-      const rest = this.#restMs(lane.name);
+  /** What to do now with the waiting deliveries; `send` takes a slot. */
+  *actions(destination: Destination): Generator<DeliveryAction> {
+    while (destination.waiting.length > 0) {
+      const rest = this.#openMs(destination.name);
       if (rest > 0) {
-        yield { kind: "back", delivery: lane.waiting.shift()!, waitMs: rest };
-      } else if (this.now() - lane.waiting[0]!.claimedAt > WAIT_MS_MAX) {
-        lane.mayHaveMore = true;
-        yield { kind: "back", delivery: lane.waiting.shift()!, waitMs: 0 };
-      } else if (lane.sending >= lane.slots) {
+        yield { kind: "back", delivery: destination.waiting.shift()!, waitMs: rest };
+      } else if (this.now() - destination.waiting[0]!.claimedAt > WAIT_MS_MAX) {
+        destination.mayHaveMore = true;
+        yield { kind: "back", delivery: destination.waiting.shift()!, waitMs: 0 };
+      } else if (destination.sending >= destination.slots) {
         return;
       } else if (this.#sending >= SLOTS) {
-        this.#hungry.add(lane);
+        this.#starved.add(destination);
         return;
-      } else if (!this.#breaker.allow(lane.name)) {
-        // One is out to see whether the receiver is back.
+      } else if (!this.#breaker.allow(destination.name)) {
+        // The trial attempt of the half-open breaker is running.
         return;
       } else {
-        lane.sending++;
+        destination.sending++;
         this.#sending++;
-        yield { kind: "send", delivery: lane.waiting.shift()! };
+        yield { kind: "send", delivery: destination.waiting.shift()! };
       }
     }
   }
 
-  /** Gives a slot back; the result is whom to look at next. `reached`: null when nothing was learnt. */
-  ended(lane: Destination, reached: boolean | null): Destination[] {
-    lane.sending--;
+  /** Frees a slot and returns destinations to continue with. `reached`: null when the attempt was aborted. */
+  release(destination: Destination, reached: boolean | null): Destination[] {
+    destination.sending--;
     this.#sending--;
-    if (reached === null) this.#breaker.recordAbandoned(lane.name);
+    if (reached === null) this.#breaker.recordAbandoned(destination.name);
     else if (reached) {
-      this.#breaker.recordSuccess(lane.name);
-      this.#rests.delete(lane.name);
-      lane.slots = Math.min(lane.slots + 1, DESTINATION_SLOTS);
-    } else if (this.#restMs(lane.name) === 0) {
-      // Those that were under way when it began to rest fail for the same reason: they count once.
-      lane.slots = Math.max(1, lane.slots >> 1);
-      this.#breaker.recordFailure(lane.name);
-      const { state, openUntil } = this.#breaker.getHealth(lane.name);
-      if (state === "open") this.#rests.set(lane.name, openUntil);
+      this.#breaker.recordSuccess(destination.name);
+      this.#openUntil.delete(destination.name);
+      destination.slots = Math.min(destination.slots + 1, DESTINATION_SLOTS);
+    } else if (this.#openMs(destination.name) === 0) {
+      // Attempts that were running when the breaker opened fail for the same reason and count once.
+      destination.slots = Math.max(1, destination.slots >> 1);
+      this.#breaker.recordFailure(destination.name);
+      const { state, openUntil } = this.#breaker.getHealth(destination.name);
+      if (state === "open") this.#openUntil.set(destination.name, openUntil);
     }
-    const hungry = [...this.#hungry];
-    this.#hungry.clear();
-    return [...hungry, lane];
+    const starved = [...this.#starved];
+    this.#starved.clear();
+    return [...starved, destination];
   }
 
-  /** How many more the lane should fetch; none while it has enough, is busy fetching, or rests. */
-  appetite(lane: Destination): number {
-    if (!lane.mayHaveMore || lane.isClaiming || this.#restMs(lane.name) > 0) return 0;
-    const room = 2 * DESTINATION_SLOTS - lane.sending - lane.waiting.length;
+  /** How many more deliveries to claim; 0 while there are enough, a claim is running, or the breaker is open. */
+  prefetch(destination: Destination): number {
+    if (!destination.mayHaveMore || destination.isClaiming || this.#openMs(destination.name) > 0) {
+      return 0;
+    }
+    const room = 2 * DESTINATION_SLOTS - destination.sending - destination.waiting.length;
     return room >= DESTINATION_SLOTS ? room : 0;
   }
 
-  /** Forgets a lane that has nothing to do. How its receiver fares is remembered elsewhere. */
-  forget(lane: Destination): void {
-    if (lane.sending === 0 && lane.waiting.length === 0 && !lane.isClaiming && !lane.mayHaveMore) {
-      this.#lanes.delete(lane.name);
+  /** Removes a destination without work. The breaker keeps the health of its receiver. */
+  removeIdle(destination: Destination): void {
+    if (
+      destination.sending === 0 && destination.waiting.length === 0 && !destination.isClaiming &&
+      !destination.mayHaveMore
+    ) {
+      this.#destinations.delete(destination.name);
     }
   }
 
-  /** Receivers that nobody sends to any more must not fill the memory. */
-  forgetOld(): void {
+  /** Removes the health of receivers without recent attempts, to bound the memory. */
+  expireHealth(): void {
     this.#breaker.deleteBefore(this.now() - HEALTH_KEPT_MS);
   }
 
-  /** Everything claimed that is not under way. */
+  /** Takes all claimed deliveries that are not being sent. */
   takeWaiting(): ClaimedDelivery[] {
-    return [...this.#lanes.values()].flatMap(({ waiting }) => waiting.splice(0));
+    return [...this.#destinations.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
 
-  #restMs(name: string): number {
-    return Math.max(0, (this.#resting.get(name) ?? 0) - this.now());
+  #openMs(name: string): number {
+    return Math.max(0, (this.#open.get(name) ?? 0) - this.now());
   }
 }

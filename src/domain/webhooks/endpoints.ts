@@ -10,7 +10,7 @@ export interface WebhookEndpoint {
   object: "webhook_endpoint";
   url: string;
   description: string;
-  /** What it is sent. */
+  /** Types of events that it receives. */
   event_types: readonly string[];
   status: "enabled" | "disabled";
   disabled_reason: "owner" | "gone" | "failing" | null;
@@ -31,7 +31,7 @@ interface Row {
   failing_since: Date | null;
 }
 
-/** What an owner decides. Without `event_types` an endpoint gets every type. */
+/** Fields that the owner sets. Without `event_types` an endpoint receives every type. */
 export interface EndpointFields {
   url: string;
   description?: string | undefined;
@@ -44,7 +44,7 @@ interface Page {
   order: "asc" | "desc";
 }
 
-/** Every event goes to each of them. */
+/** Limited because every event is sent to each endpoint. */
 const ENDPOINTS_MAX = 16;
 
 export async function createEndpoint(
@@ -67,7 +67,7 @@ export async function createEndpoint(
     );
   }
   await makeSecret(sql, secretBox, { account, endpoint: id });
-  return shown(row);
+  return toEndpoint(row);
 }
 
 export async function listEndpoints(
@@ -83,7 +83,7 @@ export async function listEndpoints(
     after === undefined ? sql`` : isAscending ? sql`and id > ${after}` : sql`and id < ${after}`
   }
      order by id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
-  return { data: rows.slice(0, limit).map(shown), hasMore: rows.length > limit };
+  return { data: rows.slice(0, limit).map(toEndpoint), hasMore: rows.length > limit };
 }
 
 export async function findEndpoint(
@@ -94,10 +94,10 @@ export async function findEndpoint(
   const [row] = await sql<[Row?]>`
     select * from webhook_endpoint
      where id = ${id} and account_id = ${account} and deleted_at is null`;
-  return shown(row ?? unknownEndpoint());
+  return toEndpoint(row ?? unknownEndpoint());
 }
 
-/** Changes what is given and leaves the rest. What still waits goes to the new address. */
+/** Changes the given fields. Pending deliveries go to the new URL. */
 export async function updateEndpoint(
   sql: Queries,
   account: string,
@@ -120,10 +120,10 @@ export async function updateEndpoint(
          and d.destination = before.account_id || '/' || before.host and d.wake_at is not null
          and d.endpoint_id = c.id)
     select * from changed`;
-  return shown(row ?? unknownEndpoint());
+  return toEndpoint(row ?? unknownEndpoint());
 }
 
-/** A new beginning: the days of failure are counted from here. */
+/** Enables an endpoint; the days of failure are counted anew. */
 export async function enableEndpoint(
   sql: Queries,
   account: string,
@@ -133,10 +133,10 @@ export async function enableEndpoint(
     update webhook_endpoint set disabled_at = null, disabled_reason = null, failing_since = null
      where id = ${id} and account_id = ${account} and deleted_at is null
     returning *`;
-  return shown(row ?? unknownEndpoint());
+  return toEndpoint(row ?? unknownEndpoint());
 }
 
-/** What is on its way to it is given up; it can be redelivered later. */
+/** Disables an endpoint. Its pending deliveries fail and can be redelivered later. */
 export async function disableEndpoint(
   sql: Queries,
   account: string,
@@ -147,7 +147,7 @@ export async function disableEndpoint(
            disabled_reason = coalesce(disabled_reason, 'owner')
      where id = ${id} and account_id = ${account} and deleted_at is null
     returning *`;
-  const endpoint = shown(row ?? unknownEndpoint());
+  const endpoint = toEndpoint(row ?? unknownEndpoint());
   await endDeliveriesOf(sql, [id], "endpoint_disabled");
   return endpoint;
 }
@@ -165,8 +165,8 @@ export async function deleteEndpoint(sql: Queries, account: string, id: string):
 }
 
 /**
- * Gives up what waits for endpoints that take nothing any more. An attempt under way ends as it ends;
- * one that slips past is caught when it is claimed.
+ * Fails the pending deliveries of endpoints that are disabled or deleted. Running attempts are not aborted; a
+ * delivery that is created meanwhile fails when it is claimed.
  */
 export async function endDeliveriesOf(
   sql: Queries,
@@ -182,11 +182,11 @@ export async function endDeliveriesOf(
 }
 
 /**
- * Ends everything that would be sent for an account that is closed: its endpoints, what they and its
- * callbacks wait for, and what it was signed with. Answers how many endpoints there were.
+ * Deletes the endpoints and secrets of a closed account and fails its pending deliveries, those to callback URLs
+ * included. Returns the number of endpoints.
  */
-export async function removeReceivers(sql: Queries, account: string): Promise<number> {
-  // Deliveries before endpoints, as who notes an attempt locks them.
+export async function removeEndpointsOf(sql: Queries, account: string): Promise<number> {
+  // Deliveries before endpoints: recordAttempts locks them in this order.
   await sql`
     update webhook_delivery
        set state = 'failed', reason = 'endpoint_deleted', wake_at = null, ended_at = now()
@@ -202,7 +202,7 @@ function unknownEndpoint(): never {
   throw new ApiError("not_found", "There is no such webhook endpoint.", { param: "id" });
 }
 
-function shown(row: Row): WebhookEndpoint {
+function toEndpoint(row: Row): WebhookEndpoint {
   return {
     id: row.id,
     object: "webhook_endpoint",
@@ -217,7 +217,7 @@ function shown(row: Row): WebhookEndpoint {
   };
 }
 
-/** Whether anybody would be told of this account's events. */
+/** Whether an enabled endpoint would receive this account's events. */
 export async function hasEndpoint(sql: Queries, account: string): Promise<boolean> {
   const rows = await sql`
     select from webhook_endpoint

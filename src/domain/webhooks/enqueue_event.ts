@@ -5,7 +5,7 @@ import { hostOf, type NewEvent } from "./event.ts";
 /** The queue's kind of message for deliveries. */
 export const DELIVERY = "delivery";
 
-/** As the queue's; written here because the queue is a neighbour. */
+/** The queue's `JobMessage`, repeated here because this layer cannot import it. */
 export interface DeliveryMessage {
   readonly kind: typeof DELIVERY;
   readonly id: string;
@@ -17,7 +17,7 @@ export interface DeliveryMessage {
  * type. Without a receiver, or once the account is closed, nothing is written. A task has one event, so a
  * second call does nothing.
  *
- * The result is to be rung after the commit.
+ * The queue is to be notified of the result after the commit.
  */
 export async function enqueueEvent(
   sql: Queries,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseStored, StoredJsonError } from "../../lib/stored_json.ts";
 
-/** What can happen to a task; `webhook.test` is sent when an account asks for it, and says nothing. */
+/** Events of tasks; `webhook.test` is sent on request, to try an endpoint. */
 export const TASK_EVENTS = [
   "task.succeeded",
   "task.failed",
@@ -57,19 +57,19 @@ export interface StoredEvent {
   readonly data: string;
 }
 
-/** What is sent. Put together from stored text, so that every attempt sends the same bytes. */
+/** The body that is sent: composed from stored text, so that every attempt sends the same bytes. */
 export function renderPayload({ id, type, created, data }: StoredEvent): string {
   return `{"id":${JSON.stringify(id)},"type":${
     JSON.stringify(type)
   },"created":${created},"data":${data}}`;
 }
 
-/** Whose receiver: an account's deliveries to one host share slots, and rest together. */
+/** Deliveries of an account to one host share a destination, with its slots and circuit breaker. */
 export function destinationOf(account: string, url: string): string {
   return `${account}/${hostOf(url)}`;
 }
 
-/** With the port. An address that cannot be read has none, and fails when it is called. */
+/** With the port. Empty for an invalid URL, whose deliveries fail when they are sent. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "";
 }

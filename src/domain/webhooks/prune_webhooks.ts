@@ -1,13 +1,13 @@
 import { newId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
-/** How long what became of an event can be looked up, and the event sent again. */
+/** How long deliveries can be looked up and sent again. */
 export const KEEP_DAYS = 30;
-/** Per statement: few enough that nobody waits long. */
+/** Per statement: few enough that other statements do not wait long. */
 const MOST = 1000;
 
 /**
- * Removes what ended long ago, and secrets that sign no more. Ids begin with the time they were made, so
+ * Removes old deliveries and expired secrets. Ids begin with the time they were made, so
  * the old ones are found without an index of their own. Any number of nodes may call it at once.
  */
 export async function pruneWebhooks(sql: Queries, now: number = Date.now()): Promise<number> {

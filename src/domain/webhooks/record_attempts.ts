@@ -1,10 +1,10 @@
 import type { Queries } from "../../platform/database/database.ts";
 
-/** What became of a claim. */
+/** Outcome of a claimed delivery. */
 export interface AttemptRecord {
   readonly id: string;
   readonly fence: number;
-  /** `back`: no attempt was made; somebody may claim it again after `wait_ms`. */
+  /** `back`: no attempt was made; it can be claimed again after `wait_ms`. */
   readonly outcome: "delivered" | "retry" | "failed" | "back";
   readonly reason: "retries_spent" | "gone" | "endpoint_disabled" | "endpoint_deleted" | null;
   readonly wait_ms: number;
@@ -12,7 +12,7 @@ export interface AttemptRecord {
   readonly error: string | null;
   readonly response: string | null;
   readonly latency_ms: number;
-  /** Whether it was an attempt: only those are logged, and only those say how an endpoint fares. */
+  /** Whether an attempt was made: only those are logged and count for the health of the endpoint. */
   readonly attempted: boolean;
 }
 
@@ -22,18 +22,17 @@ export interface DisabledEndpoint {
 }
 
 /**
- * Writes down what happened to many claims in one statement: the delivery, its log, and how its endpoint
- * fares. A claim that was lost to another in the meantime changes nothing. The result are the endpoints
- * that this disabled.
+ * Records the outcomes of many claims in one statement: the deliveries, their attempts and the health of their
+ * endpoints. A claim whose lease was lost changes nothing. Returns the endpoints that were disabled by it.
  */
 export async function recordAttempts(
   sql: Queries,
-  notes: readonly AttemptRecord[],
+  records: readonly AttemptRecord[],
   disableAfterDays: number,
 ): Promise<DisabledEndpoint[]> {
   return await sql<DisabledEndpoint[]>`
     with said as (
-      select * from json_to_recordset(${JSON.stringify(notes)}::text::json) as n (
+      select * from json_to_recordset(${JSON.stringify(records)}::text::json) as n (
         id text, fence int, outcome text, reason text, wait_ms float8, status int, error text,
         response text, latency_ms int, attempted boolean)),
     recorded as (

@@ -6,15 +6,15 @@ import { findDelivery, unknownDelivery, type WebhookDelivery } from "./deliverie
 import { DELIVERY } from "./enqueue_event.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** So many are rung at once; the lanes fetch the rest. */
-const RUNG_MAX = 200;
+/** The queue is notified of this many; their destinations fetch the others. */
+const NOTIFIED_MAX = 200;
 
 /**
- * Sends an event once more, with the same id: a new round of retries that begins now. One that waits for
- * a retry is woken; one that is under way is left alone. `account` left out: the operator asks.
+ * Sends an event again with the same id, with all its retries. A delivery that waits for a retry is sent now; one that
+ * is being sent is not changed. The operator leaves out `account`.
  */
 export async function redeliver(
-  { sql, ring }: Webhooks,
+  { sql, notify }: Webhooks,
   id: string,
   account?: string,
 ): Promise<WebhookDelivery> {
@@ -33,14 +33,14 @@ export async function redeliver(
       { param: "id" },
     );
   }
-  if (row.woken) ring({ kind: DELIVERY, id });
+  if (row.woken) notify({ kind: DELIVERY, id });
   const { payload: _payload, attempts: _attempts, ...delivery } = await findDelivery(sql, id);
   return delivery;
 }
 
-/** Sends once more everything that was given up since a moment; the result is how many. */
+/** Sends again all deliveries that failed since a time; returns their number. */
 export async function redeliverFailed(
-  { sql, ring }: Webhooks,
+  { sql, notify }: Webhooks,
   { account, endpoint, since }: { account?: string; endpoint?: string; since: Date },
 ): Promise<number> {
   const failed = sql`
@@ -50,11 +50,11 @@ export async function redeliverFailed(
        ${account === undefined ? sql`` : sql`and d.account_id = ${account}`}
        ${endpoint === undefined ? sql`` : sql`and d.endpoint_id = ${endpoint}`}`;
   const rows = await wake(sql, failed);
-  for (const { id } of rows.slice(0, RUNG_MAX)) ring({ kind: DELIVERY, id });
+  for (const { id } of rows.slice(0, NOTIFIED_MAX)) notify({ kind: DELIVERY, id });
   return rows.length;
 }
 
-/** To where the endpoint is now. A lease is somebody at work on it: what he does counts. */
+/** Uses the current URL of the endpoint. A leased delivery is being sent and is not changed. */
 function wake(sql: Queries, ids: postgres.PendingQuery<postgres.Row[]>) {
   return sql<{ id: string }[]>`
     update webhook_delivery d
@@ -67,9 +67,9 @@ function wake(sql: Queries, ids: postgres.PendingQuery<postgres.Row[]>) {
     returning d.id`;
 }
 
-/** Sends an event that means nothing, once, also to an endpoint that is disabled. */
+/** Sends a test event once, also to a disabled endpoint. */
 export async function sendTest(
-  { sql, ring }: Webhooks,
+  { sql, notify }: Webhooks,
   account: string,
   endpoint: string,
 ): Promise<WebhookDelivery> {
@@ -90,7 +90,7 @@ export async function sendTest(
   if (row === undefined) {
     throw new ApiError("not_found", "There is no such webhook endpoint.", { param: "id" });
   }
-  ring({ kind: DELIVERY, id: row.id });
+  notify({ kind: DELIVERY, id: row.id });
   const { payload: _payload, attempts: _attempts, ...delivery } = await findDelivery(sql, row.id);
   return delivery;
 }

@@ -6,13 +6,13 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps secrets that must be used, and so cannot be hashed. With the operator's key (`SECRETS_KEY`) they
- * are sealed with AES-256-GCM, each bound to its row, and a stolen copy of the database signs nothing.
- * Without one they stand as they are. What was stored before the key was set stays readable.
+ * Encrypts secrets that must be used and so cannot be hashed. With the operator's key (`SECRETS_KEY`) they are sealed
+ * with AES-256-GCM, each bound to its row: a stolen copy of the database cannot sign. Without the key they are stored
+ * in plain text. What was stored before the key was set stays readable.
  */
 export interface SecretBox {
-  close(secret: string, row: string): string;
-  open(stored: string, row: string): string;
+  seal(secret: string, row: string): string;
+  unseal(stored: string, row: string): string;
 }
 
 export function openSecretBox(operatorKey: string | undefined): SecretBox {
@@ -20,7 +20,7 @@ export function openSecretBox(operatorKey: string | undefined): SecretBox {
     ? null
     : Buffer.from(hkdfSync("sha256", operatorKey, "", "tollgate webhook secrets", 32));
   return {
-    close(secret, row) {
+    seal(secret, row) {
       if (key === null) return secret;
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, nonce);
@@ -28,9 +28,9 @@ export function openSecretBox(operatorKey: string | undefined): SecretBox {
       const parts = [nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()];
       return SEALED + Buffer.concat(parts).toString("base64");
     },
-    open(stored, row) {
+    unseal(stored, row) {
       if (!stored.startsWith(SEALED)) return stored;
-      if (key === null) throw new Error("A webhook secret is sealed: set SECRETS_KEY to open it");
+      if (key === null) throw new Error("A webhook secret is sealed: set SECRETS_KEY to read it");
       const bytes = Buffer.from(stored.slice(SEALED.length), "base64");
       const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
       cipher.setAAD(Buffer.from(row));

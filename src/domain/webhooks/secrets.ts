@@ -3,7 +3,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { SecretBox } from "./secret_box.ts";
 import { newWebhookSecret } from "./sign.ts";
 
-/** Whose secret: an endpoint's, or (null) the account's own, which signs what goes to a callback_url. */
+/** Owner of a secret: an endpoint, or (null) the account, whose secret signs events to a callback_url. */
 export interface SecretOwner {
   account: string;
   endpoint: string | null;
@@ -13,7 +13,7 @@ export interface WebhookSecret {
   object: "webhook_secret";
   secret: string;
   created: number;
-  /** Those before it that still sign, newest first. */
+  /** Earlier secrets that still sign, newest first. */
   previous: { secret: string; expires_at: string }[];
 }
 
@@ -24,12 +24,12 @@ interface Row {
   expires_at: Date | null;
 }
 
-/** How long the secret before still signs after a rotation. */
+/** How long the previous secret still signs after a rotation. */
 export const OVERLAP_SECONDS = 86_400;
-/** Each signs every attempt, so there is an end to them. */
+/** Limited because each secret signs every attempt. */
 const PREVIOUS_MAX = 4;
 
-/** Gives the owner a first secret. One that has one keeps it. */
+/** Creates the first secret of an owner; does nothing if there is one. */
 export async function makeSecret(
   sql: Queries,
   secretBox: SecretBox,
@@ -39,21 +39,21 @@ export async function makeSecret(
   await sql`insert into webhook_secret ${sql(row)} on conflict do nothing`;
 }
 
-/** What signs now. An account gets its own when it first asks. */
+/** The secrets that sign now. The secret of an account is created when it is first needed. */
 export async function revealSecret(
   sql: Queries,
   secretBox: SecretBox,
   owner: SecretOwner,
 ): Promise<WebhookSecret> {
   const rows = await readSecrets(sql, owner);
-  if (rows.length > 0) return shown(rows, secretBox);
+  if (rows.length > 0) return toSecret(rows, secretBox);
   await makeSecret(sql, secretBox, owner);
-  return shown(await readSecrets(sql, owner), secretBox);
+  return toSecret(await readSecrets(sql, owner), secretBox);
 }
 
 /**
- * Makes a new secret; the one before signs beside it for a while, so that a receiver can change over
- * without losing an event. `overlapSeconds: 0` for one that leaked.
+ * Creates a new secret. The previous one also signs for a while, so that a receiver can change without losing events.
+ * `overlapSeconds: 0` for a secret that leaked.
  */
 export async function rotateSecret(
   sql: Queries,
@@ -74,7 +74,7 @@ export async function rotateSecret(
     insert into webhook_secret (id, account_id, endpoint_id, secret)
     select ${id}, ${account}, ${endpoint}, ${secret} from (select count(*) from ended) as rotated
     on conflict do nothing`;
-  return shown(await readSecrets(sql, owner), secretBox);
+  return toSecret(await readSecrets(sql, owner), secretBox);
 }
 
 async function readSecrets(sql: Queries, { account, endpoint }: SecretOwner): Promise<Row[]> {
@@ -91,17 +91,17 @@ function newRow(secretBox: SecretBox, { account, endpoint }: SecretOwner) {
     id,
     account_id: account,
     endpoint_id: endpoint,
-    secret: secretBox.close(newWebhookSecret(), id),
+    secret: secretBox.seal(newWebhookSecret(), id),
   };
 }
 
-function shown([current, ...previous]: Row[], secretBox: SecretBox): WebhookSecret {
+function toSecret([current, ...previous]: Row[], secretBox: SecretBox): WebhookSecret {
   return {
     object: "webhook_secret",
-    secret: secretBox.open(current!.secret, current!.id),
+    secret: secretBox.unseal(current!.secret, current!.id),
     created: Math.floor(current!.created_at.getTime() / 1000),
     previous: previous.map(({ id, secret, expires_at }) => ({
-      secret: secretBox.open(secret, id),
+      secret: secretBox.unseal(secret, id),
       expires_at: expires_at!.toISOString(),
     })),
   };

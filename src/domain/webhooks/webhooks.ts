@@ -2,15 +2,15 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { DeliveryMessage } from "./enqueue_event.ts";
 import type { SecretBox } from "./secret_box.ts";
 
-/** What managing endpoints and deliveries needs. */
+/** Dependencies of endpoint and delivery management. */
 export interface Webhooks {
   readonly sql: Queries;
   readonly secretBox: SecretBox;
-  /** After the statement that made the work. */
-  ring(message: DeliveryMessage): void;
+  /** Called after the statement that created the delivery. */
+  notify(message: DeliveryMessage): void;
 }
 
-/** What waits, and what was switched off for its owner; for metrics. */
+/** Pending deliveries and endpoints that the gateway disabled; for metrics. */
 export async function countWebhooks(sql: Queries): Promise<{ pending: number; disabled: number }> {
   const [row] = await sql<[{ pending: number; disabled: number }]>`
     select (select count(*)::int from webhook_delivery where wake_at is not null) as pending,

@@ -6,7 +6,7 @@ import { newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { removeReceivers } from "../../domain/webhooks/endpoints.ts";
+import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
@@ -46,7 +46,7 @@ export function resetPassword(deps: PeopleDeps): Endpoint {
   return async function resetPassword(c) {
     const { id } = await find(database, c);
     const password = newSecret().slice(0, 20);
-    const removed = await resetPerson(deps, id, await passwords.hash(password), removeReceivers);
+    const removed = await resetPerson(deps, id, await passwords.hash(password), removeEndpointsOf);
     const ended = await sessions.endAll(id);
     const person = await find(database, c);
     const answer = { ...toPersonJson(person), password, removed: { ...removed, sessions: ended } };

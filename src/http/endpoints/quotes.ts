@@ -82,7 +82,7 @@ async function quotedFor(
     const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
     return { model, most: maxUsage(model, checked), quoted: quote };
   }
-  const { most } = model.type === "speech"
+  const { maxUsage: most } = model.type === "speech"
     ? checkSpeech(model, checked as unknown as SpeechBody)
     : await checkGeneration(deps.tasks.files, call.config, call.account.id, model, checked);
   return { model, most, quoted: quoteFor(call.config, call.account, model, most) };

@@ -2,7 +2,7 @@ import { ApiError, type ApiErrorCode } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import type { IdempotencyIdentity } from "../../domain/idempotency/key.ts";
 import { noSpeechUpstream } from "../../workflows/speech/create_speech.ts";
-import { forgetKey } from "../../workflows/tasks/accept_generation.ts";
+import { releaseKey } from "../../workflows/tasks/accept_generation.ts";
 import { awaitTask } from "../../workflows/tasks/await_task.ts";
 import { finishTask } from "../../workflows/tasks/finish_task.ts";
 import { isOver, type TaskRow } from "../../workflows/tasks/task.ts";
@@ -50,7 +50,7 @@ export async function sendAudio(
   }
   if (task.status !== "succeeded" || output === undefined) {
     // After a failure the client may send the same request again, as after any 5xx.
-    await forgetKey(deps.tasks, task.account_id, identity, task.id);
+    await releaseKey(deps.tasks, task.account_id, identity, task.id);
     throw failureOf(task);
   }
   if ("content" in output) throw new Error(`The result of ${task.id} has no audio`);
@@ -110,7 +110,7 @@ async function abortQueued(
     status: "failed",
     error: { code: "upstream_failed", message: "No upstream was available in time. Try again." },
   });
-  if (isFailed) await forgetKey(tasks, account_id, identity, id);
+  if (isFailed) await releaseKey(tasks, account_id, identity, id);
   return isFailed;
 }
 

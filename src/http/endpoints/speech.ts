@@ -37,7 +37,7 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
     }
     const model = requestedModel(c, body.model, route);
     const { requestId, clientRequestId, config, account } = callOf(c, null, body.callback_url);
-    const { job, most } = checkSpeech(model, body);
+    const { job, maxUsage: most } = checkSpeech(model, body);
     const { ledger, media } = deps.tasks;
     const bytes = await synthesizeSpeech({ ledger, media }, {
       requestId,

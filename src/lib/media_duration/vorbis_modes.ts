@@ -1,6 +1,6 @@
 /**
  * Which modes of a Vorbis stream have long blocks, by its setup header. The modes are at its end, after tables of
- * variable length that have to be skipped one by one (Vorbis I, 4.2.4). Null for an invalid header.
+ * variable length that have to be skipped in order (Vorbis I, 4.2.4). Null for an invalid header.
  */
 export function vorbisModes(setup: Uint8Array, channels: number): readonly boolean[] | null {
   try {

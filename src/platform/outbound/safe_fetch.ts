@@ -9,7 +9,7 @@ import { isIPv6 } from "node:net";
 import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { checkUrl, type OutboundPolicy, PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
-import { outboundFaultOf, OutboundError } from "./outbound_error.ts";
+import { OutboundError, outboundFaultOf } from "./outbound_error.ts";
 import { type Resolve, resolveHost } from "./resolve.ts";
 
 export interface OutboundRequest {

@@ -90,7 +90,9 @@ export class GraphileQueue implements Queue {
       intervalMs: this.#options.removeEveryMs ?? REMOVE_EVERY_MS,
       startsAtOnce: true,
       onError: (error) => {
-        if (!isStorageDown(error)) this.#options.log.error("removal of dead jobs failed", { error });
+        if (!isStorageDown(error)) {
+          this.#options.log.error("removal of dead jobs failed", { error });
+        }
       },
     });
   }

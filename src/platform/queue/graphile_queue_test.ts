@@ -202,7 +202,9 @@ Deno.test("the queue outlives a crash of its database and goes on by itself", as
     }]]),
   );
   const add = (id: string) =>
-    database.sql.begin((tx) => queue.enqueueInTransaction(tx, { kind: "work", id })).catch(() => "away");
+    database.sql.begin((tx) => queue.enqueueInTransaction(tx, { kind: "work", id })).catch(() =>
+      "away"
+    );
   await add("before");
   await until("the first step has run", () => steps.includes("before"), 30);
   await server.kill();

@@ -50,7 +50,9 @@ export class KvQueue implements Queue {
   notify(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     if (delayMs <= 0 && this.#runner?.hasRoom(message.kind) && this.#runner.offer(message)) return;
-    const enqueuing = this.#enqueue(message, delayMs).finally(() => this.#enqueuing.delete(enqueuing));
+    const enqueuing = this.#enqueue(message, delayMs).finally(() =>
+      this.#enqueuing.delete(enqueuing)
+    );
     this.#enqueuing.add(enqueuing);
   }
 

@@ -82,7 +82,9 @@ export class Runner implements AsyncDisposable {
   perform(message: JobMessage): Promise<void> {
     const jobKind = this.#kinds.get(message.kind);
     const isRunning = jobKind?.running.has(message.id) ?? true;
-    if (!this.offer(message) || isRunning || jobKind!.onEnd.has(message.id)) return Promise.resolve();
+    if (!this.offer(message) || isRunning || jobKind!.onEnd.has(message.id)) {
+      return Promise.resolve();
+    }
     return new Promise((resolve) => jobKind!.onEnd.set(message.id, resolve));
   }
 

@@ -1,6 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
-import { type GenerationCall, taskOf } from "../tasks/accept_generation.ts";
+import { type GenerationCall, newTaskOf } from "../tasks/accept_generation.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import type { CreatedTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -18,7 +18,7 @@ export async function acceptDrama(
 ): Promise<CreatedTask> {
   const { job, quote } = await quoteRequest(deps, call, model, body);
   return await deps.creation.create({
-    ...taskOf(call, model),
+    ...newTaskOf(call, model),
     job,
     quote,
     stages: stagesUntil(job.until).map((stage): StageStatus => ({

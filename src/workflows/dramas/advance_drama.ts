@@ -72,7 +72,7 @@ async function wait(
   { stage, stages, progress }: DramaProgress,
   subtasks: readonly Omit<NewSubtask, "deadlineSeconds">[],
 ): Promise<NextStep> {
-  const { models } = await deps.plan(task.config_version);
+  const { models } = await deps.configOf(task.config_version);
   const withDeadlines = subtasks.map((subtask) => ({
     ...subtask,
     deadlineSeconds: models.get(subtask.model)?.deadlineSeconds ?? DEFAULT_DEADLINE_SECONDS,
@@ -212,7 +212,7 @@ async function end(
   },
 ): Promise<NextStep> {
   const { paid, made } = progress;
-  const { service: { currencyScale: scale } } = await deps.plan(task.config_version);
+  const { service: { currencyScale: scale } } = await deps.configOf(task.config_version);
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),

@@ -22,7 +22,7 @@ export function readParameterSets(record: Uint8Array): ParameterSets {
   return { lengthBytes: (view.getUint8(4) & 3) + 1, units };
 }
 
-/** A packet with lengths of four bytes, and at a key picture the parameter sets in front if wanted. */
+/** A packet with lengths of four bytes, and before a key frame the parameter sets if wanted. */
 export function withParameterSets(
   packet: { readonly data: Uint8Array; readonly type: "key" | "delta" },
   { lengthBytes, units }: ParameterSets,

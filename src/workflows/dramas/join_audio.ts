@@ -16,7 +16,7 @@ export interface JoinedAudio {
 /** Which sound there is to lay down; null for none. */
 export async function joinAudio(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
   const [first] = shots.flatMap(({ line }) => line === null ? [] : [line]);
-  return first === undefined ? await ownSound(shots) : lines(shots, first);
+  return first === undefined ? await ownAudio(shots) : lines(shots, first);
 }
 
 /** Lines and silence. Frames follow one another without a gap: players do not agree on what one means. */
@@ -50,16 +50,16 @@ function lines(shots: readonly OpenShot[], first: Mp3Frames): JoinedAudio {
 }
 
 /** The shots' own sound, where all of them have one and the same kind. */
-async function ownSound(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
-  const configs = await Promise.all(shots.map(({ sound }) => sound?.getDecoderConfig() ?? null));
-  const codec = await shots[0]!.sound?.getCodec() ?? null;
+async function ownAudio(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
+  const configs = await Promise.all(shots.map(({ audio }) => audio?.getDecoderConfig() ?? null));
+  const codec = await shots[0]!.audio?.getCodec() ?? null;
   if (codec === null || new Set(configs.map(kindOf)).size > 1) return null;
   return {
     codec,
-    async add(track, { EncodedPacketSink }, { sound, start, seconds }, due) {
-      for await (const packet of new EncodedPacketSink(sound!).packets()) {
+    async add(track, { EncodedPacketSink }, { audio, start, seconds }, due) {
+      for await (const packet of new EncodedPacketSink(audio!).packets()) {
         const timestamp = packet.timestamp - start;
-        // What comes before or after its pictures would run into a neighbour.
+        // Audio before or after its video would overlap with another shot.
         if (timestamp < -1e-3 || timestamp >= seconds) continue;
         await track.add(packet.clone({ timestamp: Math.max(0, timestamp) + due }), {
           decoderConfig: configs[0]!,

@@ -14,7 +14,7 @@ browserTest("lines are heard under their shots, whether MP3 or WAV", async ({ op
       { video: await videoOf("green", 1), line },
       { video: await videoOf("blue", 1), line: null },
     ]);
-    assert.equal(joined.hasSound, true);
+    assert.equal(joined.hasAudio, true);
     const played = await playVideo(page, joined.bytes);
     assert.ok(Math.abs(played.seconds - 3) < 0.03, `${played.seconds}`);
     assert.ok(played.audioBytes > 0);
@@ -69,10 +69,10 @@ Deno.test("an episode's own sound is kept when it is joined again", STRICT, asyn
   const part = await joinVideos([{ video: await videoOf("red", 1), line: await mp3(1) }]);
   const video = new Blob([part.bytes]);
   const twice = await joinVideos([{ video }, { video }]);
-  assert.equal(twice.hasSound, true);
+  assert.equal(twice.hasAudio, true);
   await look(twice.bytes, async (_, sound) => {
     assert.ok(Math.abs(await sound!.computeDuration() - 2) < 0.06);
   });
   const mixed = await joinVideos([{ video }, { video: await videoOf("red", 1) }]);
-  assert.equal(mixed.hasSound, false);
+  assert.equal(mixed.hasAudio, false);
 });

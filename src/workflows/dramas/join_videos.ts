@@ -17,7 +17,7 @@ export interface JoinedVideo {
   readonly durationMs: number;
   readonly width: number;
   readonly height: number;
-  readonly hasSound: boolean;
+  readonly hasAudio: boolean;
 }
 
 /**
@@ -64,20 +64,20 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
   // The index in front, so that it plays while it is fetched.
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: "in-memory" }), target });
   const codec = await first!.video.getCodec() as VideoCodec;
-  const pictures = new EncodedVideoPacketSource(codec);
-  output.addVideoTrack(pictures, { rotation: await first!.video.getRotation() });
+  const video = new EncodedVideoPacketSource(codec);
+  output.addVideoTrack(video, { rotation: await first!.video.getRotation() });
   const sound = await joinAudio(shots);
   const sounds = sound === null ? null : new EncodedAudioPacketSource(sound.codec);
   if (sounds !== null) output.addAudioTrack(sounds);
   await output.start();
-  // The file has one place for the decoder's settings. Where they differ, every key picture brings its own.
+  // The file has one place for the decoder's settings. Where they differ, every key frame brings its own.
   const settings = decoderBytes(first!.decoder);
   const isMixed = shots.some(({ decoder }) => !sameBytes(decoderBytes(decoder), settings));
   let due = 0;
   for (const [at, shot] of shots.entries()) {
     try {
-      for await (const packet of picturesOf(bunny, shot, due, isMixed)) {
-        await pictures.add(packet, { decoderConfig: first!.decoder });
+      for await (const packet of packetsOf(bunny, shot, due, isMixed)) {
+        await video.add(packet, { decoderConfig: first!.decoder });
       }
       if (sound !== null) await sound.add(sounds!, bunny, shot, due);
     } catch (cause) {
@@ -93,12 +93,12 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
     durationMs: Math.round(due * 1000),
     width: await first!.video.getDisplayWidth(),
     height: await first!.video.getDisplayHeight(),
-    hasSound: sounds !== null,
+    hasAudio: sounds !== null,
   };
 }
 
-/** A shot's packets in the order they are decoded, the last picture shown until the shot is over. */
-async function* picturesOf(
+/** A shot's packets in the order they are decoded, the last frame shown until the shot ends. */
+async function* packetsOf(
   bunny: Mediabunny,
   shot: OpenShot,
   due: number,

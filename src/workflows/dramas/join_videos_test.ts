@@ -31,7 +31,7 @@ browserTest("shots play one after another, in order, in a browser", async ({ ope
   ];
   const joined = await joinVideos(shots);
   assert.deepEqual(
-    [joined.durationMs, joined.width, joined.height, joined.hasSound],
+    [joined.durationMs, joined.width, joined.height, joined.hasAudio],
     [4500, 640, 360, false],
   );
   const corner = [0.02, 0.04] as const;

@@ -14,7 +14,7 @@ export class CannotJoin extends Error {
 
 export interface OpenShot {
   readonly video: InputVideoTrack;
-  readonly sound: InputAudioTrack | null;
+  readonly audio: InputAudioTrack | null;
   readonly line: Mp3Frames | null;
   readonly decoder: VideoDecoderConfig;
   /** Where its own clock begins and ends, and how long it is shown; in seconds. */
@@ -35,14 +35,14 @@ export async function openShot(
     const { EncodedPacketSink } = await import("mediabunny");
     const sink = new EncodedPacketSink(video);
     const beginning = await sink.getFirstPacket({ verifyKeyPackets: true });
-    // Anything else would be painted over the last picture of the shot before.
-    if (beginning?.type !== "key") throw new TypeError("no key picture at the beginning");
+    // Without a key frame it would be drawn over the last frame of the previous shot.
+    if (beginning?.type !== "key") throw new TypeError("no key frame at the beginning");
     const spoken = line === null ? null : await readMp3Frames(line);
     const start = await video.getFirstTimestamp();
     const end = await video.computeDuration();
     return {
       video,
-      sound: await input.getPrimaryAudioTrack(),
+      audio: await input.getPrimaryAudioTrack(),
       line: spoken,
       decoder,
       start,

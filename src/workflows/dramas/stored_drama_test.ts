@@ -21,7 +21,7 @@ const OLDER = {
     script: { model: "chat", prompt: "Write.", maxOutputTokens: 100 },
     roles: { offered: false },
     storyboard: { offered: true, model: "image", prompt: "Draw." },
-    video: { offered: true, model: "video", prompt: "Film.", duration: 5 },
+    video: { offered: true, model: "video", prompt: "Record.", duration: 5 },
   },
   prices: { chat: PRICE },
 };

@@ -3,7 +3,7 @@ import { ChatMeter, usageOf } from "../chat/meter.ts";
 import type { NextStep } from "../../platform/queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { failTask, finishTask } from "../tasks/finish_task.ts";
-import { handBack } from "../tasks/lease.ts";
+import { reschedule } from "../tasks/lease.ts";
 import { configForTask, modelGone } from "../tasks/upstream_assignment.ts";
 import type { ClaimedTask } from "../tasks/task.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
@@ -83,7 +83,7 @@ async function again(
 ): Promise<NextStep> {
   if (task.poll_count + 1 >= tries) return await failTask(deps, task, reason);
   const delayMs = RETRY_MS * 2 ** task.poll_count;
-  return { againInMs: await handBack(deps.database.sql, task, { delayMs, hasLooked: true }) };
+  return { againInMs: await reschedule(deps.database.sql, task, { delayMs, hasPolled: true }) };
 }
 
 /** The chat request of a text stage. */

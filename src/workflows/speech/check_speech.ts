@@ -33,7 +33,7 @@ export interface CheckedSpeech {
     };
     inputs: readonly never[];
   };
-  most: Usage;
+  maxUsage: Usage;
 }
 
 const CHARACTERS_MAX_DEFAULT = 4096;
@@ -68,6 +68,6 @@ export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
       },
       inputs: [],
     },
-    most: usage,
+    maxUsage: usage,
   };
 }

@@ -48,14 +48,14 @@ export async function acceptChecked(
   deps: TaskDeps,
   call: GenerationCall,
   model: Model,
-  { job, most }: Omit<CheckedGeneration, "job"> & { job: unknown },
+  { job, maxUsage }: Omit<CheckedGeneration, "job"> & { job: unknown },
 ): Promise<CreatedTask> {
-  const quote = quoteFor(call.config, call.account, model, most);
-  return await deps.creation.create({ ...taskOf(call, model), job, quote });
+  const quote = quoteFor(call.config, call.account, model, maxUsage);
+  return await deps.creation.create({ ...newTaskOf(call, model), job, quote });
 }
 
 /** What a task has from the call that makes it and from its model. */
-export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" | "quote"> {
+export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" | "quote"> {
   return {
     account: call.account.id,
     requestId: call.requestId,
@@ -63,11 +63,11 @@ export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" 
     identity: call.identity,
     type: model.type,
     model: model.id,
-    declaration: call.config.version,
+    configVersion: call.config.version,
     callbackUrl: call.callbackUrl,
     queueSeconds: call.config.requests.queueSecondsMax,
     deadlineSeconds: model.deadlineSeconds,
-    livingMax: call.maxActive,
+    maxActive: call.maxActive,
   };
 }
 
@@ -100,7 +100,7 @@ export async function findReplay(
 }
 
 /** Lets a key go whose task came to nothing: the same request again is to make another. */
-export async function forgetKey(
+export async function releaseKey(
   { database: { sql } }: TaskDeps,
   account: string,
   { key }: IdempotencyIdentity,

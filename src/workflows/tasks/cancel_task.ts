@@ -34,7 +34,7 @@ export async function cancelTask(
 }
 
 /** Asks for the end of every task of an account; those that are named are to be rung for. */
-export async function askToCancelAll(sql: Queries, account: string): Promise<string[]> {
+export async function requestCancelAll(sql: Queries, account: string): Promise<string[]> {
   const asked = await sql<{ id: string }[]>`
     update task set cancel_requested_at = now(),
                     wake_at = case when lease_until > now() then wake_at else now() end

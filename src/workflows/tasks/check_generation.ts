@@ -13,13 +13,13 @@ export type GenerationBody = Readonly<Record<string, unknown>> & { readonly mode
 /** What a request asks for, checked against the model and filled in, and the most it can use. */
 export interface CheckedGeneration {
   job: TaskJob;
-  most: Usage;
+  maxUsage: Usage;
 }
 
 /** Prompts of models that declare no limit of their own, in characters. */
-const PROMPT_UNDECLARED = 32_000;
+const DEFAULT_PROMPT_MAX = 32_000;
 const FILE_ID = /^file_/;
-const FILE_KINDS = { image: "a picture", audio: "a sound", video: "a video" } as const;
+const FILE_KINDS = { image: "an image", audio: "audio", video: "a video" } as const;
 
 /** Checks a request against its model's limits and capabilities, and its files against their owner. */
 export async function checkGeneration(
@@ -51,12 +51,12 @@ async function checkImage(
   body: GenerationBody,
   prompt: string | null,
 ): Promise<CheckedGeneration> {
-  const inputs = await checkPictures(files, config, account, model, body, "image");
+  const inputs = await checkInputImages(files, config, account, model, body, "image");
   const size = oneOf(model, body, "size", "sizes", "invalid_value");
   const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
   const most = maxUsage(model, body);
   const parameters = { n: most.images!, ...size, ...ratio };
-  return { job: { prompt, parameters, inputs }, most };
+  return { job: { prompt, parameters, inputs }, maxUsage: most };
 }
 
 async function checkVideo(
@@ -67,11 +67,11 @@ async function checkVideo(
   body: GenerationBody,
   prompt: string | null,
 ): Promise<CheckedGeneration> {
-  const inputs = await checkPictures(files, config, account, model, body, "video");
+  const inputs = await checkInputImages(files, config, account, model, body, "video");
   const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
   const length = oneOf(model, body, "duration", "durations", "duration_not_allowed");
   const most = maxUsage(model, { ...body, ...length });
-  return { job: { prompt, parameters: { ...length, ...ratio }, inputs }, most };
+  return { job: { prompt, parameters: { ...length, ...ratio }, inputs }, maxUsage: most };
 }
 
 async function checkAvatar(
@@ -89,7 +89,7 @@ async function checkAvatar(
   const longest = Number(most.seconds);
   const seconds = audio.durationMs === null ? longest : Math.ceil(audio.durationMs / 1000);
   if (seconds > longest) {
-    throw new ApiError("duration_not_allowed", `The sound may last ${longest} seconds.`, {
+    throw new ApiError("duration_not_allowed", `The audio may last ${longest} seconds.`, {
       param: "audio_file_id",
     });
   }
@@ -99,12 +99,12 @@ async function checkAvatar(
   ];
   return {
     job: { prompt: null, parameters: { ...ratio, seconds_max: seconds }, inputs },
-    most: { ...most, seconds },
+    maxUsage: { ...most, seconds },
   };
 }
 
-/** Pictures to work from: allowed, not too many, each an address that may be fetched or the account's own. */
-async function checkPictures(
+/** Checks input images: allowed, not too many, each a safe URL or a file of the account. */
+async function checkInputImages(
   files: Files,
   config: Config,
   account: string,
@@ -118,14 +118,14 @@ async function checkPictures(
     if (model.capabilities.has(`text_to_${what}`)) return [];
     throw new ApiError(
       "missing_field",
-      `The field ${param} is missing: the model needs a picture.`,
+      `The field ${param} is missing: the model needs an image.`,
       {
         param,
       },
     );
   }
   if (!model.capabilities.has(`image_to_${what}`)) {
-    throw new ApiError("capability_not_supported", `${model.id} does not work from pictures.`, {
+    throw new ApiError("capability_not_supported", `${model.id} does not accept input images.`, {
       param,
     });
   }
@@ -194,7 +194,7 @@ function oneOf(
 /** Counted in characters as people see them, not in UTF-16 units. */
 export function checkLength(model: Model, text: string, param: string): void {
   const { max_prompt_length } = model.limits;
-  const most = typeof max_prompt_length === "number" ? max_prompt_length : PROMPT_UNDECLARED;
+  const most = typeof max_prompt_length === "number" ? max_prompt_length : DEFAULT_PROMPT_MAX;
   // No text has more characters than units.
   if (text.length <= most || [...text].length <= most) return;
   throw new ApiError("prompt_too_long", `${param} may not be longer than ${most} characters.`, {

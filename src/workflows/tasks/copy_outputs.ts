@@ -61,7 +61,7 @@ export async function copyOutputs(
   return { stored, failure: failures.length === 0 ? null : failures[0] as UpstreamFailure };
 }
 
-/** Null: it is no use, and trying again would not make it any better. */
+/** Null for a result that cannot be used; another try would not help. */
 async function copyOutput(
   deps: TaskDeps,
   task: MediaTask,
@@ -79,7 +79,7 @@ async function copyOutput(
       mimeType,
       name: `${task.id}-${index + 1}`,
     }).catch(async (error) => {
-      // Whoever gave up on it may not have closed it.
+      // The store may not have closed it.
       await body.cancel().catch(() => undefined);
       throw error;
     });
@@ -88,9 +88,7 @@ async function copyOutput(
     const isUseless = error instanceof BadOutput ||
       error instanceof UpstreamFailure && error.received === "declined";
     if (!isUseless || signal.aborted) throw error;
-    const message = error instanceof BadOutput
-      ? "a result cannot be kept"
-      : "result download failed";
+    const message = error instanceof BadOutput ? "result not stored" : "result download failed";
     deps.log.warn(message, { task_id: task.id, index, given_up: true, error });
     return null;
   }

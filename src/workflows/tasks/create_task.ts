@@ -22,11 +22,11 @@ export interface NewTask {
   identity: IdempotencyIdentity | null;
   type: ModelType;
   model: string;
-  /** What is to be done; a `TaskJob`, unless the type has a story of its own. */
+  /** A `TaskJob`, unless the type has a handler of its own. */
   job: unknown;
   quote: Quote;
-  /** Version of the declaration it was accepted under. */
-  declaration: string;
+  /** Version of the configuration it was accepted under. */
+  configVersion: string;
   callbackUrl: string | null;
   /** Of a pipeline. */
   stages?: readonly TaskStage[];
@@ -34,7 +34,7 @@ export interface NewTask {
   queueSeconds: number;
   deadlineSeconds: number;
   /** Living tasks that the account may have. */
-  livingMax: number;
+  maxActive: number;
 }
 
 export interface CreatedTask {
@@ -66,7 +66,7 @@ interface Order extends NewTask {
 
 /**
  * A task's money has no time limit of its own: the task has one, every state of it, and takes the hold
- * along in the transaction that ends it. A hold that ended sooner would leave a task nobody pays for.
+ * along in the transaction that ends it. A hold that expired sooner would leave a task that cannot be charged.
  */
 const HOLD_SECONDS = 10 * 365 * 86_400;
 const ORDERS_MAX = 128;
@@ -97,7 +97,7 @@ export class TaskCreation {
   /** Refuses with `idempotency_key_reused`, `concurrency_limit_exceeded` or `insufficient_balance`. */
   async create(task: NewTask): Promise<CreatedTask> {
     const order: Order = { ...task, id: newId("task") };
-    await this.storeConfig(task.declaration);
+    await this.storeConfig(task.configVersion);
     const answer = await this.#orders.add(order);
     switch (answer.outcome) {
       case "created":
@@ -113,7 +113,7 @@ export class TaskCreation {
       case "at_capacity":
         throw new ApiError(
           "concurrency_limit_exceeded",
-          `Too many tasks at once: this account may have ${task.livingMax} that are not over.`,
+          `Too many tasks at once: this account may have ${task.maxActive} that are not over.`,
           { retryAfterSeconds: CROWDED_RETRY_SECONDS },
         );
       case "insufficient":
@@ -127,7 +127,7 @@ export class TaskCreation {
     for (let tries = 1;; tries++) {
       try {
         const answers = this.queue.isInPostgres
-          ? await this.database.sql.begin((sql) => this.#writeAndEnlist(sql, orders))
+          ? await this.database.sql.begin((sql) => this.#writeAndEnqueue(sql, orders))
           : await write(this.database.sql, orders, this.money().currencyScale);
         return answers.sort((a, b) => a.n - b.n);
       } catch (error) {
@@ -137,10 +137,12 @@ export class TaskCreation {
     }
   }
 
-  async #writeAndEnlist(sql: Queries, orders: readonly Order[]): Promise<Answer[]> {
+  async #writeAndEnqueue(sql: Queries, orders: readonly Order[]): Promise<Answer[]> {
     const answers = await write(sql, orders, this.money().currencyScale);
     for (const { outcome, task_id: id } of answers) {
-      if (outcome === "created") await this.queue.enqueueInTransaction(sql, { kind: TASK, id: id! });
+      if (outcome === "created") {
+        await this.queue.enqueueInTransaction(sql, { kind: TASK, id: id! });
+      }
     }
     return answers;
   }
@@ -159,12 +161,12 @@ async function write(sql: Queries, orders: readonly Order[], scale: number): Pro
     type: order.type,
     model: order.model,
     job: order.job,
-    config_version: order.declaration,
+    config_version: order.configVersion,
     callback_url: order.callbackUrl,
     stages: order.stages,
     queue_seconds: order.queueSeconds,
     deadline_seconds: order.deadlineSeconds,
-    max_active: order.livingMax,
+    max_active: order.maxActive,
     hold: { n, ...holdOf(order, scale) },
   })));
   return [

@@ -12,7 +12,7 @@ import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./task_watch.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 
-/** What the life of a task needs. */
+/** Dependencies of task workflows. */
 export interface TaskDeps {
   database: Database;
   queue: Queue;
@@ -28,9 +28,9 @@ export interface TaskDeps {
   creation: TaskCreation;
   watch: TaskWatch;
   /** The configuration that a task began under; the one in force where it is not stored. */
-  plan(declaration: string): Config | Promise<Config>;
+  configOf(version: string): Config | Promise<Config>;
   /** The configuration in force. */
-  currentPlan(): Config;
+  currentConfig(): Config;
   /** Fetches an input that a client named, for an upstream that wants bytes. */
   fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
   onEnd?(status: EndStatus): void;

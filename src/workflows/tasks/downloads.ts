@@ -31,7 +31,7 @@ export class DownloadSlots {
   }
 
   /** Null: not now. Dispose of it when the download is over. */
-  enter(account: string, provider: string): Disposable | null {
+  acquire(account: string, provider: string): Disposable | null {
     const names = [`account ${account}`, `provider ${provider}`, `${account} at ${provider}`];
     const has = names.map((name) => this.#taken.get(name) ?? 0);
     const [ofAccount, ofProvider, ofBoth] = has as [number, number, number];

@@ -3,7 +3,7 @@ import { DownloadSlots } from "./downloads.ts";
 
 function fill(slots: DownloadSlots, account: string, provider: string): Disposable[] {
   const taken: Disposable[] = [];
-  for (let one = slots.enter(account, provider); one; one = slots.enter(account, provider)) {
+  for (let one = slots.acquire(account, provider); one; one = slots.acquire(account, provider)) {
     taken.push(one);
   }
   return taken;
@@ -25,7 +25,7 @@ Deno.test("very few slots are slots all the same, and come back", () => {
   const slots = new DownloadSlots(1);
   const [one, ...others] = fill(slots, "a", "x");
   assert.equal(others.length, 0);
-  assert.equal(slots.enter("b", "y"), null);
+  assert.equal(slots.acquire("b", "y"), null);
   one![Symbol.dispose]();
-  assert.notEqual(slots.enter("b", "y"), null);
+  assert.notEqual(slots.acquire("b", "y"), null);
 });

@@ -15,9 +15,9 @@ import { wakeParent } from "./subtasks.ts";
 export interface Ending {
   status: EndStatus;
   outputs?: readonly TaskOutput[];
-  /** What is to be paid for; nothing: everything goes back. */
+  /** Usage to charge; null releases the whole hold. */
   usage?: Usage | null;
-  /** The same, for who has reckoned it. */
+  /** The charge, where the caller has computed it. */
   charge?: Charge | null;
   /** Of a pipeline: the stage it ended in, and the results of each stage. */
   stage?: string;
@@ -25,13 +25,13 @@ export interface Ending {
   /** What clients read as `usage.total_units`. */
   units?: number;
   error?: { code: string; message: string };
-  /** Who made it, for the operator's margins. */
+  /** The upstream that made it, for the operator's margins. */
   upstream?: Upstream;
 }
 
 export interface Finishing {
   id: string;
-  /** Null: only while nobody may have been asked for it. */
+  /** Null: ends the task only while no upstream can have received it. */
   fence: string | null;
 }
 
@@ -45,8 +45,8 @@ interface Ended {
 }
 
 /**
- * Ends a task, once: state, results, money, count, key and event in one transaction. False when it was
- * over already, or is not the caller's to end any more; then nothing has moved.
+ * Ends a task once: status, results, settlement, task count, idempotency key and event in one transaction. Returns
+ * false and changes nothing when it had ended before, or when the caller has lost its lease.
  */
 export async function finishTask(
   deps: TaskDeps,
@@ -56,7 +56,7 @@ export async function finishTask(
   const { status, outputs = [], usage = null, units = 0, error, upstream } = ending;
   const { stage = null, stages = null } = ending;
   let parent: string | null = null;
-  const bells = await deps.database.sql.begin(
+  const messages = await deps.database.sql.begin(
     async (sql): Promise<readonly JobMessage[] | null> => {
       const [ended] = await sql<Ended[]>`
       with ended as (
@@ -91,10 +91,10 @@ export async function finishTask(
       select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
         from ended e left join hold h on h.id = e.request_id`;
       if (ended === undefined) return null;
-      // A part has no money and no event of its own.
+      // A subtask has no hold and no event.
       parent = ended.parent_id;
       if (parent !== null) return [];
-      const bells = await enqueueEvent(sql, {
+      const messages = await enqueueEvent(sql, {
         account: ended.account_id,
         taskId: id,
         type: `task.${status}`,
@@ -105,8 +105,8 @@ export async function finishTask(
           output: renderOutputs(outputs, { files: deps.files, now: Date.now() }),
         },
       });
-      for (const bell of bells) await deps.queue.enqueueInTransaction(sql, bell);
-      // Last: from here on others of the account wait for this transaction.
+      for (const message of messages) await deps.queue.enqueueInTransaction(sql, message);
+      // Last: from here on other transactions of the account wait for this one.
       const { price, kind } = ended;
       const due = ending.charge ?? (usage === null ? null : chargeUsage(
         { price: priceFrom(price), kind },
@@ -117,20 +117,20 @@ export async function finishTask(
         ? await deps.ledger.releaseIn(sql, ended.request_id)
         : await deps.ledger.settleIn(sql, ended.request_id, due);
       if (!resolution.isFirst) {
-        deps.log.error("the hold of a task was resolved before its end", { task_id: id });
+        deps.log.error("hold of task resolved before the task ended", { task_id: id });
       }
-      return bells;
+      return messages;
     },
   );
-  if (bells === null) return false;
-  for (const bell of bells) deps.queue.notify(bell);
+  if (messages === null) return false;
+  for (const message of messages) deps.queue.notify(message);
   deps.watch.changed(id);
   if (parent === null) deps.onEnd?.(status);
   else await wakeParent(deps, parent);
   return true;
 }
 
-/** Ends a task that came to nothing; everything goes back. */
+/** Ends a task as failed; its whole hold is released. */
 export async function failTask(
   deps: TaskDeps,
   task: Finishing,

@@ -3,8 +3,8 @@ import { type AssignedUpstream, findAssignedUpstream } from "./upstream_assignme
 import { TASK } from "./task.ts";
 
 /**
- * A provider says that something became of a job. That is only ever a bell: the job is looked at now
- * instead of later, and what the provider's own answer says then is what counts.
+ * Handles a provider's callback about a job. It only brings the next poll forward: the status that the provider
+ * returns to the poll is what counts.
  */
 export async function handleProviderCallback(
   deps: TaskDeps,

@@ -3,20 +3,20 @@ import type { ClaimedRow, StoredOutput } from "./task.ts";
 import { periodic } from "../../lib/timers.ts";
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
-/** Somebody else has the task now, or it is over: whatever this step still meant to do is not its to do. */
+/** Another process has claimed the task, or it has ended: this step must not change it any more. */
 export class LostLease extends Error {
   override readonly name = "LostLease";
 }
 
-/** How long a step may be silent before others take its task over. */
+/** After this time without renewal another process may claim the task. */
 const LEASE_SECONDS = 15;
 const RENEW_MS = 5_000;
-/** A bell may be a moment ahead of the database's clock. */
+/** A notification may be slightly ahead of the database's clock. */
 const EARLY_MS = 50;
 
 /**
- * Takes a due task, for this process alone: the fence moves on, and only who holds the newest may change
- * the row. Null: it is not due, somebody has it, or it is over. Nobody wants a closed account's tasks.
+ * Claims a due task for this process: the fence is incremented, and only the holder of the newest fence may change the
+ * row. Null: the task is not due, is claimed, or has ended. Tasks of a closed account are cancelled.
  */
 export async function claimTask(sql: Queries, id: string): Promise<ClaimedRow | null> {
   const [task] = await sql<ClaimedRow[]>`
@@ -37,14 +37,14 @@ export async function claimTask(sql: Queries, id: string): Promise<ClaimedRow | 
   return task ?? null;
 }
 
-/** Ids of tasks that are due, longest first. */
+/** Ids of due tasks, longest due first. */
 export async function dueTasks(sql: Queries, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from task where wake_at <= now() order by wake_at limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
-/** Keeps a claimed task until disposed. `signal` aborts when it was lost, or when `stop` does. */
+/** Renews the lease until disposed. `signal` aborts when the lease is lost, or when `stop` aborts. */
 export function keepLease(
   sql: Queries,
   { id, fence }: ClaimedRow,
@@ -69,7 +69,7 @@ export function keepLease(
   };
 }
 
-/** Told durably before it happens: whoever finds this knows that an upstream may have the job. */
+/** Recorded before the request is sent: after a crash it is known that an upstream may have the job. */
 export async function recordSubmitting(
   sql: Queries,
   { id, fence }: ClaimedRow,
@@ -82,7 +82,7 @@ export async function recordSubmitting(
   if (count === 0) throw new LostLease();
 }
 
-/** The upstream has it: from here on the model's deadline counts. The lease stays. */
+/** The upstream has accepted the job: the model's deadline starts. The lease stays. */
 export async function recordAccepted(
   sql: Queries,
   { id, fence }: ClaimedRow,
@@ -96,7 +96,7 @@ export async function recordAccepted(
   if (count === 0) throw new LostLease();
 }
 
-/** Results that the upstream tells once: kept until they are copied. */
+/** Stores results that the upstream returns only once, until they are copied. */
 export async function recordResult(
   sql: Queries,
   { id, fence }: ClaimedRow,
@@ -110,7 +110,7 @@ export async function recordResult(
   if (count === 0) throw new LostLease();
 }
 
-/** One result is ours now. A place that was filled stays as it is. */
+/** Records a copied result. An index that has a result keeps it. */
 export async function recordOutput(
   sql: Queries,
   { id, fence }: ClaimedRow,
@@ -127,22 +127,22 @@ export interface TaskWait {
   delayMs: number;
   /** Never goes back. */
   progress?: number | null;
-  /** A look went by: the next one comes later. */
-  hasLooked?: boolean;
+  /** The job was polled: the next poll has a longer delay. */
+  hasPolled?: boolean;
 }
 
-/** Gives the task back to be looked at later; at once where somebody asked to cancel it meanwhile. */
-export async function handBack(
+/** Releases the task until a later step; due at once when a cancellation was requested meanwhile. */
+export async function reschedule(
   sql: Queries,
   { id, fence }: ClaimedRow,
-  { delayMs, progress = null, hasLooked = false }: TaskWait,
+  { delayMs, progress = null, hasPolled = false }: TaskWait,
 ): Promise<number> {
   const moved = progress === null ? null : Math.max(0, Math.min(99, Math.trunc(progress)));
   const [row] = await sql<{ is_asked: boolean }[]>`
     update task
        set progress = greatest(progress, ${moved}::smallint),
            updated_at = case when ${moved}::smallint > progress then now() else updated_at end,
-           poll_count = poll_count + ${hasLooked ? 1 : 0}, failures = 0, lease_until = null,
+           poll_count = poll_count + ${hasPolled ? 1 : 0}, failures = 0, lease_until = null,
            wake_at = case when cancel_requested_at is not null and cancel_sent_at is null
                              and phase in ('submit', 'accepted')
                        then now() else now() + ${delayMs} * interval '1 millisecond' end
@@ -153,8 +153,8 @@ export async function handBack(
   return row.is_asked ? 0 : delayMs;
 }
 
-/** An upstream may have the job: it is looked for before anything else. */
-export async function handBackUnclear(
+/** An upstream may have the job: the next step looks it up first. */
+export async function rescheduleUnclear(
   sql: Queries,
   { id, fence }: ClaimedRow,
   { lastFailure, delayMs }: { lastFailure: string; delayMs: number },
@@ -167,8 +167,8 @@ export async function handBackUnclear(
   if (count === 0) throw new LostLease();
 }
 
-/** Certainly nobody has it: it goes back to be submitted, elsewhere or later. */
-export async function handBackUnsent(
+/** No upstream has the job: it will be submitted to another one, or later. */
+export async function rescheduleUnsent(
   sql: Queries,
   { id, fence }: ClaimedRow,
   { tried, lastFailure, delayMs, isNewRound }: {
@@ -195,7 +195,7 @@ export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedRow):
   if (count === 0) throw new LostLease();
 }
 
-/** A result could not be downloaded: counted, and tried again after a while. */
+/** Counts a failed download; it is tried again later. */
 export async function recordDownloadFailed(
   sql: Queries,
   { id, fence }: ClaimedRow,
@@ -214,8 +214,8 @@ const FAILURES_MAX = 8;
 const FAILURE_MS_MAX = 60_000;
 
 /**
- * A step broke. It is tried again, later each time; after too many times only an operator's word or the
- * deadline wakes the task. Says in how many milliseconds to come again; null: not by itself.
+ * Records a failed step. It is repeated with growing delays; after too many failures only an operator's replay or the
+ * deadline wakes the task. Returns the delay in milliseconds; null when it is not repeated.
  */
 export async function recordFailure(
   sql: Queries,

@@ -62,18 +62,18 @@ async function fromAddress(
     return { role, mimeType: "image/*", filename: "input", url, bytes: null };
   }
   const { mimeType, bytes } = await fetchInput(url, signal).catch((error) => {
-    // A network has moods; after a few tries it is the address.
+    // The network may fail for a moment; after a few tries the URL is wrong.
     if (!(error instanceof OutboundError) || failures < FETCH_TRIES) throw error;
     throw new ApiError(
       "invalid_value",
-      "An input picture cannot be fetched: upload it and send its file id.",
+      "An input image cannot be fetched: upload it and send its file id.",
       { param: "input_images", cause: error },
     );
   });
   return { role, mimeType, filename: "input", url, bytes };
 }
 
-/** Nobody outside can reach a gateway that does not say where it is. */
+/** Providers can reach the gateway only by a configured public URL. */
 export function isPublic(config: Config): boolean {
   return config.service.baseUrl?.startsWith("https://") === true;
 }

@@ -3,7 +3,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { TaskDeps } from "./deps.ts";
 import { TASK } from "./task.ts";
 
-/** `dead`: waits for an operator. `failing`: its last step broke. `late`: due for a while, and nobody came. */
+/** `dead`: waits for an operator. `failing`: its last step failed. `late`: due for a while and not claimed. */
 export const TASK_PROBLEMS = ["dead", "failing", "late"] as const;
 export type TaskProblem = (typeof TASK_PROBLEMS)[number];
 
@@ -58,7 +58,7 @@ export async function listForOperator(
 ): Promise<{ data: OperatorTask[]; hasMore: boolean }> {
   const isAscending = order === "asc";
   const rows = await sql<OperatorTask[]>`
-    select ${shown(sql)} from task t
+    select ${operatorColumns(sql)} from task t
      where ${
     parent !== undefined
       ? sql`t.parent_id = ${parent}`
@@ -84,7 +84,9 @@ export async function listForOperator(
 }
 
 export async function findForOperator(sql: Queries, id: string): Promise<OperatorTask> {
-  const [row] = await sql<OperatorTask[]>`select ${shown(sql)} from task t where t.id = ${id}`;
+  const [row] = await sql<OperatorTask[]>`select ${
+    operatorColumns(sql)
+  } from task t where t.id = ${id}`;
   if (row === undefined) {
     throw new ApiError("task_not_found", `There is no task ${JSON.stringify(id)}.`);
   }
@@ -92,14 +94,14 @@ export async function findForOperator(sql: Queries, id: string): Promise<Operato
 }
 
 /**
- * Wakes a living task at once, with its failures forgotten and a whole deadline before it. Harmless to
- * one that is well: whoever has it keeps it, and finds it again.
+ * Wakes a task that has not ended, resets its failures and extends its deadline. Harmless to a task without problems:
+ * a process that has claimed it keeps its lease.
  */
 export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTask> {
   const { sql } = deps.database;
   // Under what is in force now: what an operator mends before a replay, they mend there. A job at a provider
   // that is not in it can only be found with the configuration it began under.
-  const { version, providers } = deps.currentPlan();
+  const { version, providers } = deps.currentConfig();
   const { count } = await sql`
     update task
        set dead_at = null, failures = 0, download_tries = 0,
@@ -131,7 +133,7 @@ export async function countTasks(
   return row;
 }
 
-function shown(sql: Queries) {
+function operatorColumns(sql: Queries) {
   return sql`
     t.id, 'operator.task' as object, t.account_id as account, t.request_id, t.client_request_id,
     t.parent_id as parent, t.subtask, t.type, t.model, t.status, t.progress, t.phase, t.provider, t.upstream_model, t.upstream_id,

@@ -7,32 +7,32 @@ import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import { copyOutputs } from "./copy_outputs.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
-import { handBack, recordCancelSent, recordDownloadFailed } from "./lease.ts";
-import { failLost, findAssignedUpstream } from "./upstream_assignment.ts";
+import { recordCancelSent, recordDownloadFailed, reschedule } from "./lease.ts";
+import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
 import type { MediaTask, TaskJob } from "./task.ts";
 import { meterTask } from "./usage.ts";
 
-/** Looks once how an accepted job stands; before that, passes on a wish to cancel it. */
+/** Polls an accepted job once; before that, passes on a cancellation request. */
 export async function pollTask(
   deps: TaskDeps,
   task: MediaTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
   const assignment = await findAssignedUpstream(deps, task);
-  if (assignment === null) return await failLost(deps, task);
+  if (assignment === null) return await failUnreachable(deps, task);
   let seen;
   try {
     seen = await cancelled(deps, task, assignment, signal) ??
       await deps.media.getStatus(assignment, task.upstream_id!, signal);
   } catch (error) {
-    // A look that fails says nothing of the job.
+    // A failed poll says nothing about the job.
     if (!(error instanceof UpstreamFailure)) throw error;
-    return await lookLater(deps, task, assignment, null);
+    return await schedulePoll(deps, task, assignment, null);
   }
   return await conclude(deps, task, assignment, seen, signal);
 }
 
-/** What the upstream said to the wish to cancel; null where there is none, or it did not say. */
+/** Sends a pending cancellation; returns the status from the upstream's response, null where there is none. */
 async function cancelled(
   deps: TaskDeps,
   task: MediaTask,
@@ -41,7 +41,7 @@ async function cancelled(
 ): Promise<JobStatus | null> {
   if (task.cancel_requested_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
-    // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
+    // The upstream declines: polling will show the outcome. Other failures are repeated.
     if (error instanceof UpstreamFailure && error.received === "declined") return null;
     throw error;
   });
@@ -49,7 +49,7 @@ async function cancelled(
   return seen;
 }
 
-/** What a look at the job means for its task. */
+/** Applies the status of a job to its task. */
 export async function conclude(
   deps: TaskDeps,
   task: MediaTask,
@@ -60,7 +60,7 @@ export async function conclude(
   switch (seen.state) {
     case "queued":
     case "running":
-      return await lookLater(deps, task, assignment, seen.progress);
+      return await schedulePoll(deps, task, assignment, seen.progress);
     case "succeeded":
       return await succeed(deps, task, assignment, seen, signal);
     case "failed":
@@ -70,7 +70,7 @@ export async function conclude(
   }
 }
 
-/** Copies what is not copied yet; then the task is over, and what is there is paid for. */
+/** Copies the results that are not copied yet, then ends the task and charges for them. */
 export async function succeed(
   deps: TaskDeps,
   task: MediaTask,
@@ -81,8 +81,8 @@ export async function succeed(
   const job = task.job;
   const isRemote = seen.outputs.some((output) => "url" in output);
   const { slots } = deps.downloads;
-  const slot = isRemote ? slots.enter(task.account_id, assignment.upstream.provider) : NO_SLOT;
-  if (slot === null) return await lookLater(deps, task, assignment, null);
+  const slot = isRemote ? slots.acquire(task.account_id, assignment.upstream.provider) : NO_SLOT;
+  if (slot === null) return await schedulePoll(deps, task, assignment, null);
   using _ = slot;
   if (isRemote) deps.leaveSlot?.();
   const { stored: outputs, failure } = await copyOutputs(
@@ -93,7 +93,7 @@ export async function succeed(
     signal,
   );
   if (failure !== null && task.download_tries + 1 < deps.downloads.limits.tries) {
-    return await downloadLater(deps, task, failure);
+    return await scheduleDownload(deps, task, failure);
   }
   if (outputs.length === 0) {
     return await failTask(
@@ -113,10 +113,10 @@ export async function succeed(
   return "done";
 }
 
-/** Results that stand in the answer itself are only written to our storage. */
+/** Results in the response itself need no download. */
 const NO_SLOT: Disposable = { [Symbol.dispose]() {} };
 
-async function downloadLater(
+async function scheduleDownload(
   deps: TaskDeps,
   task: MediaTask,
   failure: UpstreamFailure,
@@ -127,7 +127,7 @@ async function downloadLater(
   return { againInMs };
 }
 
-/** Released, or what the upstream billed all the same. One that cancels by itself has failed. */
+/** Releases the hold, or charges what the upstream billed. Without a request, a cancelled job has failed. */
 async function endCancelled(
   deps: TaskDeps,
   task: MediaTask,
@@ -155,7 +155,7 @@ function meterBilled(task: MediaTask, job: TaskJob, said: MediaUsage) {
   return { usage: { images, calls: images }, units: images };
 }
 
-async function lookLater(
+async function schedulePoll(
   deps: TaskDeps,
   task: MediaTask,
   assignment: UpstreamAssignment,
@@ -164,7 +164,11 @@ async function lookLater(
   const { firstMs, maxMs } = deps.media.polling(assignment);
   const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.poll_count + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());
-  const againInMs = await handBack(deps.database.sql, task, { delayMs, progress, hasLooked: true });
+  const againInMs = await reschedule(deps.database.sql, task, {
+    delayMs,
+    progress,
+    hasPolled: true,
+  });
   if (progress !== null && progress > task.progress) deps.watch.changed(task.id);
   return { againInMs };
 }

@@ -56,12 +56,12 @@ const taskStage: z.ZodType<TaskStage> = z.looseObject({
 });
 
 /** Results that an upstream names once; bytes are copied at once and never stored here. */
-export interface UpstreamResult {
+export interface StoredResult {
   readonly outputs: readonly UpstreamOutput[];
   readonly usage: MediaUsage | null;
 }
 
-const upstreamResult: z.ZodType<UpstreamResult> = z.object({
+const storedResult: z.ZodType<StoredResult> = z.object({
   outputs: z.array(z.object({
     url: z.string(),
     headers: z.record(z.string(), z.string()).default({}),
@@ -88,8 +88,8 @@ export function parseTaskStages(stored: unknown): TaskStage[] | null {
   return parseStored(taskStages, "stages", stored);
 }
 
-export function parseUpstreamResult(stored: unknown): UpstreamResult {
-  return parseStored(upstreamResult, "result", stored);
+export function parseStoredResult(stored: unknown): StoredResult {
+  return parseStored(storedResult, "result", stored);
 }
 
 export function toClaimedTask(row: ClaimedRow): ClaimedTask {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { StoredJsonError } from "../../lib/stored_json.ts";
 import { parseEventData } from "../../domain/webhooks/event.ts";
 import {
+  parseStoredResult,
   parseTaskJob,
   parseTaskOutputs,
   parseTaskStages,
-  parseUpstreamResult,
 } from "./stored_task.ts";
 
 const OUTPUT = { index: 0, type: "image", file_id: "file_1", mime_type: "image/png", bytes: 1 };
@@ -19,7 +19,7 @@ Deno.test("stored jobs, stages, results and events without later fields get thei
   assert.deepEqual(parseTaskStages([{ stage: "script", status: "waiting" }]), [
     { stage: "script", status: "waiting", progress: 0, outputs: [] },
   ]);
-  assert.deepEqual(parseUpstreamResult({ outputs: [{ url: "https://a.example/1" }] }), {
+  assert.deepEqual(parseStoredResult({ outputs: [{ url: "https://a.example/1" }] }), {
     outputs: [{ url: "https://a.example/1", headers: {}, mimeType: null }],
     usage: null,
   });
@@ -42,7 +42,7 @@ Deno.test("an unreadable field is named, its value is not", () => {
       () => parseTaskJob({ prompt: [secret] }),
       () => parseTaskOutputs([{ ...OUTPUT, bytes: secret }]),
       () => parseTaskStages([{ stage: "script", status: secret }]),
-      () => parseUpstreamResult({ outputs: [{ url: 7, mimeType: secret }] }),
+      () => parseStoredResult({ outputs: [{ url: 7, mimeType: secret }] }),
       () => parseEventData(secret),
     ]
   ) {

@@ -8,40 +8,45 @@ import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import {
-  handBack,
-  handBackUnclear,
-  handBackUnsent,
   recordAccepted,
   recordResult,
   recordSubmitting,
+  reschedule,
+  rescheduleUnclear,
+  rescheduleUnsent,
 } from "./lease.ts";
 import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
-import { configForTask, failLost, findAssignedUpstream, modelGone } from "./upstream_assignment.ts";
+import {
+  configForTask,
+  failUnreachable,
+  findAssignedUpstream,
+  modelGone,
+} from "./upstream_assignment.ts";
 import type { MediaTask } from "./task.ts";
 
 /** Rounds through all upstreams of a model before a task fails. */
 const ROUNDS_MAX = 4;
 const ROUND_MS = 1_500;
 
-/** How long a submission without a clear answer is looked for before "not there" is believed. */
+/** How long a submission with an unclear outcome is looked up before "not found" is accepted. */
 export interface SubmissionTiming {
-  /** The provider has answered an error: until a job that it accepted all the same is listed. */
+  /** After an error response: the time until a job that was accepted all the same can be found. */
   answeredSeconds: number;
-  /** Nothing was answered: so long after the upstream's own time-out, within which it may still accept. */
+  /** Without a response: the time after the upstream's timeout, within which it may still accept the job. */
   unansweredSeconds: number;
-  /** The first wait between two looks. */
-  lookMs: number;
+  /** The first delay between two lookups. */
+  lookupMs: number;
 }
 
 export const SUBMISSION_TIMING: SubmissionTiming = {
   answeredSeconds: 10,
   unansweredSeconds: 15,
-  lookMs: 2_000,
+  lookupMs: 2_000,
 };
-/** Looks come further apart, up to this. */
-const LOOK_MS_MAX = 15_000;
-/** What is written down of a submission that the provider has answered, if not clearly. */
+/** The delay between lookups grows up to this. */
+const LOOKUP_MS_MAX = 15_000;
+/** Failures that are recorded after an unclear response of the provider. */
 const ANSWERED: ReadonlySet<string | null> = new Set<FailureKind>([
   "failed",
   "overloaded",
@@ -53,12 +58,12 @@ const ANSWERED: ReadonlySet<string | null> = new Set<FailureKind>([
 ]);
 const UNANSWERED: FailureKind = "cut";
 
-/** How long after others a task tries, for each round that it has failed in. */
-const STAND_BACK_MS = 3_000;
-/** Another took the last place between our look and our call. */
+/** Added to the delay of a task for each round in which it failed. */
+const FAILED_ROUND_DELAY_MS = 3_000;
+/** Another request took the last slot between the choice and the call. */
 const NO_PLACE_MS = 1_000;
 
-/** Hands a job to an upstream that can take it now. What it is about to do is written down first. */
+/** Submits a job to an upstream that can take it now. The attempt is recorded before it is sent. */
 export async function submitTask(
   deps: TaskDeps,
   task: MediaTask,
@@ -72,20 +77,22 @@ export async function submitTask(
   const config = await configForTask(deps, task.config_version, task.model);
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
-  // In its first round a job is new to every upstream that it has not tried.
+  // In the first round the job has not failed at any upstream that is tried now.
   const trial = task.poll_count === 0 ? "first" : "retry";
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
-    return choice.retryAfterMs === null
-      ? await nextRound(deps, task)
-      : { againInMs: await handBack(sql, task, { delayMs: restOf(task, choice.retryAfterMs) }) };
+    return choice.retryAfterMs === null ? await nextRound(deps, task) : {
+      againInMs: await reschedule(sql, task, {
+        delayMs: delayAfterOutage(task, choice.retryAfterMs),
+      }),
+    };
   }
   const assignment: UpstreamAssignment = { config, model, upstream: choice.upstream };
   let inputs;
   try {
     inputs = await loadInputs(deps, config, task, deps.media.inputsFor(assignment), signal);
   } catch (error) {
-    // The client's file is gone, or its address leads nowhere good: no upstream would help.
+    // The client's file was deleted or its URL cannot be used: no other upstream would help.
     if (error instanceof ApiError && !error.isServerError) return await failTask(deps, task, error);
     throw error;
   }
@@ -124,7 +131,7 @@ export async function submitTask(
       }),
     );
   }
-  // Bytes are copied now or never; addresses are worth remembering.
+  // Bytes are copied at once; URLs are recorded, so that a crash does not lose them.
   if (status.state === "succeeded" && status.outputs.every((output) => "url" in output)) {
     await recordResult(sql, task, { outputs: status.outputs, usage: status.usage });
   }
@@ -132,11 +139,11 @@ export async function submitTask(
 }
 
 /**
- * After a rest the first to ask shows whether an upstream is well again. Who has failed least asks first:
- * else a few jobs that make it fail keep a model from everybody.
+ * After an outage the first request shows whether the upstream has recovered. Jobs with fewer failures go first:
+ * otherwise a few jobs that make it fail would keep it unavailable for all others.
  */
-function restOf({ poll_count }: MediaTask, restMs: number): number {
-  return restMs + STAND_BACK_MS * poll_count;
+function delayAfterOutage({ poll_count }: MediaTask, restMs: number): number {
+  return restMs + FAILED_ROUND_DELAY_MS * poll_count;
 }
 
 async function accepted(
@@ -154,7 +161,7 @@ async function accepted(
   }
   const delayMs = deps.media.polling(assignment).firstMs;
   const progress = seen?.progress ?? null;
-  return { againInMs: await handBack(deps.database.sql, task, { delayMs, progress }) };
+  return { againInMs: await reschedule(deps.database.sql, task, { delayMs, progress }) };
 }
 
 async function afterFailure(
@@ -164,10 +171,10 @@ async function afterFailure(
   failure: UpstreamFailure,
 ): Promise<NextStep> {
   const { sql } = deps.database;
-  // What became of it is unknown: the next step asks.
+  // The outcome is unknown: the next step looks the job up.
   if (failure.received === "unknown") {
-    const delayMs = deps.timing.lookMs;
-    await handBackUnclear(sql, task, {
+    const delayMs = deps.timing.lookupMs;
+    await rescheduleUnclear(sql, task, {
       lastFailure: failure.hasProviderResponse ? failure.kind : UNANSWERED,
       delayMs,
     });
@@ -178,11 +185,11 @@ async function afterFailure(
   }
   if (failure.wasNotAttempted) {
     const { tried, last_failure: lastFailure } = task;
-    const delayMs = restOf(task, NO_PLACE_MS);
-    await handBackUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });
+    const delayMs = delayAfterOutage(task, NO_PLACE_MS);
+    await rescheduleUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });
     return { againInMs: delayMs };
   }
-  await handBackUnsent(sql, task, {
+  await rescheduleUnsent(sql, task, {
     tried: [...task.tried, upstreamName(upstream)],
     lastFailure: failure.kind,
     delayMs: 0,
@@ -191,14 +198,14 @@ async function afterFailure(
   return { againInMs: 0 };
 }
 
-/** Nobody took it: all are asked again after a while, so many times. */
+/** No upstream took the job: all are tried again later, for a limited number of rounds. */
 async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
   const kind = (task.last_failure ?? "failed") as FailureKind;
   if (kind === "unable" || task.poll_count + 1 >= ROUNDS_MAX) {
     return await failTask(deps, task, jobError(kind));
   }
   const delayMs = ROUND_MS * 2 ** task.poll_count * (0.8 + 0.4 * Math.random());
-  await handBackUnsent(deps.database.sql, task, {
+  await rescheduleUnsent(deps.database.sql, task, {
     tried: [],
     lastFailure: kind,
     delayMs,
@@ -208,10 +215,10 @@ async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
 }
 
 /**
- * A submission that may have been accepted: its answer was lost or was an error of the server, or the process
- * that sent it died. It is looked up by our reference and never repeated blindly: found, it goes on; not
- * there when the upstream can no longer accept it, it is submitted again; where the upstream cannot say, the
- * task fails and nothing is charged.
+ * Resolves a submission with an unknown outcome: its response was lost or was a server error, or the process died. The
+ * job is looked up by the gateway's reference and never submitted again without a lookup. Found, it continues; not
+ * found when the upstream can no longer accept it, it is submitted again; where the upstream has no lookup, the task
+ * fails and nothing is charged.
  */
 export async function recoverSubmission(
   deps: TaskDeps,
@@ -220,13 +227,13 @@ export async function recoverSubmission(
 ): Promise<NextStep> {
   const { sql } = deps.database;
   const assignment = await findAssignedUpstream(deps, task);
-  if (assignment === null) return await failLost(deps, task);
+  if (assignment === null) return await failUnreachable(deps, task);
   let found;
   try {
     found = await deps.media.find(assignment, task.id, signal);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return { againInMs: await handBack(sql, task, { delayMs: untilNextLook(deps, task) }) };
+    return { againInMs: await reschedule(sql, task, { delayMs: untilNextLookup(deps, task) }) };
   }
   const isAnswered = ANSWERED.has(task.last_failure);
   if (found === "unknown") {
@@ -244,10 +251,10 @@ export async function recoverSubmission(
     : assignment.upstream.timeoutSeconds + deps.timing.unansweredSeconds;
   const leftMs = (settleSeconds - (task.sent_seconds ?? 0)) * 1000;
   if (leftMs > 0) {
-    const delayMs = Math.min(untilNextLook(deps, task), leftMs);
-    return { againInMs: await handBack(sql, task, { delayMs }) };
+    const delayMs = Math.min(untilNextLookup(deps, task), leftMs);
+    return { againInMs: await reschedule(sql, task, { delayMs }) };
   }
-  await handBackUnsent(sql, task, {
+  await rescheduleUnsent(sql, task, {
     tried: [...task.tried, upstreamName(assignment.upstream)],
     lastFailure: task.last_failure ?? UNANSWERED,
     delayMs: 0,
@@ -256,7 +263,7 @@ export async function recoverSubmission(
   return { againInMs: 0 };
 }
 
-/** The longer a submission is unclear, the less often it is looked for. */
-function untilNextLook({ timing }: TaskDeps, { sent_seconds }: MediaTask): number {
-  return Math.min(LOOK_MS_MAX, Math.max(timing.lookMs, (sent_seconds ?? 0) * 250));
+/** The delay between lookups grows with the age of the submission. */
+function untilNextLookup({ timing }: TaskDeps, { sent_seconds }: MediaTask): number {
+  return Math.min(LOOKUP_MS_MAX, Math.max(timing.lookupMs, (sent_seconds ?? 0) * 250));
 }

@@ -2,8 +2,8 @@ import type { TaskDeps } from "./deps.ts";
 import { TASK } from "./task.ts";
 
 /**
- * Tells a chain that one of its parts has ended. Not in the transaction that ends the part: the two rows
- * are locked the other way round when the chain ends, and a chain also looks by itself now and then.
+ * Wakes the parent of a subtask that has ended. Not in the transaction that ends the subtask: the rows are locked in
+ * the other order when the parent ends. A parent also checks its subtasks at intervals.
  */
 export async function wakeParent({ database, queue, log }: TaskDeps, id: string): Promise<void> {
   try {
@@ -13,11 +13,11 @@ export async function wakeParent({ database, queue, log }: TaskDeps, id: string)
        where id = ${id} and completed_at is null`;
     queue.notify({ kind: TASK, id });
   } catch (error) {
-    log.warn("a chain was not told of its part", { task_id: id, error });
+    log.warn("parent task not woken", { task_id: id, error });
   }
 }
 
-/** Asks every part of a chain that still lives to end. */
+/** Requests the cancellation of all subtasks that have not ended. */
 export async function cancelSubtasks({ database, queue }: TaskDeps, parent: string): Promise<void> {
   const asked = await database.sql<{ id: string }[]>`
     update task set cancel_requested_at = now(),

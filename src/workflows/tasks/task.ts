@@ -5,7 +5,7 @@ import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
 import type { Usage, UsageKind } from "../../domain/pricing/usage.ts";
 import type { MediaInput } from "../../upstream/media_adapter.ts";
 
-/** The queue's kind of message for tasks. */
+/** The queue's message kind for tasks. */
 export const TASK = "task";
 
 export const STATUSES = [
@@ -24,14 +24,14 @@ export function isOver(status: Status): status is EndStatus {
   return status !== "queued" && status !== "running";
 }
 
-/** A generation as it is stored: the client's wishes, checked and filled in. */
+/** The request of a generation as stored: checked, with defaults filled in. */
 export interface TaskJob {
   readonly prompt: string | null;
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
   readonly inputs: readonly InputRef[];
 }
 
-/** A file of the account's, or an address that the client named. */
+/** A file of the account, or a URL from the request. */
 export type InputRef =
   & { readonly role: MediaInput["role"] }
   & (
@@ -39,7 +39,7 @@ export type InputRef =
     | { readonly url: string }
   );
 
-/** A result that is in our own storage. */
+/** A result in the gateway's own storage. */
 export interface StoredOutput {
   /** Its place among the task's results. */
   readonly index: number;
@@ -95,7 +95,7 @@ export interface TaskRow {
   readonly stage: string | null;
   /** Null for a task that is one job at one upstream. */
   readonly stages: readonly TaskStage[] | null;
-  /** Its next step is due, and nobody has begun it. */
+  /** Its next step is due and has not begun. */
   readonly is_late?: boolean;
   readonly hold_state: HoldState;
   readonly allocations: string[];
@@ -151,11 +151,11 @@ export interface ClaimedRow {
   readonly outputs: unknown;
   readonly stage: string | null;
   readonly phase: "submit" | "submitting" | "accepted" | "copying" | "pipeline";
-  /** Version of the declaration it was accepted under. */
+  /** Version of the configuration it was accepted under. */
   readonly config_version: string;
-  /** Of a part: the task it belongs to. */
+  /** Of a subtask: its parent. */
   readonly parent_id: string | null;
-  /** Of a chain: how often a part of it has ended. */
+  /** Of a parent: how many of its subtasks have ended. */
   readonly wakeups: number;
   readonly provider: string | null;
   readonly upstream_model: string | null;
@@ -174,7 +174,7 @@ export interface ClaimedRow {
   readonly is_overdue: boolean;
   /** Seconds since it was sent to its upstream. */
   readonly sent_seconds: number | null;
-  /** Null for a part: it is paid for with what it belongs to. */
+  /** Null for a subtask: its parent is charged. */
   readonly price: PriceSnapshot | null;
   readonly kind: UsageKind | null;
 }

@@ -9,10 +9,10 @@ export interface TaskWatchOptions {
   /** These tasks, in one statement. */
   rows(ids: readonly string[]): Promise<TaskRow[]>;
   /** How long a change made by another node stays unseen. */
-  lookMs?: number;
+  pollMs?: number;
 }
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 interface Waiter {
   readonly seen: string;
@@ -65,7 +65,7 @@ export class TaskWatch {
   }
 
   get #lookMs(): number {
-    return this.options.lookMs ?? LOOK_MS;
+    return this.options.pollMs ?? POLL_MS;
   }
 
   #schedule(ms: number): void {

@@ -6,15 +6,15 @@ import { isStorageUnavailable } from "../../platform/database/storage_error.ts";
 import { describeError } from "../../platform/telemetry/log.ts";
 import type { TaskDeps } from "./deps.ts";
 import { finishTask } from "./finish_task.ts";
-import { claimTask, dueTasks, handBack, keepLease, LostLease, recordFailure } from "./lease.ts";
+import { claimTask, dueTasks, keepLease, LostLease, recordFailure, reschedule } from "./lease.ts";
 import { pollTask, succeed } from "./poll_task.ts";
-import { failLost, findAssignedUpstream } from "./upstream_assignment.ts";
+import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedRow, ClaimedTask, MediaTask } from "./task.ts";
-import { parseTaskJob, parseUpstreamResult, toClaimedTask } from "./stored_task.ts";
+import { parseStoredResult, parseTaskJob, toClaimedTask } from "./stored_task.ts";
 import { cancelSubtasks } from "./subtasks.ts";
 
-/** One step of a task of a type that is not one job at one upstream. */
+/** Runs one step of a task whose type is not one job at one upstream. */
 export type TaskHandler = (
   deps: TaskDeps,
   task: ClaimedTask,
@@ -22,18 +22,18 @@ export type TaskHandler = (
 ) => Promise<NextStep>;
 
 const SLOTS = 64;
-/** How often keys past their time are removed. */
-const FORGET_MS = 60_000;
+/** How often expired idempotency keys are removed. */
+const PRUNE_KEYS_MS = 60_000;
 
 /** Runs the steps of tasks. Types without a handler of their own are media jobs. */
 export function taskWorker(deps: TaskDeps, handlers: ReadonlyMap<string, TaskHandler>): JobHandler {
   const { sql } = deps.database;
-  let forgetAt = performance.now();
+  let pruneKeysAt = performance.now();
   return {
     slots: SLOTS,
     async due(limit) {
-      if (performance.now() >= forgetAt) {
-        forgetAt = performance.now() + FORGET_MS;
+      if (performance.now() >= pruneKeysAt) {
+        pruneKeysAt = performance.now() + PRUNE_KEYS_MS;
         await pruneIdempotencyKeys(sql);
       }
       return await dueTasks(sql, limit);
@@ -68,18 +68,18 @@ async function advanceMedia(
     case "accepted":
       return await pollTask(deps, task, signal);
     case "pipeline":
-      throw new Error(`A ${task.type} is no chain`);
+      throw new Error(`A ${task.type} is no pipeline`);
     case "copying": {
       const assignment = await findAssignedUpstream(deps, task);
-      if (assignment === null) return await failLost(deps, task);
-      return await succeed(deps, task, assignment, parseUpstreamResult(task.result), signal);
+      if (assignment === null) return await failUnreachable(deps, task);
+      return await succeed(deps, task, assignment, parseStoredResult(task.result), signal);
     }
   }
 }
 
-/** Its time is over, whatever the upstream still does with it: nothing is charged. */
+/** Ends a task past its deadline, whatever its upstream still does: nothing is charged. */
 async function expire(deps: TaskDeps, task: ClaimedRow, signal: AbortSignal): Promise<NextStep> {
-  // Before the end: the configuration of a task is stored for as long as it is not over.
+  // First: the configuration of a task is stored only until the task ends.
   const assignment = await findAssignedUpstream(deps, task);
   const isEnded = await finishTask(deps, task, {
     status: "expired",
@@ -100,18 +100,18 @@ async function afterError(
 ): Promise<NextStep> {
   if (error instanceof LostLease) return "done";
   if (error instanceof StoredJsonError) return await failUnreadable(deps, task, error);
-  // A full disk or a bucket that is away is nobody's bug: it is tried until there is room, or the deadline comes.
+  // A full disk or an unavailable bucket is no bug: the step is repeated until the deadline.
   const isBytes = error instanceof ApiError && error.code === "storage_unavailable";
-  // Nothing can be written down: the lease runs out, and the sweeper comes by.
+  // The failure cannot be recorded: the lease expires, and the sweeper finds the task.
   if (!isBytes && isStorageUnavailable(error)) throw error;
   const { sql } = deps.database;
   if (stop.aborted) {
-    await handBack(sql, task, { delayMs: 0 }).catch(() => undefined);
+    await reschedule(sql, task, { delayMs: 0 }).catch(() => undefined);
     return "done";
   }
   const reason = describeError(error);
   const againInMs = await recordFailure(sql, task, reason, !isBytes);
-  deps.log[againInMs === null ? "error" : "warn"]("a step of a task broke", {
+  deps.log[againInMs === null ? "error" : "warn"]("task step failed", {
     task_id: task.id,
     phase: task.phase,
     failures: task.failures + 1,

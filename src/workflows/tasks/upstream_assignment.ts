@@ -5,40 +5,40 @@ import type { TaskDeps } from "./deps.ts";
 import { failTask } from "./finish_task.ts";
 import type { ClaimedRow } from "./task.ts";
 
-/** What says where a task is. */
+/** Columns that name the upstream of a task. */
 export type AssignedUpstream = Pick<ClaimedRow, "type" | "model" | "provider" | "upstream_model">;
 
 /**
- * Where a task is, in the configuration it began under: there its provider still is, though it was removed
- * since. Null where it cannot be called any more.
+ * The upstream of a task, from the configuration it was accepted under: that one still has the provider when it was
+ * removed since. Null where the provider cannot be called any more.
  */
 export async function findAssignedUpstream(
-  deps: Pick<TaskDeps, "plan" | "currentPlan">,
+  deps: Pick<TaskDeps, "configOf" | "currentConfig">,
   task: AssignedUpstream & { config_version: string },
 ): Promise<UpstreamAssignment | null> {
-  const config = await deps.plan(task.config_version);
+  const config = await deps.configOf(task.config_version);
   if (task.provider === null || config.providers.get(task.provider)?.on !== false) {
-    return spotOf(config, task);
+    return assignmentIn(config, task);
   }
-  // Its key is gone from the environment; the configuration in force may have another for the same provider.
-  const current = deps.currentPlan();
-  return current.providers.get(task.provider)?.on === true ? spotOf(current, task) : null;
+  // Its key was removed from the environment; the current configuration may have another for the same provider.
+  const current = deps.currentConfig();
+  return current.providers.get(task.provider)?.on === true ? assignmentIn(current, task) : null;
 }
 
-/** The configuration that runs a model for a task: its own, unless the keys of the model's providers are gone. */
+/** The configuration a task was accepted under, or the current one if the keys of the model's providers were removed. */
 export async function configForTask(
-  deps: Pick<TaskDeps, "plan" | "currentPlan">,
+  deps: Pick<TaskDeps, "configOf" | "currentConfig">,
   declaration: string,
   model: string,
 ): Promise<Config> {
-  const config = await deps.plan(declaration);
+  const config = await deps.configOf(declaration);
   return config.unavailableModels.some((each) => each.model === model)
-    ? deps.currentPlan()
+    ? deps.currentConfig()
     : config;
 }
 
-/** Ends a task whose provider cannot be called any more; everything goes back. */
-export async function failLost(deps: TaskDeps, task: ClaimedRow): Promise<"done"> {
+/** Fails a task whose provider cannot be called any more; its whole hold is released. */
+export async function failUnreachable(deps: TaskDeps, task: ClaimedRow): Promise<"done"> {
   deps.log.error("task failed: no configuration with a key for its provider", {
     task_id: task.id,
     provider: task.provider,
@@ -55,8 +55,8 @@ export async function failLost(deps: TaskDeps, task: ClaimedRow): Promise<"done"
   );
 }
 
-/** Where a task is, in one configuration. The model may be gone from it; the provider must be there. */
-function spotOf(config: Config, task: AssignedUpstream): UpstreamAssignment | null {
+/** The upstream of a task in one configuration, which must have the provider but may no longer have the model. */
+function assignmentIn(config: Config, task: AssignedUpstream): UpstreamAssignment | null {
   const { provider: name, upstream_model } = task;
   const provider = name === null ? undefined : config.providers.get(name);
   if (provider === undefined || name === null || upstream_model === null) return null;

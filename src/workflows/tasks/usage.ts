@@ -10,8 +10,8 @@ export interface MeteredTask {
 }
 
 /**
- * What came out, counted: pictures that are there, seconds of film, characters of speech. A provider's own
- * count of time wins over ours, and neither goes beyond what was asked and held.
+ * Usage of a finished task: stored images, seconds of video, characters of speech. A provider's own count of seconds
+ * is used before the gateway's, and neither exceeds what was requested and held.
  */
 export function meterTask(
   type: ModelType,

@@ -66,7 +66,7 @@ const target: FuzzTarget = {
     if (type === null || input.length === 0) return;
     counts.measured++;
     const { kind, mimeType } = type;
-    const { width, height, durationMs } = await probe.measure("account", inMemory(input), "key", {
+    const { width, height, durationMs } = await probe.probe("account", inMemory(input), "key", {
       kind,
       mimeType,
       bytes: input.length,
