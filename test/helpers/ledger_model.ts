@@ -34,7 +34,7 @@ interface Account {
 }
 
 interface Leg {
-  bucket: Pot;
+  pot: Pot;
   held: bigint;
   taken: bigint;
 }
@@ -46,7 +46,7 @@ export interface Hold {
   scale: number;
   kind: UsageKind | null;
   isBeyond: boolean;
-  allocations: Leg[];
+  legs: Leg[];
   shortfall: bigint;
   expiresAt: number;
   noted: { amount: Fraction; units: bigint } | null;
@@ -135,9 +135,9 @@ export class LedgerModel {
     if (account.plan === plan) {
       account.planEndsAt = endsAt;
       const monthEnd = Math.min(addMonths(account.planBegan, account.month + 1), endsAt);
-      for (const bucket of this.#running(account)) bucket.endsAt = monthEnd;
+      for (const pot of this.#running(account)) pot.endsAt = monthEnd;
     } else {
-      for (const bucket of this.#running(account)) this.#end(bucket, this.now);
+      for (const pot of this.#running(account)) this.#end(pot, this.now);
       Object.assign(account, { plan, planEndsAt: endsAt, planBegan: this.now, month: -1 });
       this.#turn(account);
     }
@@ -159,21 +159,21 @@ export class LedgerModel {
     if (before !== undefined) return before.identity === identity ? "already" : "conflict";
 
     const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
-    const allocations: Leg[] = [];
-    const reserve = (bucket: Pot, wanted: bigint): bigint => {
-      const held = least(bucket.remaining - bucket.frozen, wanted);
-      if (held > 0n) allocations.push({ bucket, held, taken: 0n });
+    const legs: Leg[] = [];
+    const reserve = (pot: Pot, wanted: bigint): bigint => {
+      const held = least(pot.remaining - pot.frozen, wanted);
+      if (held > 0n) legs.push({ pot, held, taken: 0n });
       return held;
     };
     const isFree = amount.num === 0n;
     let covered = 0n;
-    for (const bucket of usable) {
-      if (bucket.unit === kind && !isFree) covered += reserve(bucket, units - covered);
+    for (const pot of usable) {
+      if (pot.unit === kind && !isFree) covered += reserve(pot, units - covered);
     }
     let owed = up(share(amount, units - covered, units), this.scale);
-    for (const bucket of usable) if (bucket.unit === "money") owed -= reserve(bucket, owed);
+    for (const pot of usable) if (pot.unit === "money") owed -= reserve(pot, owed);
     if (owed > 0n) return "insufficient";
-    for (const { bucket, held } of allocations) bucket.frozen += held;
+    for (const { pot, held } of legs) pot.frozen += held;
     const expiresAt = this.now + ttlSeconds * 1000;
     const { scale } = this;
     this.holds.set(id, {
@@ -183,7 +183,7 @@ export class LedgerModel {
       scale,
       kind,
       isBeyond,
-      allocations,
+      legs,
       shortfall: 0n,
       expiresAt,
       noted: null,
@@ -230,12 +230,12 @@ export class LedgerModel {
     this.#turn(account);
     let [cash, gift, frozen] = [0n, 0n, 0n];
     const quotas: Quotas = { text: 0, image: 0, video: 0 };
-    for (const bucket of account.pots) {
-      const remaining = bucket.endsAt <= this.now ? bucket.frozen : bucket.remaining;
-      if (bucket.unit !== "money") quotas[bucket.unit] += Number(remaining - bucket.frozen);
+    for (const pot of account.pots) {
+      const remaining = pot.endsAt <= this.now ? pot.frozen : pot.remaining;
+      if (pot.unit !== "money") quotas[pot.unit] += Number(remaining - pot.frozen);
       else {
-        frozen += bucket.frozen;
-        if (bucket.source === "cash") cash += remaining;
+        frozen += pot.frozen;
+        if (pot.source === "cash") cash += remaining;
         else gift += remaining;
       }
     }
@@ -260,51 +260,51 @@ export class LedgerModel {
     const account = this.accounts.get(hold.account)!;
     const isOwing = state === "settled" && amount.num > 0n;
     const held = (isMoney: boolean) =>
-      hold.allocations.reduce(
-        (sum, leg) => (leg.bucket.unit === "money") === isMoney ? sum + leg.held : sum,
+      hold.legs.reduce(
+        (sum, leg) => (leg.pot.unit === "money") === isMoney ? sum + leg.held : sum,
         0n,
       );
     let covered = isOwing ? least(held(false), units) : 0n;
     let quota = covered;
     const more: Leg[] = [];
-    const take = (bucket: Pot, wanted: bigint): bigint => {
-      const taken = least(bucket.remaining - bucket.frozen, wanted);
-      if (taken > 0n) more.push({ bucket, held: 0n, taken });
+    const take = (pot: Pot, wanted: bigint): bigint => {
+      const taken = least(pot.remaining - pot.frozen, wanted);
+      if (taken > 0n) more.push({ pot, held: 0n, taken });
       return taken;
     };
     const usable = hold.isBeyond && isOwing
       ? account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse)
       : [];
-    for (const bucket of usable) {
-      if (bucket.unit !== hold.kind) continue;
+    for (const pot of usable) {
+      if (pot.unit !== hold.kind) continue;
       // One by one is slow, and plainly right: a unit of quota for each that the held money does not reach.
       let wanted = 0n;
       while (
         covered + wanted < units &&
         isAbove(share(amount, units - covered - wanted, units), held(true))
       ) wanted++;
-      covered += take(bucket, wanted);
+      covered += take(pot, wanted);
     }
     const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
     const carry = account.carry;
     let owed = this.#charge(account, due, held(true), hold.scale);
     hold.carried = account.carry - carry;
     let beyond = owed - held(true);
-    for (const bucket of usable) {
-      if (bucket.unit === "money" && beyond > 0n) beyond -= take(bucket, beyond);
+    for (const pot of usable) {
+      if (pot.unit === "money" && beyond > 0n) beyond -= take(pot, beyond);
     }
-    for (const leg of hold.allocations) {
-      leg.taken = least(leg.held, leg.bucket.unit === "money" ? owed : quota);
-      if (leg.bucket.unit === "money") owed -= leg.taken;
+    for (const leg of hold.legs) {
+      leg.taken = least(leg.held, leg.pot.unit === "money" ? owed : quota);
+      if (leg.pot.unit === "money") owed -= leg.taken;
       else quota -= leg.taken;
-      leg.bucket.frozen -= leg.held;
-      leg.bucket.remaining -= leg.bucket.endsAt <= this.now ? leg.held : leg.taken;
+      leg.pot.frozen -= leg.held;
+      leg.pot.remaining -= leg.pot.endsAt <= this.now ? leg.held : leg.taken;
     }
-    for (const { bucket, taken } of more) {
-      bucket.remaining -= taken;
-      if (bucket.unit === "money") owed -= taken;
+    for (const { pot, taken } of more) {
+      pot.remaining -= taken;
+      if (pot.unit === "money") owed -= taken;
     }
-    hold.allocations.push(...more);
+    hold.legs.push(...more);
     hold.shortfall = owed;
   }
 
@@ -316,46 +316,46 @@ export class LedgerModel {
     account.carry -= hold.carried;
     // Of what has ended meanwhile, only what was taken before can be taken again.
     const kept = new Map<Pot, bigint>();
-    for (const { bucket, taken } of hold.allocations) {
-      if (bucket.endsAt <= this.now) kept.set(bucket, (kept.get(bucket) ?? 0n) + taken);
-      else bucket.remaining += taken;
+    for (const { pot, taken } of hold.legs) {
+      if (pot.endsAt <= this.now) kept.set(pot, (kept.get(pot) ?? 0n) + taken);
+      else pot.remaining += taken;
     }
-    const take = (bucket: Pot, wanted: bigint): bigint => {
-      const isOver = bucket.endsAt <= this.now;
+    const take = (pot: Pot, wanted: bigint): bigint => {
+      const isOver = pot.endsAt <= this.now;
       const taken = least(
-        isOver ? kept.get(bucket) ?? 0n : bucket.remaining - bucket.frozen,
+        isOver ? kept.get(pot) ?? 0n : pot.remaining - pot.frozen,
         wanted,
       );
-      if (isOver) kept.set(bucket, (kept.get(bucket) ?? 0n) - taken);
-      else bucket.remaining -= taken;
+      if (isOver) kept.set(pot, (kept.get(pot) ?? 0n) - taken);
+      else pot.remaining -= taken;
       return taken;
     };
-    const own = hold.allocations.filter(({ held }) => held > 0n);
+    const own = hold.legs.filter(({ held }) => held > 0n);
     const held = own.reduce(
-      (sum, { bucket, held }) => bucket.unit === "money" ? sum + held : sum,
+      (sum, { pot, held }) => pot.unit === "money" ? sum + held : sum,
       0n,
     );
     const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
     const more: Leg[] = [];
-    const takeMore = (bucket: Pot, wanted: bigint): bigint => {
-      const taken = take(bucket, wanted);
-      if (taken > 0n) more.push({ bucket, held: 0n, taken });
+    const takeMore = (pot: Pot, wanted: bigint): bigint => {
+      const taken = take(pot, wanted);
+      if (taken > 0n) more.push({ pot, held: 0n, taken });
       return taken;
     };
     const isOwing = amount.num > 0n;
     let covered = 0n;
     for (const leg of own) {
-      if (leg.bucket.unit === "money") continue;
-      leg.taken = isOwing ? take(leg.bucket, least(leg.held, units - covered)) : 0n;
+      if (leg.pot.unit === "money") continue;
+      leg.taken = isOwing ? take(leg.pot, least(leg.held, units - covered)) : 0n;
       covered += leg.taken;
     }
-    for (const bucket of hold.isBeyond && isOwing ? usable : []) {
-      if (bucket.unit !== hold.kind) continue;
+    for (const pot of hold.isBeyond && isOwing ? usable : []) {
+      if (pot.unit !== hold.kind) continue;
       let wanted = 0n;
       while (
         covered + wanted < units && isAbove(share(amount, units - covered - wanted, units), held)
       ) wanted++;
-      covered += takeMore(bucket, wanted);
+      covered += takeMore(pot, wanted);
     }
     const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
     let owed = this.#charge(account, due, held, hold.scale);
@@ -367,12 +367,12 @@ export class LedgerModel {
       return taken;
     };
     for (const leg of own) {
-      if (leg.bucket.unit === "money") leg.taken = pay(take(leg.bucket, least(leg.held, most)));
+      if (leg.pot.unit === "money") leg.taken = pay(take(leg.pot, least(leg.held, most)));
     }
-    for (const bucket of usable) {
-      if (bucket.unit === "money" && most > 0n) pay(takeMore(bucket, most));
+    for (const pot of usable) {
+      if (pot.unit === "money" && most > 0n) pay(takeMore(pot, most));
     }
-    hold.allocations = [...own, ...more];
+    hold.legs = [...own, ...more];
     hold.shortfall = owed;
   }
 
@@ -394,7 +394,7 @@ export class LedgerModel {
   /** What time has done to an account's plan. Doing it early or late makes no difference. */
   #turn(account: Account): void {
     if (account.planEndsAt <= this.now) {
-      for (const bucket of this.#running(account)) this.#end(bucket, account.planEndsAt);
+      for (const pot of this.#running(account)) this.#end(pot, account.planEndsAt);
       const planBegan = account.planEndsAt;
       Object.assign(account, { plan: "free", planBegan, planEndsAt: Infinity, month: -1 });
     }
@@ -416,9 +416,9 @@ export class LedgerModel {
     return account.pots.filter(({ source, endsAt }) => source === "quota" && endsAt > this.now);
   }
 
-  #end(bucket: Pot, at: number): void {
-    bucket.endsAt = at;
-    bucket.remaining = bucket.frozen;
+  #end(pot: Pot, at: number): void {
+    pot.endsAt = at;
+    pot.remaining = pot.frozen;
   }
 
   #cash({ pots }: Account): Pot {

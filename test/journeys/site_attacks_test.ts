@@ -209,8 +209,8 @@ Deno.test(
       `/console/webhooks/deliveries/${delivery}/redeliver`,
       `/console/operator/accounts/${ann.account}/plan`,
       `/console/operator/accounts/${ann.account}/keys/${key}/revoke`,
-      `/console/operator/work/tasks/${task}/replay`,
-      `/console/operator/work/deliveries/${delivery}/redeliver`,
+      `/console/operator/queue/tasks/${task}/replay`,
+      `/console/operator/queue/deliveries/${delivery}/redeliver`,
     ];
     const { sql } = gateway.gateway.database;
     const state = async () =>

@@ -235,8 +235,8 @@ async function playRelease(model: LedgerModel, { ledger }: Real, { id }: { id: s
 
 function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
   const sum = (pick: "held" | "taken", isMoney: boolean) =>
-    hold.allocations.reduce(
-      (sum, leg) => (leg.bucket.unit === "money") === isMoney ? sum + leg[pick] : sum,
+    hold.legs.reduce(
+      (sum, leg) => (leg.pot.unit === "money") === isMoney ? sum + leg[pick] : sum,
       0n,
     );
   assert.deepEqual({ ...resolution, id: "" }, {
@@ -248,7 +248,7 @@ function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
     taken: formatDecimal(sum("taken", true)),
     quota: sum("taken", false),
     shortfall: formatDecimal(hold.shortfall),
-    isBeyondHold: hold.shortfall > 0n || hold.allocations.some(({ held }) => held === 0n),
+    isBeyondHold: hold.shortfall > 0n || hold.legs.some(({ held }) => held === 0n),
   });
 }
 

@@ -175,10 +175,10 @@ Deno.test(
       if (from === to) return;
       const reference = newId("req");
       const amount = String(1 + Math.floor(Math.random() * 5));
-      const allocations = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
+      const legs = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
         .sort((a, b) => a.account < b.account ? -1 : 1);
       await nodes.databases[at % 2]!.sql.begin(async (tx) => {
-        for (const leg of allocations) {
+        for (const leg of legs) {
           await adjustBalance(tx, { ...leg, reference, reason: "bank test" });
         }
       });

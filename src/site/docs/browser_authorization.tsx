@@ -1,7 +1,7 @@
 import type { SiteContext } from "../context.ts";
-import { siteOrigin } from "../forgery.ts";
+
 import { CodeBox } from "../parts.tsx";
-import { baseUrlOf } from "../base_url.ts";
+import { baseUrlOf, siteOrigin } from "../base_url.ts";
 import { sendDocs } from "./shell.tsx";
 
 const PARAMETERS = [

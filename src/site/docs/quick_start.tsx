@@ -1,7 +1,7 @@
 import type { Model } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
 import type { SiteContext } from "../context.ts";
-import { chatCurl } from "../pages/landing.tsx";
+import { chatCurl } from "../curl_example.ts";
 import { CodeBox } from "../parts.tsx";
 import { sendDocs } from "./shell.tsx";
 
@@ -45,7 +45,7 @@ export function quickStart(c: SiteContext): Response {
       </section>
       <section aria-labelledby="chat">
         <h2 id="chat">3. Ask something</h2>
-        <CodeBox id="quick-curl" title="curl" text={chatCurl(base, model)} />
+        <CodeBox id="quick-curl" title="curl" text={chatCurl(c, model)} />
         <CodeBox
           id="quick-ts"
           title="TypeScript: npm install openai"
