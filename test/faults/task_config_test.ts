@@ -108,7 +108,7 @@ Deno.test(
     await using gateway = await open(videos);
     const [stored, ...others] = await versions(gateway);
     assert.deepEqual(others, []);
-    assert.equal(stored!.source, videoConfig());
+    assert.ok(stored!.source.startsWith(videoConfig()), stored!.source);
     assert.deepEqual(stored!.files, { "./videos.yaml": videos.description });
     assert.match(stored!.source, /\$\{VIDEO_KEY\}/);
     assert.doesNotMatch(JSON.stringify(stored), new RegExp(VIDEO_KEY));

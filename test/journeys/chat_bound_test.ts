@@ -123,6 +123,29 @@ for (const [what, body] of Object.entries(UNCOUNTED)) {
   });
 }
 
+Deno.test("the hold covers the tools that are made from tool calls in the history", async () => {
+  await using bench = await openBench("anthropic");
+  const call = { id: "call_000000000000000000000001", type: "function" };
+  const { held, settled, due } = await costOf(bench, {
+    messages: [
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{
+          ...call,
+          function: { name: "f", arguments: JSON.stringify({ text: LONG }) },
+        }],
+      },
+      { role: "tool", tool_call_id: call.id, content: "ok" },
+      ...HELLO,
+    ],
+    max_tokens: 10,
+  });
+  assert.equal(settled, due);
+  assert.ok(held >= due, `held ${held}, due ${due}`);
+  await bench.gateway.verify();
+});
+
 Deno.test("a GIF is held for its largest frame, whatever its screen says", async () => {
   await using bench = await openBench("openai");
   // A screen of 1 × 1, a colour table, and a frame of 4000 × 2000.

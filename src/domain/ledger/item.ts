@@ -41,7 +41,7 @@ export interface Outcome {
     | "unknown"
     | "open";
   state: HoldState | null;
-  allocations: string[] | null;
+  legs: string[] | null;
   held: string[] | null;
   taken: string[] | null;
   shortfall: string | null;

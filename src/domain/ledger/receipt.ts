@@ -32,7 +32,7 @@ export interface ReceiptRow {
   client_request_id: string | null;
   model: string;
   state: HoldState;
-  allocations: string[];
+  legs: string[];
   held: string[];
   taken: string[] | null;
   shortfall: string | null;
@@ -43,8 +43,8 @@ export interface ReceiptRow {
 }
 
 export function toReceipt(row: ReceiptRow, currency: string): Receipt {
-  const held = bySource(row.allocations, row.held);
-  const taken = bySource(row.allocations, row.taken ?? []);
+  const held = bySource(row.legs, row.held);
+  const taken = bySource(row.legs, row.taken ?? []);
   return {
     id: row.id,
     object: "usage.receipt",
@@ -70,10 +70,10 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
 }
 
 /** Allocations beyond the hold, for which nothing was held, give nothing back. */
-function released({ allocations, held, taken }: ReceiptRow): bigint {
+function released({ legs, held, taken }: ReceiptRow): bigint {
   if (taken === null) return 0n;
   let sum = 0n;
-  for (const [at, leg] of allocations.entries()) {
+  for (const [at, leg] of legs.entries()) {
     const rest = decimal(held[at]!) - decimal(taken[at]!);
     if (rest > 0n && !leg.startsWith("quota:")) sum += rest;
   }
@@ -82,12 +82,12 @@ function released({ allocations, held, taken }: ReceiptRow): bigint {
 
 /** Adds up legs by what their pots are: cash:…, gift:…, quota:… */
 export function bySource(
-  allocations: string[],
+  legs: string[],
   amounts: string[],
 ): Record<"quota" | "gift" | "cash", bigint> {
   const sums = { quota: 0n, gift: 0n, cash: 0n };
   for (const [at, amount] of amounts.entries()) {
-    sums[allocations[at]!.split(":", 1)[0] as keyof typeof sums] += decimal(amount);
+    sums[legs[at]!.split(":", 1)[0] as keyof typeof sums] += decimal(amount);
   }
   return sums;
 }

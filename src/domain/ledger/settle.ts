@@ -34,7 +34,7 @@ export function readCheckpoint({ id, outcome }: Outcome): void {
 }
 
 export function readResolution(
-  { id, outcome, state, allocations, held, taken, shortfall, account_id }: Outcome,
+  { id, outcome, state, legs, held, taken, shortfall, account_id }: Outcome,
 ): Resolution {
   if (outcome !== "resolved" && outcome !== "already") {
     throw new Error(`Cannot resolve ${id}: there is no such hold`);
@@ -45,17 +45,17 @@ export function readResolution(
     account: account_id!,
     state: state!,
     isFirst: outcome === "resolved",
-    ...amountsOf(allocations!, held!, taken ?? []),
+    ...amountsOf(legs!, held!, taken ?? []),
     shortfall: unpaid,
-    // Nothing is held in the allocations that were made at the settlement, and they stand last.
+    // Nothing is held in the legs that were made at the settlement, and they stand last.
     isBeyondHold: unpaid !== "0.00" || (held!.length > 0 && Number(held!.at(-1)) === 0),
   };
 }
 
-function amountsOf(allocations: string[], held: string[], taken: string[]) {
-  const isQuota = (at: number) => allocations[at]!.startsWith("quota:");
+function amountsOf(legs: string[], held: string[], taken: string[]) {
+  const isQuota = (at: number) => legs[at]!.startsWith("quota:");
   // One pot of money is what nearly everybody pays from: nothing to add up.
-  if (allocations.length === 1 && !isQuota(0)) {
+  if (legs.length === 1 && !isQuota(0)) {
     return { held: trimDecimal(held[0]!), taken: trimDecimal(taken[0] ?? "0"), quota: 0n };
   }
   const money = (amounts: string[]) => formatDecimal(sum(amounts, (at) => !isQuota(at)));

@@ -117,8 +117,10 @@ export function maxTextUsage(model: Model, request: ChatRequest): Usage {
   };
 }
 
-function hasTools({ tools, functions, response_format }: ChatRequest): boolean {
-  return isSaid(tools) || isSaid(functions) || isSaid(response_format);
+function hasTools({ tools, functions, response_format, messages }: ChatRequest): boolean {
+  if (isSaid(tools) || isSaid(functions) || isSaid(response_format)) return true;
+  // A provider that takes tool calls only beside their tools is sent tools made from the history.
+  return messages.some((message) => isSaid(message.tool_calls) || isSaid(message.function_call));
 }
 
 function isSaid(value: unknown): boolean {

@@ -49,7 +49,7 @@ interface Answer {
   task_id: string | null;
   created_at: Date;
   deadline_at: Date;
-  allocations: string[];
+  legs: string[];
   held: string[];
 }
 
@@ -174,7 +174,7 @@ function holdOf(order: Order, scale: number) {
 }
 
 /** What a look at the row would show, without one. */
-function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Answer): TaskRow {
+function rowOf(order: Order, { created_at, deadline_at, legs, held }: Answer): TaskRow {
   return {
     id: order.id,
     account_id: order.account,
@@ -196,7 +196,7 @@ function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Ans
     stage: null,
     stages: order.stages ?? null,
     hold_state: "open",
-    allocations,
+    legs,
     held,
     taken: null,
     shortfall: null,

@@ -86,7 +86,7 @@ export interface TaskRow {
   /** Its next step is due, and nobody has begun it. */
   readonly is_late?: boolean;
   readonly hold_state: HoldState;
-  readonly allocations: string[];
+  readonly legs: string[];
   readonly held: string[];
   readonly taken: string[] | null;
   readonly shortfall: string | null;
@@ -101,7 +101,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     request_id,
     client_request_id,
     model,
-    allocations,
+    legs,
     held,
     taken,
     shortfall,
@@ -114,7 +114,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     client_request_id,
     model,
     state: row.hold_state,
-    allocations,
+    legs,
     held,
     taken,
     shortfall,

@@ -29,14 +29,18 @@ const TOKENS = [
   "\0",
 ];
 
+const PIECES_MAX = 900;
+
 /** A form is read or refused, and the same however its bytes are cut and whichever stream carries them. */
 const target: FuzzTarget = {
   generate: (random, corpus) => mutate(random, { corpus, tokens: TOKENS }),
   async run(input) {
     const random = new Random(input.length);
+    // More pieces than a body may come in are refused, whatever is in them.
+    const cuts = () => random.cuts(input.length).filter((_, at) => at < PIECES_MAX);
     const whole = await read(defaultStream(input, []));
-    assert.deepEqual(await read(defaultStream(input, random.cuts(input.length))), whole);
-    assert.deepEqual(await read(byteStream(input, random.cuts(input.length))), whole);
+    assert.deepEqual(await read(defaultStream(input, cuts())), whole);
+    assert.deepEqual(await read(byteStream(input, cuts())), whole);
   },
 };
 
