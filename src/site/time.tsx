@@ -9,7 +9,7 @@ export function Time(
 ) {
   const text = { time: formatTime, date: formatDate, relative: formatRelative }[as](at);
   return (
-    <time class="nowrap" datetime={toDate(at).toISOString()} data-time={as} title={formatTime(at)}>
+    <time datetime={toDate(at).toISOString()} data-time={as} title={formatTime(at)}>
       {text}
     </time>
   );

@@ -1,11 +1,13 @@
 import type { Balance } from "../../domain/ledger/balance.ts";
-import { formatCount, formatCountShort, type MoneyFormat } from "../format.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { formatCount, formatCountShort } from "../format.ts";
 import { Money } from "../money.tsx";
 import { Time } from "../time.tsx";
 
 /** The balance of an account: what is available, and what it consists of. */
-export function BalanceCard({ balance, currency }: { balance: Balance; currency: MoneyFormat }) {
+export function BalanceCard({ balance, config }: { balance: Balance; config: Config }) {
   const { quotas, plan } = balance;
+  const currency = config.service;
   const parts: [name: string, amount: string, note: string][] = [
     ["Cash", balance.cash_balance, "Includes funds on hold"],
     ["Credit", balance.gift_balance, "Used before cash"],
@@ -24,7 +26,7 @@ export function BalanceCard({ balance, currency }: { balance: Balance; currency:
           <Money amount={balance.available_balance} currency={currency} />
         </div>
         <div class="figure-note">
-          Plan: {plan.name}
+          Plan: {config.plans.get(plan.name)?.name ?? plan.name}
           {plan.expires_at !== null && (
             <>
               , until <Time at={plan.expires_at} as="date" />

@@ -41,7 +41,7 @@ export function billingPage({ database }: ConsoleDeps) {
       { section: "billing", title: "Billing" },
       <>
         <Head title="Billing" />
-        <BalanceCard balance={balance} currency={service} />
+        <BalanceCard balance={balance} config={c.env.config} />
         <div class="grid billing-grid">
           <PlanCard plan={plans.get(account.plan)!} expiresAt={balance.plan.expires_at} />
           <GrantsCard grants={grants} currency={service} />

@@ -64,7 +64,7 @@ export function sendModel(
               : "This model is currently unavailable."}
           </Notice>
         )}
-        <aside class="stack" aria-label="About this model">
+        <aside class="stack model-facts" aria-label="About this model">
           <PriceCard c={c} account={account} offer={offer} />
           <FactCards offer={offer} />
         </aside>

@@ -51,7 +51,7 @@ export function overviewPage({ database }: ConsoleDeps) {
             />
           )}
         </Head>
-        <BalanceCard balance={balance} currency={service} />
+        <BalanceCard balance={balance} config={c.env.config} />
         {isNew
           ? (
             <GetStarted

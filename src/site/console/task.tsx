@@ -133,6 +133,7 @@ function RequestCard({ request: { texts, parameters, inputs } }: { request: Task
 
 const PARAMETERS: Readonly<Record<string, string>> = {
   n: "Number of images",
+  duration: "Duration (seconds)",
   stage: "Last stage",
   shots_max: "Max shots",
 };

@@ -7,7 +7,6 @@ import {
 } from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
-import { formatDuration } from "../format.ts";
 import { Form, Select } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";
 import type { ConsoleDeps } from "./deps.ts";
@@ -53,7 +52,7 @@ export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
               name="old"
               label="Old secret"
               options={[
-                ["keep", `Keep for ${formatDuration(OVERLAP_SECONDS)}`],
+                ["keep", `Keep for ${OVERLAP_SECONDS / 3600} h`],
                 ["revoke", "Revoke now"],
               ]}
             />

@@ -152,7 +152,7 @@ function EndpointRow({ endpoint }: { endpoint: WebhookEndpoint }) {
       <td data-label="Endpoint">
         <span>
           <a class="break strong" href={`${WEBHOOKS}/${id}`}>{url}</a>
-          {description !== "" && <span class="small faint account-id">{description}</span>}
+          {description !== "" && <span class="small faint block">{description}</span>}
         </span>
       </td>
       <td data-label="Events">

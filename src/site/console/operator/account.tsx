@@ -64,7 +64,7 @@ export async function sendAccount(
           </>
         }
       />
-      <BalanceCard balance={balance} currency={service} />
+      <BalanceCard balance={balance} config={c.env.config} />
       <div class="grid billing-grid">
         <CreditForm c={c} account={account.id} errors={errors} />
         <PlanForm c={c} account={account.id} plan={balance.plan} error={errors.plan} />

@@ -1,10 +1,10 @@
 import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
 import { availableBalances } from "../../../domain/ledger/balance.ts";
 import { ApiError } from "../../../lib/api_error.ts";
+import type { Config } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
-import type { MoneyFormat } from "../../format.ts";
 import { Money } from "../../money.tsx";
 import { Badge, Empty, Field, Form, Select } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
@@ -99,7 +99,7 @@ async function sendAccounts(
               <AccountRow
                 account={account}
                 available={balances.get(account.id) ?? "0"}
-                currency={c.env.config.service}
+                config={c.env.config}
               />
             ))}
           </TableCard>
@@ -141,11 +141,7 @@ function NewAccount({ c, filled }: { c: SiteContext; filled: FilledForm | undefi
 }
 
 function AccountRow(
-  { account, available, currency }: {
-    account: Account;
-    available: string;
-    currency: MoneyFormat;
-  },
+  { account, available, config }: { account: Account; available: string; config: Config },
 ) {
   return (
     <tr>
@@ -157,13 +153,13 @@ function AccountRow(
       </td>
       <td data-label="Email" class="break">{account.email ?? "—"}</td>
       <td data-label="Plan">
-        <Badge>{account.plan}</Badge>
+        <Badge>{config.plans.get(account.plan)?.name ?? account.plan}</Badge>
       </td>
       <td data-label="Created">
         <Time at={account.created} as="date" />
       </td>
       <td data-label="Available" class="right">
-        <Money amount={available} currency={currency} />
+        <Money amount={available} currency={config.service} />
       </td>
     </tr>
   );

@@ -199,7 +199,7 @@ function byModel(rows: readonly UsageDay[]): ModelMargin[] {
 
 /** The margin as a share of revenue, to a tenth of a percent. */
 function percent({ revenue, cost }: ModelMargin): string {
-  if (revenue === 0n) return "";
+  if (revenue === 0n) return "—";
   const tenths = (revenue - cost) * 1000n / revenue;
   const [sign, size] = tenths < 0n ? ["−", -tenths] : ["", tenths];
   return `${sign}${size / 10n}.${size % 10n}%`;

@@ -175,7 +175,7 @@ function TaskRow({ c, task }: { c: SiteContext; task: OperatorTask }) {
         {task.provider === null ? "—" : `${task.provider}/${task.upstream_model}`}
       </td>
       <td data-label="Error" class="small break">
-        {task.error?.message ?? task.last_failure ?? ""}
+        {task.error?.message ?? task.last_failure ?? "—"}
         {task.failures > 0 && <span class="faint">, {plural(task.failures, "time")}</span>}
       </td>
       <td class="right">
