@@ -56,10 +56,12 @@ export function toTaskRequest(job: unknown): TaskRequest {
   return { texts: withoutEmpty({ prompt }), parameters, inputs };
 }
 
-function withoutEmpty<T>(record: Record<string, T | null | undefined>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(record).filter((entry): entry is [string, T & {}] =>
-      entry[1] !== null && entry[1] !== undefined && entry[1] !== ""
-    ),
-  );
+function withoutEmpty<T extends string | number>(
+  record: Record<string, T | null | undefined>,
+): Record<string, T> {
+  const kept: Record<string, T> = {};
+  for (const [name, value] of Object.entries(record)) {
+    if (value !== null && value !== undefined && value !== "") kept[name] = value;
+  }
+  return kept;
 }
