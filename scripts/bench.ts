@@ -1,12 +1,13 @@
 /**
  * `deno task bench <name> [options]`: one benchmark of test/bench. Each measures two things in the
- * same run and prints their ratio: machines differ and are noisy, so a time alone says nothing.
+ * same run and prints their ratio: machines differ, so a time alone means little.
  */
 const NAMES = [
   "config",
   "models",
   "start",
   "ledger",
+  "drivers",
   "chat",
   "webhooks",
   "tasks",

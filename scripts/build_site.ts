@@ -3,7 +3,7 @@
  *
  * Bundles every island of src/site/islands into src/site/assets, one file each, with the bundler that
  * comes with Deno. The results are committed: a gateway starts without building anything, and
- * `deno task verify` fails when they are not what the sources give.
+ * `deno task verify` fails when they differ from what the sources give.
  */
 import { join } from "node:path";
 
@@ -37,7 +37,7 @@ async function bundleAll(): Promise<Map<string, string>> {
   try {
     const bundles = new Map<string, string>();
     for await (const { name, isFile } of Deno.readDir(ISLANDS)) {
-      // What starts with an underscore is shared by islands and is none itself.
+      // A file whose name starts with an underscore is shared by islands and is not one itself.
       if (!isFile || !/^[a-z]\w*\.ts$/.test(name) || name.endsWith("_test.ts")) continue;
       const bundle = name.replace(/\.ts$/, ".js");
       await bundleOne(join(ISLANDS, name), join(built, bundle));

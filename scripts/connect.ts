@@ -1,14 +1,14 @@
 /**
- * `deno run -A scripts/connect.ts [--site <address>] [--client <name>] [--no-open] [--timeout <seconds>]`
+ * `deno run -A scripts/connect.ts [--site <url>] [--client <name>] [--no-open] [--timeout <seconds>]`
  *
- * Gets an API key through the browser, as any program on a person's computer can: a reference to copy
- * from. The key is all that is written to stdout, so `export TOLLGATE_API_KEY="$(deno run -A
- * scripts/connect.ts)"` keeps it off the screen; everything for people goes to stderr.
+ * Gets an API key through the browser, as any program on a user's computer can: an example to copy from.
+ * Only the key is written to stdout, so `export TOLLGATE_API_KEY="$(deno run -A
+ * scripts/connect.ts)"` keeps it off the screen; messages go to stderr.
  */
 import { parseArgs } from "node:util";
 
-const say = (text: string) => console.error(text);
-const UNSEEN = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+const print = (text: string) => console.error(text);
+const PRIVATE = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 const { values: options } = parseArgs({
   options: {
@@ -23,38 +23,38 @@ try {
   const site = options.site.replace(/\/+$/, "");
   const key = await askForKey(site, options.client, Number(options.timeout) * 1000);
   await checkKey(site, key);
-  if (Deno.stdout.isTerminal()) say(`\nKeep the key where your program reads it, for example:\n`);
+  if (Deno.stdout.isTerminal()) print(`\nKeep the key where your program reads it, for example:\n`);
   console.log(Deno.stdout.isTerminal() ? `export TOLLGATE_API_KEY="${key}"` : key);
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  print(error instanceof Error ? error.message : String(error));
   Deno.exit(1);
 }
 
-/** The whole flow: listen, open the browser, wait for the answer that has our state. */
+/** The whole flow: listen, open the browser, wait for the callback that has our state. */
 async function askForKey(site: string, client: string, timeoutMs: number): Promise<string> {
   const state = crypto.randomUUID();
-  const answer = Promise.withResolvers<URLSearchParams>();
-  let landed: URLSearchParams | undefined;
+  const callback = Promise.withResolvers<URLSearchParams>();
+  let received: URLSearchParams | undefined;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname === "/done" && landed !== undefined) {
-      answer.resolve(landed);
+    if (pathname === "/done" && received !== undefined) {
+      callback.resolve(received);
       return page("Done: you can close this window.");
     }
-    // Whoever does not know the state was not asked: it is not even an answer.
+    // A request without our state does not come from the page that was opened.
     if (pathname !== "/callback" || searchParams.get("state") !== state) {
-      return page("This is not what was asked for.", 400);
+      return page("This request was not expected.", 400);
     }
-    // A window leaves the key's address at once; a call in the background needs no page.
+    // A window leaves the URL with the key at once; a request in the background needs no page.
     if (request.headers.get("sec-fetch-mode") === "navigate") {
-      landed = searchParams;
-      return new Response(null, { status: 303, headers: { location: "/done", ...UNSEEN } });
+      received = searchParams;
+      return new Response(null, { status: 303, headers: { location: "/done", ...PRIVATE } });
     }
-    answer.resolve(searchParams);
-    return page("Got it.");
+    callback.resolve(searchParams);
+    return page("Received.");
   });
   const timer = setTimeout(
-    () => answer.reject(new Error("Nobody answered in the browser: run it again.")),
+    () => callback.reject(new Error("No response from the browser in time: run this again.")),
     timeoutMs,
   );
   try {
@@ -64,16 +64,18 @@ async function askForKey(site: string, client: string, timeoutMs: number): Promi
       redirect_uri: `http://127.0.0.1:${server.addr.port}/callback`,
       state,
     })}`;
-    say(`Open this address if your browser does not:\n\n  ${entry}\n`);
+    print(`Open this URL if your browser does not:\n\n  ${entry}\n`);
     if (!options["no-open"]) await openInBrowser(entry);
-    const query = await answer.promise;
-    if (query.get("error") === "access_denied") throw new Error("It was refused in the browser.");
+    const query = await callback.promise;
+    if (query.get("error") === "access_denied") {
+      throw new Error("Access was denied in the browser.");
+    }
     const key = query.get("api_key");
-    if (key === null) throw new Error("The answer has no key.");
+    if (key === null) throw new Error("The callback has no key.");
     return key;
   } finally {
     clearTimeout(timer);
-    // Lets the last page out, so that the browser hears that the key has arrived.
+    // The last page is still sent, so that the browser knows that the key has arrived.
     await server.shutdown();
   }
 }
@@ -81,16 +83,16 @@ async function askForKey(site: string, client: string, timeoutMs: number): Promi
 function page(text: string, status = 200): Response {
   return new Response(`<!doctype html><title>${text}</title><p>${text}</p>`, {
     status,
-    headers: { "content-type": "text/html; charset=utf-8", connection: "close", ...UNSEEN },
+    headers: { "content-type": "text/html; charset=utf-8", connection: "close", ...PRIVATE },
   });
 }
 
-async function openInBrowser(address: string): Promise<void> {
-  const [program, ...words] = {
+async function openInBrowser(url: string): Promise<void> {
+  const [program, ...args] = {
     darwin: ["open"],
     windows: ["rundll32", "url.dll,FileProtocolHandler"],
   }[Deno.build.os as string] ?? ["xdg-open"];
-  await new Deno.Command(program!, { args: [...words, address], stdout: "null", stderr: "null" })
+  await new Deno.Command(program!, { args: [...args, url], stdout: "null", stderr: "null" })
     .output().catch(() => undefined);
 }
 
@@ -100,5 +102,5 @@ async function checkKey(site: string, key: string): Promise<void> {
   });
   const list = await response.json();
   if (!response.ok) throw new Error(`The key was not accepted: ${list.error?.message}`);
-  say(`The key works: ${list.data.length} models.`);
+  print(`The key works: ${list.data.length} models.`);
 }

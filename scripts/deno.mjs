@@ -1,8 +1,7 @@
 // Runs the pinned Deno on machines that only have Node: node scripts/deno.mjs <arguments of deno>
 //
 // npm fetches it (a binary inside a registry package). It is started from here and not through
-// `npm exec`, whose shell and whose spawnSync stand between a signal and the gateway: `kill` would end
-// them and leave the gateway running.
+// `npm exec`, whose shell and spawnSync do not pass signals on: `kill` would end them and leave the gateway running.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +11,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const VERSION = "2.9.5";
-const WHICH = "--print-path";
+const PRINT_PATH = "--print-path";
 
 /** Deno on the PATH: the program itself, also where npm put a script in front of it. */
 function onPath() {
@@ -37,7 +36,7 @@ function isPinned(program) {
   }
 }
 
-/** Asks npm to fetch it, and this script, run with it on the PATH, where it is. */
+/** Lets npm fetch Deno and run this script with Deno on the PATH, to print where it is. */
 function fetched() {
   const args = [
     "exec",
@@ -46,7 +45,7 @@ function fetched() {
     "--",
     "node",
     fileURLToPath(import.meta.url),
-    WHICH,
+    PRINT_PATH,
   ];
   const shell = process.platform === "win32";
   return execFileSync("npm", args, {
@@ -57,24 +56,24 @@ function fetched() {
 }
 
 /**
- * SIGHUP asks for a reload, and is also what a terminal that closes sends to everything in it. npm ends by
- * it then, and a gateway that went on would keep its port and its folder unseen. So where npm was there
- * until just now and is gone, the gateway is told to stop.
+ * SIGHUP asks for a reload. A terminal that closes also sends it to all its processes: npm ends by it, and a
+ * gateway that continued would keep its port and its folder unnoticed. So when the parent has just ended, the
+ * gateway is stopped.
  */
 function stopWithParent(child) {
-  const LOOK_MS = 1_000;
+  const CHECK_MS = 1_000;
   let parent = process.ppid;
-  // One that ended earlier, as in a daemon, says nothing about this signal.
-  setInterval(() => parent = process.ppid, LOOK_MS).unref();
+  // A parent that ended earlier, as in a daemon, has nothing to do with this signal.
+  setInterval(() => parent = process.ppid, CHECK_MS).unref();
   return () => {
     const before = parent;
     setTimeout(() => {
       if (process.ppid !== before) child.kill("SIGTERM");
-    }, LOOK_MS / 2);
+    }, CHECK_MS / 2);
   };
 }
 
-if (process.argv[2] === WHICH) {
+if (process.argv[2] === PRINT_PATH) {
   console.log(onPath());
 } else {
   const installed = onPath();
@@ -91,7 +90,10 @@ if (process.argv[2] === WHICH) {
     console.error(`Cannot start Deno at ${program}: ${error.message}`);
     process.exit(1);
   });
-  // As a shell tells it: a supervisor sees by which signal it ended.
-  const told = (signal) => 128 + (constants.signals[signal] ?? 1);
-  child.on("exit", (code, signal) => process.exit(signal === null ? code ?? 1 : told(signal)));
+  // The exit code that a shell would give: a supervisor sees which signal ended the gateway.
+  const exitCodeOf = (signal) => 128 + (constants.signals[signal] ?? 1);
+  child.on(
+    "exit",
+    (code, signal) => process.exit(signal === null ? code ?? 1 : exitCodeOf(signal)),
+  );
 }

@@ -71,3 +71,33 @@ Deno.test("a file over 300 lines is caught, one of 300 is not", () => {
   assert.deepEqual(lint("src/lib/a.ts", "export {};\n".repeat(300)), []);
   assert.match(lint("src/lib/a.ts", "export {};\n".repeat(301))[0] ?? "", /301 lines/);
 });
+
+Deno.test("a function of more than 70 lines is caught, by its name, outside of tests", () => {
+  const long = (lines: number) => `const tall = () => {\n${"run();\n".repeat(lines - 2)}};`;
+  assert.deepEqual(lint("src/lib/a.ts", long(70)), []);
+  assert.match(lint("src/lib/a.ts", long(71))[0] ?? "", /^tall has 71 lines/);
+  assert.deepEqual(lint("src/lib/a_test.ts", long(71)), []);
+});
+
+Deno.test("more than four parameters are caught, in functions, methods and constructors", () => {
+  assert.deepEqual(lint("src/lib/a.ts", "function f(a, b, c, d) {}"), []);
+  assert.match(
+    lint("src/lib/a.ts", "function f(a, b, c, d, e) {}")[0] ?? "",
+    /^f has 5 parameters/,
+  );
+  assert.match(
+    lint("test/helpers/a.ts", "class A { m(a, b, c, d, e) {} }")[0] ?? "",
+    /^m has 5 parameters/,
+  );
+});
+
+Deno.test("a banned word is caught in names, comments and texts, with the word to use", () => {
+  assert.deepEqual(
+    lint("src/lib/a.ts", `// the crew\nconst openPots = "an ailment";`),
+    [
+      `"crew" is not a word of this project: use worker pool`,
+      `"pot" is not a word of this project: use balance bucket`,
+      `"ailment" is not a word of this project: use problem`,
+    ],
+  );
+});

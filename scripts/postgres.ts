@@ -1,5 +1,5 @@
 /**
- * A real Postgres server for tests and benches, in a folder of its own that goes away with it.
+ * A real Postgres server for tests and benchmarks, in a temporary folder that is removed with it.
  * Run directly, it starts one, prints its URL, and serves until Ctrl-C.
  */
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { findPostgres, type PostgresProgram } from "./postgres_program.ts";
 
 export type Settings = Record<string, string>;
 
-/** For tests: nothing needs to survive a power cut. */
+/** For tests: nothing needs to survive a power failure. */
 export const FAST: Settings = {
   fsync: "off",
   synchronous_commit: "off",
@@ -17,15 +17,15 @@ export const FAST: Settings = {
   max_connections: "200",
 };
 
-/** For benches: what Postgres ships with, and room for a pool per node. */
+/** For benchmarks: the defaults of Postgres, with connections for a pool per node. */
 export const DURABLE: Settings = { max_connections: "200" };
 
 export interface PostgresOptions {
-  /** `FAST` unless said otherwise. */
+  /** Default: `FAST`. */
   settings?: Settings;
-  /** Clients must give this password; without one everybody on this machine is let in. */
+  /** Clients must give this password; without one any client on this machine may connect. */
   password?: string;
-  /** The folder of its folder; the system's place for temporary files unless said otherwise. */
+  /** Where its folder is created; by default the system's folder for temporary files. */
   dir?: string;
 }
 
@@ -35,9 +35,9 @@ export interface RunningPostgres extends AsyncDisposable {
   port: number;
   /** Where its files are, and its unix socket. */
   folder: string;
-  /** Ends the server the orderly way and removes its folder. */
+  /** Shuts the server down and removes its folder. */
   stop(): Promise<void>;
-  /** Ends it as a crash would: no goodbye to clients, no checkpoint. The folder stays. */
+  /** Ends the server like a crash: connections are cut, no checkpoint. The folder stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and folder, after killing it if it still runs. */
   restart(): Promise<void>;
@@ -61,7 +61,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
 
   try {
     await makeCluster(program, folder, options.password);
-    // Somebody may take the free port before Postgres does: then try another.
+    // Another process may take the free port before Postgres does: then try another port.
     for (let attempt = 1; server === null; attempt++) {
       port = freePort();
       server = await serve(program, folder, port, options).catch((error) => {
@@ -148,12 +148,12 @@ async function serve(
     stderr: "piped",
     ...program.runAs,
   }).spawn();
-  const guard = guardAgainstOurEnd(process.pid, folder);
-  let said = "";
+  const guard = removeAfterOurEnd(process.pid, folder);
+  let output = "";
   let ended = false;
   const reading = (async () => {
     for await (const text of process.stderr.pipeThrough(new TextDecoderStream())) {
-      said = (said + text).slice(-4000);
+      output = (output + text).slice(-4000);
     }
   })();
   const end = async (signal: Deno.Signal) => {
@@ -168,15 +168,15 @@ async function serve(
   while (!await accepts(urlOf(port, options))) {
     if (!ended && Date.now() < giveUpAt) continue;
     await end("SIGQUIT");
-    throw new Error(`Cannot start Postgres: ${said}`);
+    throw new Error(`Cannot start Postgres: ${output}`);
   }
   return { end };
 }
 
-/** Ends the server and removes its folder should this process be killed before it can. */
-function guardAgainstOurEnd(pid: number, folder: string) {
+/** Ends the server and removes its folder if this process is killed before it can do so. */
+function removeAfterOurEnd(pid: number, folder: string) {
   if (Deno.build.os === "windows") return null;
-  // Its input ends with us, however we end.
+  // Its input is closed when this process ends, in whatever way.
   const wait = 'trap "" INT TERM; cat; kill -QUIT "$0" || exit; ' +
     'while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"';
   const process = new Deno.Command("sh", {

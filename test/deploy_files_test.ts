@@ -167,8 +167,8 @@ Deno.test("the image runs the pinned Deno as nobody special, and copies only wha
 });
 
 Deno.test("every file that the deployment guide links to is there", async () => {
-  const guide = await read("docs/deploy.md");
+  const guide = await read("docs/operate/deploy.md");
   for (const [, link] of guide.matchAll(/\]\((\.\.[^)]+)\)/g)) {
-    await Deno.stat(join(ROOT, "docs", link!));
+    await Deno.stat(join(ROOT, "docs/operate", link!));
   }
 });

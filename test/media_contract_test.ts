@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ADAPTERS } from "../providers/registry.ts";
+import { openAdapters } from "../providers/registry.ts";
 import { UpstreamFailure } from "../src/upstream/failure.ts";
 import type { JobStatus, MediaJob, UpstreamOutput } from "../src/upstream/media_adapter.ts";
 import {
@@ -20,6 +20,7 @@ import {
 } from "./helpers/fake_upstream.ts";
 import { type MediaUnderTest, openMedia } from "./helpers/media_calls.ts";
 
+const ADAPTERS = openAdapters();
 const recordings = [...ADAPTERS.keys()].flatMap((provider) =>
   [...recordedMediaFiles(provider)].map(([name, file]) => ({ provider, name, file }))
 );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { verifyEvent } from "../docs/receivers/verify.ts";
+import { verifyEvent } from "../docs/use/receivers/verify.ts";
 import { explainSignature, type SignatureFault } from "../src/domain/webhooks/explain_signature.ts";
 
 interface Vector {
@@ -12,7 +12,7 @@ interface Vector {
   body: string;
 }
 
-const FOLDER = new URL("../docs/receivers/", import.meta.url);
+const FOLDER = new URL("../docs/use/receivers/", import.meta.url);
 const { vectors } = JSON.parse(
   Deno.readTextFileSync(new URL("vectors.json", FOLDER)),
 ) as { vectors: Vector[] };

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../src/lib/api_error.ts";
-import { ADAPTERS } from "../registry.ts";
+import { openAdapters } from "../registry.ts";
 import type { ChatRequest } from "../../src/upstream/adapter.ts";
 
+const ADAPTERS = openAdapters();
 const TARGET = { model: "m", baseUrl: "https://a.test", apiKey: "k", headers: {} };
 
 function refusedBy(provider: string, request: Partial<ChatRequest>): [string, string | null] {

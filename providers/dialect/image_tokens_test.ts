@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../registry.ts";
+import { openAdapters } from "../registry.ts";
 
+const ADAPTERS = openAdapters();
 const size = (width: number, height: number) => ({ size: { width, height }, detail: null });
 const openai = ADAPTERS.get("openai")!.chat!.imageTokens!;
 const anthropic = ADAPTERS.get("anthropic")!.chat!.imageTokens!;

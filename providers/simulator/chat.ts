@@ -1,18 +1,18 @@
 import type { Choice, Piece } from "./compose.ts";
 
-/** Everything that is said about an answer besides its words. */
-export interface Frame {
+/** The fields of an answer besides its choices. */
+export interface AnswerEnvelope {
   readonly id: string;
   readonly created: number;
   readonly model: string;
-  /** How many likely tokens are listed beside each; null where nobody asked for probabilities. */
+  /** How many alternatives are listed for each token; null where no probabilities were requested. */
   readonly topLogprobs: number | null;
-  readonly usage: Usage | null;
+  readonly usage: ReportedUsage | null;
   /** Whether events mention usage at all. */
   readonly includeUsage: boolean;
 }
 
-export interface Usage {
+export interface ReportedUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;
@@ -25,7 +25,7 @@ export interface Usage {
   };
 }
 
-/** One event of a stream; tokens are what a pace applies to. */
+/** One event of a stream. The directive `pace` applies to tokens. */
 export interface ChatEvent {
   readonly data: string;
   readonly isToken: boolean;
@@ -33,7 +33,7 @@ export interface ChatEvent {
 
 const encoder = new TextEncoder();
 
-export function usageOf(choices: readonly Choice[], prompt: number, cached: number): Usage {
+export function usageOf(choices: readonly Choice[], prompt: number, cached: number): ReportedUsage {
   let [completion, reasoning] = [0, 0];
   for (const { pieces } of choices) {
     completion += pieces.length;
@@ -53,20 +53,20 @@ export function usageOf(choices: readonly Choice[], prompt: number, cached: numb
   };
 }
 
-/** The body of an answer that is sent whole. */
-export function wholeAnswer(choices: readonly Choice[], frame: Frame): string {
+/** The body of an answer that is not streamed. */
+export function wholeAnswer(choices: readonly Choice[], envelope: AnswerEnvelope): string {
   return JSON.stringify({
-    id: frame.id,
+    id: envelope.id,
     object: "chat.completion",
-    created: frame.created,
-    model: frame.model,
+    created: envelope.created,
+    model: envelope.model,
     choices: choices.map(({ index, pieces, finish }) => ({
       index,
       message: messageOf(pieces),
-      logprobs: logprobsOf(pieces, frame.topLogprobs),
+      logprobs: logprobsOf(pieces, envelope.topLogprobs),
       finish_reason: finish,
     })),
-    ...(frame.usage === null ? {} : { usage: frame.usage }),
+    ...(envelope.usage === null ? {} : { usage: envelope.usage }),
     service_tier: "default",
     system_fingerprint: "fp_simulator",
   });
@@ -99,38 +99,38 @@ function textOf(pieces: readonly Piece[], kind: "reasoning" | "content"): string
 }
 
 /** The events of an answer that is streamed, `[DONE]` included; several choices take turns. */
-export function answerEvents(choices: readonly Choice[], frame: Frame): ChatEvent[] {
+export function answerEvents(choices: readonly Choice[], envelope: AnswerEnvelope): ChatEvent[] {
   const head = JSON.stringify({
-    id: frame.id,
+    id: envelope.id,
     object: "chat.completion.chunk",
-    created: frame.created,
-    model: frame.model,
+    created: envelope.created,
+    model: envelope.model,
     service_tier: "default",
     system_fingerprint: "fp_simulator",
   }).slice(0, -1);
-  const tail = frame.includeUsage ? ',"usage":null}' : "}";
+  const tail = envelope.includeUsage ? ',"usage":null}' : "}";
   const event = (index: number, delta: unknown, logprobs: unknown, finish: string | null) =>
     `${head},"choices":[${
       JSON.stringify({ index, delta, logprobs, finish_reason: finish })
     }]${tail}`;
 
   const events: ChatEvent[] = [];
-  const say = (data: string, isToken = false) => events.push({ data, isToken });
-  for (const choice of choices) say(event(choice.index, openingOf(choice), null, null));
+  const add = (data: string, isToken = false) => events.push({ data, isToken });
+  for (const choice of choices) add(event(choice.index, openingOf(choice), null, null));
   const longest = Math.max(...choices.map((choice) => choice.pieces.length));
   for (let at = 0; at <= longest; at++) {
     for (const { index, pieces, finish } of choices) {
       const piece = pieces[at];
       if (piece !== undefined) {
-        const logprobs = logprobsOf([piece], frame.topLogprobs);
-        say(event(index, deltaOf(piece), logprobs, null), true);
-      } else if (at === pieces.length) say(event(index, {}, null, finish));
+        const logprobs = logprobsOf([piece], envelope.topLogprobs);
+        add(event(index, deltaOf(piece), logprobs, null), true);
+      } else if (at === pieces.length) add(event(index, {}, null, finish));
     }
   }
-  if (frame.includeUsage && frame.usage !== null) {
-    say(`${head},"choices":[],"usage":${JSON.stringify(frame.usage)}}`);
+  if (envelope.includeUsage && envelope.usage !== null) {
+    add(`${head},"choices":[],"usage":${JSON.stringify(envelope.usage)}}`);
   }
-  say("[DONE]");
+  add("[DONE]");
   return events;
 }
 
@@ -156,14 +156,14 @@ function deltaOf(piece: Piece) {
   }
 }
 
-/** The simulator is always sure of itself, and never thinks of more than one other token. */
+/** Fixed probabilities, with one alternative token at most. */
 function logprobsOf(pieces: readonly Piece[], top: number | null) {
   if (top === null) return null;
   const content = [];
   for (const piece of pieces) {
     if (piece.kind !== "content") continue;
-    const said = tokenLogprob(piece.text, -0.01);
-    content.push({ ...said, top_logprobs: [said, tokenLogprob(" …", -5)].slice(0, top) });
+    const chosen = tokenLogprob(piece.text, -0.01);
+    content.push({ ...chosen, top_logprobs: [chosen, tokenLogprob(" …", -5)].slice(0, top) });
   }
   return { content, refusal: null };
 }

@@ -1,15 +1,15 @@
-import { type Chance, chanceFrom } from "./chance.ts";
-import type { Orders } from "./directives.ts";
-import type { ChatAsk } from "./read_request.ts";
+import { type SeededRandom, seededRandom } from "./random.ts";
+import type { Directives } from "./directives.ts";
+import type { SimulatedChat } from "./read_request.ts";
 import { instanceOf } from "./schema_instance.ts";
-import { Unsatisfiable } from "./schema_values.ts";
-import { storyFor } from "./compose_text.ts";
-import { proseOn, reasoningOn, type Topic, wordsOf } from "./text.ts";
+import { UnsatisfiableSchema } from "./schema_values.ts";
+import { screenplayFor } from "./screenplay.ts";
+import { type ProseTopic, wordsOf, writeProse, writeReasoning } from "./text.ts";
 import { tokenize } from "./tokens.ts";
 import { callOf, toolResults, toolsToCall } from "./tool_calls.ts";
 import { WireError } from "./wire_error.ts";
 
-/** One token of an answer, with what it belongs to. A call's opening counts as one, whatever its name. */
+/** One token of an answer, with what it belongs to. The start of a tool call counts as one token. */
 export type Piece =
   | { readonly kind: "reasoning" | "content"; readonly text: string }
   | { readonly kind: "call"; readonly call: number; readonly id: string; readonly name: string }
@@ -25,34 +25,39 @@ export interface Choice {
 const TOKENS_MAX = 100_000;
 
 /** Writes the answers: the same request with the same seed always gets the same ones. */
-export function compose(ask: ChatAsk, prompt: string, orders: Orders): Choice[] {
-  if ((orders.tokens ?? 0) * ask.n > TOKENS_MAX) {
+export function compose(chat: SimulatedChat, prompt: string, directives: Directives): Choice[] {
+  if ((directives.tokens ?? 0) * chat.n > TOKENS_MAX) {
     throw new WireError(400, `Cannot simulate: ${TOKENS_MAX} tokens are the most.`, "n");
   }
-  const said = ask.messages.map(({ role, text }) => `${role}: ${text}`);
-  // The orders are no part of what was said: with and without them the words are the same.
-  const last = ask.messages.findLastIndex((message) => message.role === "user");
+  const said = chat.messages.map(({ role, text }) => `${role}: ${text}`);
+  // Directives are no part of the conversation: they do not change the text of the answer.
+  const last = chat.messages.findLastIndex((message) => message.role === "user");
   if (last >= 0) said[last] = `user: ${prompt}`;
-  const conversation = `${ask.seed ?? ""} ${said.join("\n")}`;
-  return Array.from({ length: ask.n }, (_, index) => {
-    const topic: Topic = {
+  const conversation = `${chat.seed ?? ""} ${said.join("\n")}`;
+  return Array.from({ length: chat.n }, (_, index) => {
+    const topic: ProseTopic = {
       seed: `${index} ${conversation}`,
       prompt,
-      images: ask.messages[last]?.images ?? 0,
-      files: ask.messages[last]?.files ?? 0,
-      results: toolResults(ask.messages),
+      images: chat.messages[last]?.images ?? 0,
+      files: chat.messages[last]?.files ?? 0,
+      results: toolResults(chat.messages),
     };
-    return composeOne(ask, topic, index, orders);
+    return composeOne(chat, topic, index, directives);
   });
 }
 
-function composeOne(ask: ChatAsk, topic: Topic, index: number, orders: Orders): Choice {
-  const chance = chanceFrom(`${topic.seed} instance`);
+function composeOne(
+  chat: SimulatedChat,
+  topic: ProseTopic,
+  index: number,
+  directives: Directives,
+): Choice {
+  const random = seededRandom(`${topic.seed} instance`);
   const words = wordsOf(topic.prompt);
-  const called = toolsToCall(ask, topic.prompt);
-  const pieces: Piece[] = ask.reasons ? reasoningPieces(topic, ask.effort) : [];
+  const called = toolsToCall(chat, topic.prompt);
+  const pieces: Piece[] = chat.reasons ? reasoningPieces(topic, chat.effort) : [];
   for (const [at, tool] of called.entries()) {
-    const call = callOf(tool, words, chance);
+    const call = callOf(tool, words, random);
     pieces.push({ kind: "call", call: at, id: call.id, name: call.name });
     pieces.push(
       ...tokenize(call.arguments).map((text) => ({ kind: "arguments", call: at, text }) as const),
@@ -60,43 +65,43 @@ function composeOne(ask: ChatAsk, topic: Topic, index: number, orders: Orders): 
   }
   if (called.length === 0) {
     pieces.push(
-      ...contentTokens(ask, topic, index, chance, orders).map((text) =>
-        ({ kind: "content", text }) as const
-      ),
+      ...(chat.format === null
+        ? proseTokens(topic, index, directives)
+        : tokenize(JSON.stringify(jsonFor(chat.format, topic, random))))
+        .map((text) => ({ kind: "content", text }) as const),
     );
   }
-  const kept = pieces.slice(0, ask.tokensMax);
-  const stopped = cutAtStop(kept, ask.stops);
+  const kept = pieces.slice(0, chat.tokensMax);
+  const stopped = cutAtStop(kept, chat.stops);
   if (stopped !== null) return { index, pieces: stopped, finish: "stop" };
   if (kept.length < pieces.length) return { index, pieces: kept, finish: "length" };
   return { index, pieces: kept, finish: called.length > 0 ? "tool_calls" : "stop" };
 }
 
-function reasoningPieces(topic: Topic, effort: string | null): Piece[] {
-  return tokenize(reasoningOn(topic, effort)).map((text) => ({ kind: "reasoning", text }));
+function reasoningPieces(topic: ProseTopic, effort: string | null): Piece[] {
+  return tokenize(writeReasoning(topic, effort)).map((text) => ({ kind: "reasoning", text }));
 }
 
-function contentTokens(
-  ask: ChatAsk,
-  topic: Topic,
-  index: number,
-  chance: Chance,
-  orders: Orders,
-): string[] {
-  if (ask.format !== null) return tokenize(JSON.stringify(jsonFor(ask.format, topic, chance)));
-  const tokens = tokenize(proseOn(topic, orders.tokens)).slice(0, orders.tokens);
-  if (orders.huge !== undefined && index === 0) tokens.splice(1, 0, "o".repeat(orders.huge));
+function proseTokens(topic: ProseTopic, index: number, directives: Directives): string[] {
+  const tokens = tokenize(writeProse(topic, directives.tokens)).slice(0, directives.tokens);
+  if (directives.huge !== undefined && index === 0) {
+    tokens.splice(1, 0, "o".repeat(directives.huge));
+  }
   return tokens;
 }
 
-function jsonFor(format: NonNullable<ChatAsk["format"]>, topic: Topic, chance: Chance): unknown {
+function jsonFor(
+  format: NonNullable<SimulatedChat["format"]>,
+  topic: ProseTopic,
+  random: SeededRandom,
+): unknown {
   const words = wordsOf(topic.prompt);
-  if (format === "json") return { answer: proseOn(topic), words, simulated: true };
+  if (format === "json") return { answer: writeProse(topic), words, simulated: true };
   try {
-    return storyFor(format.schema, topic.prompt, chance) ??
-      instanceOf(format.schema, words, chance);
+    return screenplayFor(format.schema, topic.prompt, random) ??
+      instanceOf(format.schema, words, random);
   } catch (error) {
-    if (!(error instanceof Unsatisfiable)) throw error;
+    if (!(error instanceof UnsatisfiableSchema)) throw error;
     throw new WireError(
       400,
       `Invalid schema for response_format '${format.name}': ${error.message}.`,
@@ -106,7 +111,7 @@ function jsonFor(format: NonNullable<ChatAsk["format"]>, topic: Topic, chance: C
   }
 }
 
-/** The answer as far as the first stop sequence in its text; null where there is none. */
+/** The answer up to the first stop sequence in its text; null without one. */
 function cutAtStop(pieces: readonly Piece[], stops: readonly string[]): Piece[] | null {
   if (stops.length === 0) return null;
   const text = pieces.map((piece) => piece.kind === "content" ? piece.text : "").join("");

@@ -1,125 +1,125 @@
 import { WireError } from "./wire_error.ts";
 
 /**
- * How the simulator was told to behave, in the header `x-simulate` and in `[[simulate: …]]` anywhere in
- * the last user message or in a prompt, which wins: names and values such as `pace=20ms, cut=5`, parted by commas,
- * semicolons or spaces. "After k events" counts every event that carries data, the first one included.
+ * How the simulator behaves, from the header `x-simulate` and from `[[simulate: …]]` anywhere in the last
+ * user message or in a prompt, which wins: names and values such as `pace=20ms, cut=5`, separated by
+ * commas, semicolons or spaces. "After k events" counts every event that carries data.
  */
-export interface Orders {
+export interface Directives {
   /** `pace=20ms`: a pause before each token. A whole answer takes as long as its tokens would. */
   readonly pace?: number;
-  /** `tokens=100`: exactly so many tokens of prose. */
+  /** `tokens=100`: the text has exactly 100 tokens. */
   readonly tokens?: number;
-  /** `cached=512`: so many prompt tokens are said to come from the cache. */
+  /** `cached=512`: the usage reports 512 cached prompt tokens. */
   readonly cached?: number;
-  /** `batch=10`: so many events leave in one chunk of bytes; `batch` alone: all of them. */
+  /** `batch=10`: 10 events leave in one chunk of bytes; `batch` alone: all of them. */
   readonly batch?: number;
-  /** `directives=off`, in the header: what users write in their messages is not obeyed. */
+  /** `directives=off`, in the header: directives in messages and prompts are ignored. */
   readonly directives?: boolean;
 
-  /** `latency=2s`: before anything is answered. */
+  /** `latency=2s`: a pause before the response starts. */
   readonly latency?: number;
-  /** `status=429`: that error, and nothing else. */
+  /** `status=429`: responds with that error. */
   readonly status?: number;
-  /** `retry_after=3`: seconds, as the header of that name says; 429 has 1 unless told. */
+  /** `retry_after=3`: the value of the response header `retry-after`, in seconds; 1 for a 429 by default. */
   readonly retry_after?: string;
-  /** `refuse`: no answer at all, the connection fails. */
+  /** `refuse`: the connection is refused. */
   readonly refuse?: true;
-  /** `accept_and_close`: does the work and closes the connection without an answer. */
+  /** `accept_and_close`: does the work and closes the connection without a response. */
   readonly accept_and_close?: true;
-  /** `accept_and_answer=503`: does the work and answers that error. */
+  /** `accept_and_answer=503`: does the work and responds with that error. */
   readonly accept_and_answer?: number;
-  /** `accept_after=2s`: a job is accepted so late, whether or not its sender still waits. */
+  /** `accept_after=2s`: a job is accepted after 2 s, even if its sender has gone by then. */
   readonly accept_after?: number;
-  /** `hang`: never answers; `hang=k`: silent after k events. */
+  /** `hang`: never responds; `hang=k`: sends nothing more after k events. */
   readonly hang?: number;
   /** `cut=k`: the connection breaks after k events. */
   readonly cut?: number;
-  /** `truncate=k`: ends after k events as if all were well. */
+  /** `truncate=k`: the response ends after k events without an error. */
   readonly truncate?: number;
-  /** `garbage=k`: something unreadable after k events, then on as usual. */
+  /** `garbage=k`: an event that cannot be parsed after k events; the others follow. */
   readonly garbage?: number;
-  /** `error=k`: an event that reports an error after k events, and the end. */
+  /** `error=k`: after k events, an event that reports an error ends the response. */
   readonly error?: number;
-  /** `endless`: goes on and on. */
+  /** `endless`: the response never ends. */
   readonly endless?: true;
-  /** `no_usage`: never says what was used. */
+  /** `no_usage`: no usage is reported. */
   readonly no_usage?: true;
-  /** `huge=1000000`: one token of so many bytes, in the first choice. */
+  /** `huge=1000000`: one token of the first choice has a million bytes. */
   readonly huge?: number;
-  /** `content_type=text/plain`: instead of the right one. */
+  /** `content_type=text/plain`: instead of the correct content type. */
   readonly content_type?: string;
-  /** `html`: a page instead of an answer, with `status` or 200. */
+  /** `html`: an HTML page instead of a response, with `status` or 200. */
   readonly html?: true;
   /** `crlf`: lines end in \r\n. */
   readonly crlf?: true;
-  /** `multiline`: each event's data is spread over several lines. */
+  /** `multiline`: the data of each event takes several lines. */
   readonly multiline?: true;
   /** `comments`: a comment before each event. */
   readonly comments?: true;
-  /** `split=1`: bytes arrive in chunks of that size, wherever that cuts a character or a line. */
+  /** `split=1`: chunks of one byte, even inside a character or a line. */
   readonly split?: number;
 
-  /** `seconds=3`: how long a picture or a clip takes to make. */
+  /** `seconds=3`: how long an image or a video takes to make. */
   readonly seconds?: number;
-  /** `fail_at=60`: the job fails at that many percent. */
+  /** `fail_at=60`: the job fails at 60 %. */
   readonly fail_at?: number;
-  /** `stuck=90`: the job stays at that many percent for ever. */
+  /** `stuck=90`: the job stays at 90 % for ever. */
   readonly stuck?: number;
-  /** `state=resting`: that word instead of what unfinished jobs say. */
+  /** `state=resting`: the status of an unfinished job. */
   readonly state?: string;
-  /** `backwards`: progress goes from 99 down. */
+  /** `backwards`: the progress falls from 99. */
   readonly backwards?: true;
-  /** `no_progress`: a job never says how far it is. */
+  /** `no_progress`: a job reports no progress. */
   readonly no_progress?: true;
-  /** `poll_status=500`: whoever looks at the job gets that error; the first `poll_fails` times only, if told. */
+  /** `poll_status=500`: polling the job fails with that error; only the first k times with `poll_fails=k`. */
   readonly poll_status?: number;
   readonly poll_fails?: number;
-  /** `outputs=2`: so many come, however many were asked for. */
+  /** `outputs=2`: the job has 2 outputs, however many were requested. */
   readonly outputs?: number;
-  /** `duplicate`: every output is named twice. */
+  /** `duplicate`: every output is listed twice. */
   readonly duplicate?: true;
   /** `output=garbage`: what is wrong with the outputs. */
   readonly output?: OutputFault;
-  /** `cancel=refused`: what becomes of a wish to cancel. */
+  /** `cancel=refused`: what happens when the job is cancelled. */
   readonly cancel?: CancelAnswer;
-  /** `overstate`: says that it made twice as much. */
+  /** `overstate`: the reported usage is twice the real one. */
   readonly overstate?: true;
 
-  /** `fail=2, name=x`: only the first 2 requests of that name misbehave, with 500 unless told otherwise. */
+  /** `fail=2, name=x`: faults apply to the first 2 requests of that name only; status 500 by default. */
   readonly fail?: number;
   readonly name?: string;
 }
 
 const OUTPUT_FAULTS = [
-  "garbage", // bytes that are no file
+  "garbage", // bytes of no file format
   "empty",
-  "wrong_type", // a page that calls itself what was asked for
+  "wrong_type", // an HTML page with the MIME type of the output
   "too_large", // never ends
-  "cut", // breaks off
-  "hang", // half of it, and silence
-  "slow", // comes in eight pieces, 100 ms apart, which is not wrong
+  "cut", // the connection breaks
+  "hang", // nothing follows after the first half
+  "slow", // eight chunks, 100 ms apart; the file is correct
   "missing", // 404
   "redirect", // to a private address
-  "private", // is said to lie at one
-  "inline", // stands in the answer itself, which is not wrong
+  "private", // its URL is a private address
+  "inline", // in the response itself; the file is correct
 ] as const;
 export type OutputFault = typeof OUTPUT_FAULTS[number];
 
 const CANCEL_ANSWERS = [
   "refused", // 409, and the job goes on
-  "ignored", // agreed to, and the job goes on
-  "late", // agreed to, and true a second later
-  "billed", // done, but paid for all the same
+  "ignored", // 200, and the job goes on
+  "late", // 200, and the job is cancelled a second later
+  "billed", // the job is cancelled, and usage is reported
 ] as const;
 export type CancelAnswer = typeof CANCEL_ANSWERS[number];
 
 const DURATION_MS_MAX = 600_000;
-const EVENTS_USUAL = 3;
+const EVENTS_DEFAULT = 3;
 
 type Reader = (text: string | undefined, name: string) => unknown;
 
-const READERS: { readonly [name in keyof Required<Orders>]: Reader } = {
+const READERS: { readonly [name in keyof Required<Directives>]: Reader } = {
   pace: duration,
   tokens: count(1, 100_000),
   cached: count(0, 1_000_000),
@@ -132,12 +132,12 @@ const READERS: { readonly [name in keyof Required<Orders>]: Reader } = {
   accept_and_close: flag,
   accept_and_answer: count(400, 599, 500),
   accept_after: duration,
-  // Before the first event there is the answer itself: -1 stands for not even that.
+  // -1: not even the headers are sent.
   hang: count(0, 1_000_000, -1),
-  cut: count(0, 1_000_000, EVENTS_USUAL),
-  truncate: count(0, 1_000_000, EVENTS_USUAL),
-  garbage: count(0, 1_000_000, EVENTS_USUAL),
-  error: count(0, 1_000_000, EVENTS_USUAL),
+  cut: count(0, 1_000_000, EVENTS_DEFAULT),
+  truncate: count(0, 1_000_000, EVENTS_DEFAULT),
+  garbage: count(0, 1_000_000, EVENTS_DEFAULT),
+  error: count(0, 1_000_000, EVENTS_DEFAULT),
   endless: flag,
   no_usage: flag,
   huge: count(1, 4_000_000, 1_000_000),
@@ -164,51 +164,59 @@ const READERS: { readonly [name in keyof Required<Orders>]: Reader } = {
   name: word,
 };
 
-const DIRECTIVE = /\[\[simulate:([^[\]]*)\]\]/g;
+const DIRECTIVES = /\[\[simulate:([^[\]]*)\]\]/g;
 
-/** Reads orders as the header has them; a word that means nothing is an error, not a silence. */
-export function parseOrders(text: string): Orders {
-  const orders: Record<string, unknown> = {};
+/** Parses directives as the header has them. An unknown name is an error. */
+export function parseDirectives(text: string): Directives {
+  const directives: Record<string, unknown> = {};
   for (const item of text.split(/[\s,;]+/)) {
     if (item === "") continue;
-    const [name, value] = partedAt(item, "=");
-    if (!Object.hasOwn(READERS, name)) throw misunderstood(`"${name}" is not one of its orders`);
-    orders[name] = READERS[name as keyof Orders](value, name);
+    const [name, value] = splitAt(item, "=");
+    if (!Object.hasOwn(READERS, name)) throw invalid(`"${name}" is not one of its directives`);
+    directives[name] = READERS[name as keyof Directives](value, name);
   }
-  return orders;
+  return directives;
 }
 
-/** The orders in a message, and the message without them. */
-export function takeDirectives(text: string): { orders: Orders; rest: string } {
-  if (!text.includes("[[simulate:")) return { orders: {}, rest: text };
-  const written = [...text.matchAll(DIRECTIVE)].map(([, orders]) => orders);
+/** Parts a message into its directives and the rest, unless the configuration says `directives=off`. */
+export function takeDirectives(
+  text: string,
+  configured: Directives = {},
+): { directives: Directives; rest: string } {
+  if (configured.directives === false || !text.includes("[[simulate:")) {
+    return { directives: {}, rest: text };
+  }
+  const written = [...text.matchAll(DIRECTIVES)].map(([, directives]) => directives);
   return {
-    orders: parseOrders(written.join(",")),
-    rest: text.replaceAll(DIRECTIVE, "").replaceAll(/ {2,}/g, " ").trim(),
+    directives: parseDirectives(written.join(",")),
+    rest: text.replaceAll(DIRECTIVES, "").replaceAll(/ {2,}/g, " ").trim(),
   };
 }
 
-/** What is left of the orders when those that do harm are lifted. */
-export function peaceful({ pace, tokens, cached, batch, seconds }: Orders): Orders {
-  return { pace, tokens, cached, batch, seconds };
+/** Directives that are no fault: `fail` does not limit them. */
+const BEHAVIOUR = ["pace", "tokens", "cached", "batch", "seconds"] as const;
+const NO_FAULTS: ReadonlySet<string> = new Set([...BEHAVIOUR, "directives", "fail", "name"]);
+
+function withoutFaults(directives: Directives): Directives {
+  return Object.fromEntries(BEHAVIOUR.map((name) => [name, directives[name]]));
 }
 
-/** Whether anything was ordered that `fail` could limit to the first requests. */
-export function isHarmful(orders: Orders): boolean {
-  const harmless = new Set([
-    "pace",
-    "tokens",
-    "cached",
-    "batch",
-    "seconds",
-    "directives",
-    "fail",
-    "name",
-  ]);
-  return Object.keys(orders).some((name) => !harmless.has(name));
+/** Counts requests by the directive `name`, for `fail=k`: faults apply to the first k requests only. */
+export class FailLimit {
+  readonly #counts = new Map<string, number>();
+
+  apply(directives: Directives): Directives {
+    if (directives.fail === undefined) return directives;
+    const name = directives.name ?? "";
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    if (count > directives.fail) return { ...withoutFaults(directives), fail: directives.fail };
+    const hasFaults = Object.keys(directives).some((one) => !NO_FAULTS.has(one));
+    return hasFaults ? directives : { ...directives, status: 500 };
+  }
 }
 
-function partedAt(item: string, mark: string): [string, string | undefined] {
+function splitAt(item: string, mark: string): [string, string | undefined] {
   const at = item.indexOf(mark);
   return at < 0 ? [item, undefined] : [item.slice(0, at), item.slice(at + 1)];
 }
@@ -217,7 +225,7 @@ function duration(text: string | undefined, name: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text ?? "") ?? [];
   const ms = Number(digits) * (unit === "s" ? 1000 : 1);
   if (!(ms <= DURATION_MS_MAX)) {
-    throw misunderstood(`"${name}" needs a time of at most 10 minutes, such as ${name}=20ms`);
+    throw invalid(`"${name}" needs a time of at most 10 minutes, such as ${name}=20ms`);
   }
   return ms;
 }
@@ -225,39 +233,39 @@ function duration(text: string | undefined, name: string): number {
 function seconds(text: string | undefined, name: string): number {
   const value = /^\d+(?:\.\d+)?$/.test(text ?? "") ? Number(text) : NaN;
   if (value * 1000 <= DURATION_MS_MAX) return value;
-  throw misunderstood(`"${name}" needs a number of at most ${DURATION_MS_MAX / 1000}`);
+  throw invalid(`"${name}" needs a number of at most ${DURATION_MS_MAX / 1000}`);
 }
 
 function named<T extends string>(names: readonly T[]): Readonly<Record<T, T>> {
   return Object.fromEntries(names.map((name) => [name, name])) as Record<T, T>;
 }
 
-function count(min: number, max: number, usual?: number): Reader {
+function count(min: number, max: number, byDefault?: number): Reader {
   return (text, name) => {
-    if (text === undefined && usual !== undefined) return usual;
+    if (text === undefined && byDefault !== undefined) return byDefault;
     const value = /^\d+$/.test(text ?? "") ? Number(text) : NaN;
     if (value >= min && value <= max) return value;
-    throw misunderstood(`"${name}" needs a whole number from ${min} to ${max}`);
+    throw invalid(`"${name}" needs a whole number from ${min} to ${max}`);
   };
 }
 
 function oneOf(values: Readonly<Record<string, unknown>>): Reader {
   return (text, name) => {
     if (text !== undefined && Object.hasOwn(values, text)) return values[text];
-    throw misunderstood(`"${name}" is ${Object.keys(values).join(" or ")}`);
+    throw invalid(`"${name}" is ${Object.keys(values).join(" or ")}`);
   };
 }
 
 function flag(text: string | undefined, name: string): true {
-  if (text !== undefined) throw misunderstood(`"${name}" stands alone`);
+  if (text !== undefined) throw invalid(`"${name}" stands alone`);
   return true;
 }
 
 function word(text: string | undefined, name: string): string {
-  if (text === undefined || !/^[!-~]+$/.test(text)) throw misunderstood(`"${name}" needs a value`);
+  if (text === undefined || !/^[!-~]+$/.test(text)) throw invalid(`"${name}" needs a value`);
   return text;
 }
 
-function misunderstood(reason: string): WireError {
+function invalid(reason: string): WireError {
   return new WireError(400, `Cannot simulate: ${reason}.`, null, "invalid_simulation");
 }

@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
-import { parseOrders, takeDirectives } from "./directives.ts";
+import { parseDirectives, takeDirectives } from "./directives.ts";
 
-Deno.test("orders are names and values, parted by commas, semicolons or spaces", () => {
-  assert.deepEqual(parseOrders("pace=20ms, latency=1.5s;cut  no_usage,directives=off"), {
+Deno.test("directives are names and values, parted by commas, semicolons or spaces", () => {
+  assert.deepEqual(parseDirectives("pace=20ms, latency=1.5s;cut  no_usage,directives=off"), {
     pace: 20,
     latency: 1500,
     cut: 3,
     no_usage: true,
     directives: false,
   });
-  assert.deepEqual(parseOrders(""), {});
+  assert.deepEqual(parseDirectives(""), {});
 });
 
-Deno.test("orders in a message are taken out of it", () => {
+Deno.test("directives in a message are taken out of it", () => {
   assert.deepEqual(
     takeDirectives("Tell me [[simulate: status=500]] of tides. [[simulate: name=x]]"),
     {
-      orders: { status: 500, name: "x" },
+      directives: { status: 500, name: "x" },
       rest: "Tell me of tides.",
     },
   );
-  assert.deepEqual(takeDirectives("[[a]]  [[b]]"), { orders: {}, rest: "[[a]]  [[b]]" });
+  assert.deepEqual(takeDirectives("[[a]]  [[b]]"), { directives: {}, rest: "[[a]]  [[b]]" });
 });
 
-Deno.test("an order that means nothing is refused", () => {
+Deno.test("an directive that means nothing is refused", () => {
   for (
     const text of [
       "dance",
@@ -38,6 +38,6 @@ Deno.test("an order that means nothing is refused", () => {
       "directives=maybe",
     ]
   ) {
-    assert.throws(() => parseOrders(text), /^Error: Cannot simulate: /, text);
+    assert.throws(() => parseDirectives(text), /^Error: Cannot simulate: /, text);
   }
 });

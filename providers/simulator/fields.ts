@@ -1,39 +1,39 @@
 import { WireError } from "./wire_error.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Readers of single fields: null where the field is absent or null, an error in OpenAI's words where it is wrong. */
+// Readers of single fields: null where the field is absent or null, OpenAI's error where it is invalid.
 
-export function isFields(value: unknown): value is Fields {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function readString(fields: Fields, name: string, path = name): string | null {
+export function readString(fields: JsonObject, name: string, path = name): string | null {
   const value = fields[name] ?? null;
   if (value !== null && typeof value !== "string") throw wrongType(path, "a string", value);
   return value;
 }
 
-export function readBoolean(fields: Fields, name: string, path = name): boolean | null {
+export function readBoolean(fields: JsonObject, name: string, path = name): boolean | null {
   const value = fields[name] ?? null;
   if (value !== null && typeof value !== "boolean") throw wrongType(path, "a boolean", value);
   return value;
 }
 
-export function readFields(fields: Fields, name: string, path = name): Fields | null {
+export function readJsonObject(fields: JsonObject, name: string, path = name): JsonObject | null {
   const value = fields[name] ?? null;
-  if (value !== null && !isFields(value)) throw wrongType(path, "an object", value);
+  if (value !== null && !isJsonObject(value)) throw wrongType(path, "an object", value);
   return value;
 }
 
-export function readList(fields: Fields, name: string, path = name): readonly unknown[] | null {
+export function readList(fields: JsonObject, name: string, path = name): readonly unknown[] | null {
   const value = fields[name] ?? null;
   if (value !== null && !Array.isArray(value)) throw wrongType(path, "an array", value);
   return value;
 }
 
 export function readNumber(
-  fields: Fields,
+  fields: JsonObject,
   name: string,
   { kind, min, max }: { kind: "integer" | "decimal"; min: number; max: number },
 ): number | null {

@@ -1,6 +1,6 @@
 import {
-  type Fields,
-  isFields,
+  isJsonObject,
+  type JsonObject,
   missing,
   readList,
   readString,
@@ -9,13 +9,13 @@ import {
 } from "./fields.ts";
 import { WireError } from "./wire_error.ts";
 
-/** A message of the conversation, reduced to what the simulator can say something about. */
+/** A message of the conversation, reduced to what the simulator uses. */
 export interface Message {
   readonly role: string;
   readonly name: string | null;
   readonly text: string;
   readonly images: number;
-  /** Sounds and documents. */
+  /** Audio files and documents. */
   readonly files: number;
   readonly calls: readonly {
     readonly id: string;
@@ -29,7 +29,7 @@ export interface Message {
 const ROLES = ["system", "assistant", "user", "function", "tool", "developer"];
 const PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "file"];
 
-export function readMessages(body: Fields): Message[] {
+export function readMessages(body: JsonObject): Message[] {
   const list = readList(body, "messages");
   if (list === null) throw missing("messages");
   if (list.length === 0) {
@@ -46,14 +46,14 @@ export function readMessages(body: Fields): Message[] {
 }
 
 function readMessage(item: unknown, path: string): Message {
-  if (!isFields(item)) throw wrongType(path, "an object", item);
+  if (!isJsonObject(item)) throw wrongType(path, "an object", item);
   const role = readString(item, "role", `${path}.role`);
   if (role === null) throw missing(`${path}.role`);
   if (!ROLES.includes(role)) throw wrongValue(`${path}.role`, role, ROLES);
   const calls = role === "assistant" ? readCalls(item, path) : [];
   const answers = role === "tool" ? readString(item, "tool_call_id", `${path}.tool_call_id`) : null;
   if (role === "tool" && answers === null) throw missing(`${path}.tool_call_id`);
-  const mayBeSilent = role === "assistant" &&
+  const mayBeEmpty = role === "assistant" &&
     (calls.length > 0 || isPresent(item.refusal) || isPresent(item.function_call) ||
       isPresent(item.audio));
   return {
@@ -61,17 +61,17 @@ function readMessage(item: unknown, path: string): Message {
     name: readString(item, "name", `${path}.name`),
     calls,
     answers,
-    ...readContent(item.content ?? null, `${path}.content`, mayBeSilent),
+    ...readContent(item.content ?? null, `${path}.content`, mayBeEmpty),
   };
 }
 
 function readContent(
   content: unknown,
   path: string,
-  mayBeSilent: boolean,
+  mayBeEmpty: boolean,
 ): Pick<Message, "text" | "images" | "files"> {
   if (typeof content === "string") return { text: content, images: 0, files: 0 };
-  if (content === null && mayBeSilent) return { text: "", images: 0, files: 0 };
+  if (content === null && mayBeEmpty) return { text: "", images: 0, files: 0 };
   if (!Array.isArray(content)) {
     throw new WireError(
       400,
@@ -85,7 +85,7 @@ function readContent(
   let [images, files] = [0, 0];
   for (const [at, part] of content.entries()) {
     const here = `${path}[${at}]`;
-    if (!isFields(part)) throw wrongType(here, "an object", part);
+    if (!isJsonObject(part)) throw wrongType(here, "an object", part);
     const type = readString(part, "type", `${here}.type`);
     if (type === null) throw missing(`${here}.type`);
     if (!PARTS.includes(type)) throw wrongValue(`${here}.type`, type, PARTS);
@@ -102,10 +102,10 @@ function readContent(
   return { text: texts.join("\n"), images, files };
 }
 
-function readCalls(item: Fields, path: string): Message["calls"] {
+function readCalls(item: JsonObject, path: string): Message["calls"] {
   return (readList(item, "tool_calls", `${path}.tool_calls`) ?? []).map((call, at) => {
     const here = `${path}.tool_calls[${at}]`;
-    if (!isFields(call)) throw wrongType(here, "an object", call);
+    if (!isJsonObject(call)) throw wrongType(here, "an object", call);
     const id = needString(call, "id", here);
     if (call.type === "custom") {
       const custom = needObject(call, "custom", here);
@@ -124,12 +124,12 @@ function readCalls(item: Fields, path: string): Message["calls"] {
   });
 }
 
-/** A tool's answer needs its call before it, and a call needs its answer right after. */
+/** A tool message must follow its call, and a call must be followed by its tool messages. */
 function checkToolTurns(messages: readonly Message[]): void {
   let open = new Set<string>();
   for (const [at, message] of messages.entries()) {
     if (message.role === "tool") {
-      // Several answers to one call are taken, as long as it was made.
+      // Several tool messages for one call are accepted.
       if (!answersCall(messages, at)) {
         throw new WireError(
           400,
@@ -160,16 +160,16 @@ function answersCall(messages: readonly Message[], at: number): boolean {
   return messages[before]?.calls.some((call) => call.id === messages[at]!.answers) ?? false;
 }
 
-function needString(fields: Fields, name: string, path: string): string {
+function needString(fields: JsonObject, name: string, path: string): string {
   const value = readString(fields, name, `${path}.${name}`);
   if (value === null) throw missing(`${path}.${name}`);
   return value;
 }
 
-function needObject(fields: Fields, name: string, path: string): Fields {
+function needObject(fields: JsonObject, name: string, path: string): JsonObject {
   const value = fields[name] ?? null;
   if (value === null) throw missing(`${path}.${name}`);
-  if (!isFields(value)) throw wrongType(`${path}.${name}`, "an object", value);
+  if (!isJsonObject(value)) throw wrongType(`${path}.${name}`, "an object", value);
   return value;
 }
 

@@ -1,9 +1,9 @@
 import {
-  type Fields,
-  isFields,
+  isJsonObject,
+  type JsonObject,
   missing,
   readBoolean,
-  readFields,
+  readJsonObject,
   readList,
   readNumber,
   readString,
@@ -13,14 +13,14 @@ import {
 import { type Message, readMessages } from "./messages.ts";
 import { WireError } from "./wire_error.ts";
 
-/** The models that answer chats, by what they are called upstream, with their room for a prompt. */
+/** The chat models, by their upstream names. */
 const MODELS: Readonly<Record<string, { contextTokens: number; reasons: boolean }>> = {
   "chat": { contextTokens: 128_000, reasons: false },
   "chat-reasoning": { contextTokens: 200_000, reasons: true },
 };
 
-/** A chat request that has been found good. */
-export interface ChatAsk {
+/** A valid chat request. */
+export interface SimulatedChat {
   readonly model: string;
   readonly contextTokens: number;
   readonly reasons: boolean;
@@ -34,14 +34,14 @@ export interface ChatAsk {
   readonly stops: readonly string[];
   readonly logprobs: boolean;
   readonly topLogprobs: number;
-  readonly tools: readonly Tool[];
+  readonly tools: readonly SimulatedTool[];
   readonly toolChoice: ToolChoice;
   readonly parallelCalls: boolean;
-  /** JSON that the answer must be: of any kind, or of a schema. */
+  /** Whether the answer must be JSON: any, or valid for a schema. */
   readonly format: { readonly schema: unknown; readonly name: string } | "json" | null;
 }
 
-export interface Tool {
+export interface SimulatedTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: unknown;
@@ -64,8 +64,8 @@ const PARAMETERS = new Set(
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const TOKENS_MAX = 1_000_000_000;
 
-export function readRequest(body: unknown): ChatAsk {
-  if (!isFields(body)) throw wrongType("body", "an object", body);
+export function readRequest(body: unknown): SimulatedChat {
+  if (!isJsonObject(body)) throw wrongType("body", "an object", body);
   const model = readString(body, "model");
   if (model === null) throw new WireError(400, "you must provide a model parameter");
   const known = Object.hasOwn(MODELS, model) ? MODELS[model]! : null;
@@ -86,7 +86,7 @@ export function readRequest(body: unknown): ChatAsk {
   readNumber(body, "top_p", { kind: "decimal", min: 0, max: 1 });
   readNumber(body, "frequency_penalty", { kind: "decimal", min: -2, max: 2 });
   readNumber(body, "presence_penalty", { kind: "decimal", min: -2, max: 2 });
-  readFields(body, "logit_bias");
+  readJsonObject(body, "logit_bias");
   readString(body, "user");
   const effort = readString(body, "reasoning_effort");
   if (effort !== null && !EFFORTS.includes(effort)) {
@@ -111,9 +111,9 @@ export function readRequest(body: unknown): ChatAsk {
   };
 }
 
-function readStreaming(body: Fields): Pick<ChatAsk, "stream" | "includeUsage"> {
+function readStreaming(body: JsonObject): Pick<SimulatedChat, "stream" | "includeUsage"> {
   const stream = readBoolean(body, "stream") ?? false;
-  const options = readFields(body, "stream_options");
+  const options = readJsonObject(body, "stream_options");
   if (options !== null && !stream) {
     throw new WireError(
       400,
@@ -127,7 +127,7 @@ function readStreaming(body: Fields): Pick<ChatAsk, "stream" | "includeUsage"> {
   return { stream, includeUsage: usage ?? false };
 }
 
-function readTokensMax(body: Fields): number {
+function readTokensMax(body: JsonObject): number {
   const range = { kind: "integer", min: 1, max: TOKENS_MAX } as const;
   const [older, newer] = [
     readNumber(body, "max_tokens", range),
@@ -144,7 +144,7 @@ function readTokensMax(body: Fields): number {
   return newer ?? older ?? TOKENS_MAX;
 }
 
-function readStops(body: Fields): string[] {
+function readStops(body: JsonObject): string[] {
   const stop = body.stop ?? [];
   const stops = typeof stop === "string" ? [stop] : stop;
   if (!Array.isArray(stops)) throw wrongType("stop", "a string or an array of strings", stop);
@@ -162,7 +162,7 @@ function readStops(body: Fields): string[] {
   return stops.filter((one) => one !== "");
 }
 
-function readLogprobs(body: Fields): Pick<ChatAsk, "logprobs" | "topLogprobs"> {
+function readLogprobs(body: JsonObject): Pick<SimulatedChat, "logprobs" | "topLogprobs"> {
   const logprobs = readBoolean(body, "logprobs") ?? false;
   const top = readNumber(body, "top_logprobs", { kind: "integer", min: 0, max: 20 });
   if (top !== null && !logprobs) {
@@ -175,16 +175,16 @@ function readLogprobs(body: Fields): Pick<ChatAsk, "logprobs" | "topLogprobs"> {
   return { logprobs, topLogprobs: top ?? 0 };
 }
 
-function readTools(body: Fields): Tool[] {
-  const tools: Tool[] = [];
+function readTools(body: JsonObject): SimulatedTool[] {
+  const tools: SimulatedTool[] = [];
   for (const [at, item] of (readList(body, "tools") ?? []).entries()) {
     const path = `tools[${at}]`;
-    if (!isFields(item)) throw wrongType(path, "an object", item);
+    if (!isJsonObject(item)) throw wrongType(path, "an object", item);
     const type = readString(item, "type", `${path}.type`);
     if (type === null) throw missing(`${path}.type`);
-    if (type === "custom") continue; // Takes free text, which nothing here would ever want to write.
+    if (type === "custom") continue; // The simulator never calls custom tools.
     if (type !== "function") throw wrongValue(`${path}.type`, type, ["function", "custom"]);
-    const described = readFields(item, "function", `${path}.function`);
+    const described = readJsonObject(item, "function", `${path}.function`);
     if (described === null) throw missing(`${path}.function`);
     const name = readString(described, "name", `${path}.function.name`);
     if (name === null) throw missing(`${path}.function.name`);
@@ -199,14 +199,14 @@ function readTools(body: Fields): Tool[] {
     tools.push({
       name,
       description: readString(described, "description", `${path}.function.description`) ?? "",
-      parameters: readFields(described, "parameters", `${path}.function.parameters`) ??
+      parameters: readJsonObject(described, "parameters", `${path}.function.parameters`) ??
         { type: "object", properties: {} },
     });
   }
   return tools;
 }
 
-function readToolChoice(body: Fields, tools: readonly Tool[]): ToolChoice {
+function readToolChoice(body: JsonObject, tools: readonly SimulatedTool[]): ToolChoice {
   const choice = body.tool_choice ?? null;
   if (choice === null) return { mode: "auto", names: null };
   if (!Array.isArray(body.tools) || body.tools.length === 0) {
@@ -219,10 +219,10 @@ function readToolChoice(body: Fields, tools: readonly Tool[]): ToolChoice {
   if (choice === "none" || choice === "auto" || choice === "required") {
     return { mode: choice, names: null };
   }
-  if (!isFields(choice)) {
+  if (!isJsonObject(choice)) {
     throw wrongValue("tool_choice", String(choice), ["none", "auto", "required"]);
   }
-  if (choice.type === "allowed_tools" && isFields(choice.allowed_tools)) {
+  if (choice.type === "allowed_tools" && isJsonObject(choice.allowed_tools)) {
     const { mode, tools: allowed } = choice.allowed_tools;
     const names = Array.isArray(allowed) ? allowed.map(nameOf) : [];
     return { mode: mode === "required" ? "required" : "auto", names };
@@ -239,12 +239,12 @@ function readToolChoice(body: Fields, tools: readonly Tool[]): ToolChoice {
 }
 
 function nameOf(choice: unknown): string {
-  const called = isFields(choice) ? choice.function : null;
-  return isFields(called) && typeof called.name === "string" ? called.name : "";
+  const called = isJsonObject(choice) ? choice.function : null;
+  return isJsonObject(called) && typeof called.name === "string" ? called.name : "";
 }
 
-function readFormat(body: Fields): ChatAsk["format"] {
-  const format = readFields(body, "response_format");
+function readFormat(body: JsonObject): SimulatedChat["format"] {
+  const format = readJsonObject(body, "response_format");
   if (format === null || format.type === "text") return null;
   if (format.type === "json_object") return "json";
   if (format.type !== "json_schema") {
@@ -252,11 +252,11 @@ function readFormat(body: Fields): ChatAsk["format"] {
     throw wrongValue("response_format.type", String(format.type), types);
   }
   const path = "response_format.json_schema";
-  const described = readFields(format, "json_schema", path);
+  const described = readJsonObject(format, "json_schema", path);
   if (described === null) throw missing(path);
   const name = readString(described, "name", `${path}.name`);
   if (name === null) throw missing(`${path}.name`);
-  const schema = readFields(described, "schema", `${path}.schema`);
+  const schema = readJsonObject(described, "schema", `${path}.schema`);
   if (schema === null) throw missing(`${path}.schema`);
   return { schema, name };
 }

@@ -1,56 +1,64 @@
-import type { Chance } from "./chance.ts";
-import { type Fields, isFields } from "./fields.ts";
+import type { SeededRandom } from "./random.ts";
+import { isJsonObject, type JsonObject } from "./fields.ts";
 import {
   integerFor,
   limitOf,
   listOf,
   numberFor,
   stringFor,
-  Unsatisfiable,
+  UnsatisfiableSchema,
 } from "./schema_values.ts";
 import { mergeSchemas } from "./schema_merge.ts";
 import { WORK_MAX, workOf } from "./schema_work.ts";
 
-/** How deep an instance goes before it takes only what it must. */
+/** Deeper values contain only what the schema requires. */
 const DEPTH_RICH = 4;
 const DEPTH_MAX = 40;
 const VALUES_MAX = 5_000;
-const ITEMS_USUAL = 3;
+const ITEMS_DEFAULT = 3;
 
 /**
- * A value that the JSON Schema accepts, with words of the prompt in its strings. It knows types, `enum`,
- * `const`, ranges, lengths, formats, objects, arrays, `allOf`, `anyOf`, `oneOf` and references within the
- * schema; it does not look at `pattern`, `not`, `if` and `contains`.
+ * A value that is valid for the JSON Schema, with words of the prompt in its strings. It supports types,
+ * `enum`, `const`, ranges, lengths, formats, objects, arrays, `allOf`, `anyOf`, `oneOf` and references
+ * within the schema; it ignores `pattern`, `not`, `if` and `contains`.
+ *
+ * json-schema-faker 0.6.3 does not replace it: a client's schema runs on the gateway's thread, and that
+ * package has no limit of work (27 s for `minLength: 1e7`), makes invalid values below its depth limit and
+ * for schemas that no value satisfies, and takes no words for strings.
  */
-export function instanceOf(schema: unknown, words: readonly string[], chance: Chance): unknown {
+export function instanceOf(
+  schema: unknown,
+  words: readonly string[],
+  random: SeededRandom,
+): unknown {
   let values = 0;
   let work = 0;
 
-  function make(wanted: unknown, depth: number): unknown {
-    if (++values > VALUES_MAX || depth > DEPTH_MAX) throw new Unsatisfiable("it never ends");
-    spend(wanted);
-    if (wanted === true || wanted === undefined) return stringFor({}, words, chance);
-    if (!isFields(wanted)) throw new Unsatisfiable("nothing is allowed");
-    if (typeof wanted.$ref === "string") {
-      const { $ref, ...beside } = wanted;
+  function make(schemaPart: unknown, depth: number): unknown {
+    if (++values > VALUES_MAX || depth > DEPTH_MAX) throw new UnsatisfiableSchema("it never ends");
+    spend(schemaPart);
+    if (schemaPart === true || schemaPart === undefined) return stringFor({}, words, random);
+    if (!isJsonObject(schemaPart)) throw new UnsatisfiableSchema("nothing is allowed");
+    if (typeof schemaPart.$ref === "string") {
+      const { $ref, ...beside } = schemaPart;
       return make(merged([resolve($ref), beside]), depth + 1);
     }
-    if (Object.hasOwn(wanted, "const")) return wanted.const;
-    if (Array.isArray(wanted.enum)) return ofEnum(wanted);
-    if (Array.isArray(wanted.allOf)) {
-      const { allOf, ...beside } = wanted;
+    if (Object.hasOwn(schemaPart, "const")) return schemaPart.const;
+    if (Array.isArray(schemaPart.enum)) return ofEnum(schemaPart);
+    if (Array.isArray(schemaPart.allOf)) {
+      const { allOf, ...beside } = schemaPart;
       return make(merged([...allOf.map(dereference), beside]), depth + 1);
     }
     for (const key of ["anyOf", "oneOf"]) {
-      if (Array.isArray(wanted[key])) return ofBranches(wanted, key, depth);
+      if (Array.isArray(schemaPart[key])) return ofBranches(schemaPart, key, depth);
     }
-    return ofTypes(wanted, depth);
+    return ofTypes(schemaPart, depth);
   }
 
-  /** A schema may be as large as a request and be looked at for every value: all of it has an end. */
-  function spend(looked: unknown): void {
-    work += workOf(looked);
-    if (work > WORK_MAX) throw new Unsatisfiable("it is too large");
+  /** A schema may be as large as a request and is read again for every value: the total work is limited. */
+  function spend(part: unknown): void {
+    work += workOf(part);
+    if (work > WORK_MAX) throw new UnsatisfiableSchema("it is too large");
   }
 
   function merged(parts: readonly unknown[]): unknown {
@@ -58,65 +66,65 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
     return mergeSchemas(parts);
   }
 
-  function ofEnum(wanted: Fields): unknown {
-    const fitting = listOf(wanted.enum).filter((one) => isOfType(one, wanted));
-    if (fitting.length === 0) throw new Unsatisfiable("enum is empty");
-    return chance.pick(fitting);
+  function ofEnum(schemaPart: JsonObject): unknown {
+    const fitting = listOf(schemaPart.enum).filter((one) => isOfType(one, schemaPart));
+    if (fitting.length === 0) throw new UnsatisfiableSchema("enum is empty");
+    return random.pick(fitting);
   }
 
-  function ofBranches(wanted: Fields, key: string, depth: number): unknown {
-    const { [key]: list, ...beside } = wanted;
+  function ofBranches(schemaPart: JsonObject, key: string, depth: number): unknown {
+    const { [key]: list, ...beside } = schemaPart;
     const branches = depth < DEPTH_RICH
-      ? chance.shuffle(listOf(list)).sort((a, b) => Number(isNull(a)) - Number(isNull(b)))
+      ? random.shuffle(listOf(list)).sort((a, b) => Number(isNull(a)) - Number(isNull(b)))
       : [...listOf(list)].sort((a, b) => weightOf(a) - weightOf(b));
-    return firstThatWorks(
+    return firstSatisfiable(
       branches,
       (branch) => make(merged([dereference(branch), beside]), depth + 1),
     );
   }
 
-  function ofTypes(wanted: Fields, depth: number): unknown {
-    const types = typesOf(wanted);
+  function ofTypes(schemaPart: JsonObject, depth: number): unknown {
+    const types = typesOf(schemaPart);
     const [last, first] = [
       types.filter((one) => one === "null"),
       types.filter((one) => one !== "null"),
     ];
-    const order = depth < DEPTH_RICH ? [...first, ...last] : [...last, ...first];
-    return firstThatWorks(order, (type) => ofType(wanted, type, depth));
+    const directive = depth < DEPTH_RICH ? [...first, ...last] : [...last, ...first];
+    return firstSatisfiable(directive, (type) => ofType(schemaPart, type, depth));
   }
 
-  function ofType(wanted: Fields, type: unknown, depth: number): unknown {
+  function ofType(schemaPart: JsonObject, type: unknown, depth: number): unknown {
     switch (type) {
       case "object":
-        return ofObject(wanted, depth);
+        return ofObject(schemaPart, depth);
       case "array":
-        return ofArray(wanted, depth);
+        return ofArray(schemaPart, depth);
       case "string":
-        return stringFor(wanted, words, chance);
+        return stringFor(schemaPart, words, random);
       case "integer":
-        return integerFor(wanted, chance);
+        return integerFor(schemaPart, random);
       case "number":
-        return numberFor(wanted, chance);
+        return numberFor(schemaPart, random);
       case "boolean":
-        return chance.below(2) === 0;
+        return random.below(2) === 0;
       case "null":
         return null;
       default:
-        throw new Unsatisfiable(`"${type}" is not a type`);
+        throw new UnsatisfiableSchema(`"${type}" is not a type`);
     }
   }
 
-  function ofObject(wanted: Fields, depth: number): unknown {
-    const properties = isFields(wanted.properties) ? wanted.properties : {};
-    const others = wanted.additionalProperties;
-    const required = new Set(listOf(wanted.required).map(String));
+  function ofObject(schemaPart: JsonObject, depth: number): unknown {
+    const properties = isJsonObject(schemaPart.properties) ? schemaPart.properties : {};
+    const others = schemaPart.additionalProperties;
+    const required = new Set(listOf(schemaPart.required).map(String));
     const made = new Map<string, unknown>();
     for (const name of required) {
       made.set(name, make(Object.hasOwn(properties, name) ? properties[name] : others, depth + 1));
     }
     const [min, max] = [
-      limitOf(wanted.minProperties) ?? 0,
-      limitOf(wanted.maxProperties) ?? Infinity,
+      limitOf(schemaPart.minProperties) ?? 0,
+      limitOf(schemaPart.maxProperties) ?? Infinity,
     ];
     for (const [name, property] of Object.entries(properties)) {
       const isWanted = depth < DEPTH_RICH || made.size < min;
@@ -124,13 +132,13 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
       try {
         made.set(name, make(property, depth + 1));
       } catch (error) {
-        if (!(error instanceof Unsatisfiable)) throw error;
+        if (!(error instanceof UnsatisfiableSchema)) throw error;
       }
     }
     for (let extra = 1; made.size < min; extra++) {
       if (!made.has(`extra_${extra}`)) made.set(`extra_${extra}`, make(others, depth + 1));
     }
-    if (made.size > max) throw new Unsatisfiable("maxProperties is too small");
+    if (made.size > max) throw new UnsatisfiableSchema("maxProperties is too small");
     // In the schema's order, and with any name at all, even `__proto__`.
     const names = new Set([...Object.keys(properties), ...made.keys()]);
     return Object.fromEntries(
@@ -138,22 +146,25 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
     );
   }
 
-  function ofArray(wanted: Fields, depth: number): unknown[] {
-    const prefix = listOf(wanted.prefixItems);
-    const [min, max] = [limitOf(wanted.minItems) ?? 0, limitOf(wanted.maxItems) ?? Infinity];
-    if (min > max) throw new Unsatisfiable("minItems is above maxItems");
-    const usual = depth < DEPTH_RICH ? prefix.length + 1 + chance.below(ITEMS_USUAL) : 0;
-    const count = Math.max(min, Math.min(max, usual));
+  function ofArray(schemaPart: JsonObject, depth: number): unknown[] {
+    const prefix = listOf(schemaPart.prefixItems);
+    const [min, max] = [
+      limitOf(schemaPart.minItems) ?? 0,
+      limitOf(schemaPart.maxItems) ?? Infinity,
+    ];
+    if (min > max) throw new UnsatisfiableSchema("minItems is above maxItems");
+    const byDefault = depth < DEPTH_RICH ? prefix.length + 1 + random.below(ITEMS_DEFAULT) : 0;
+    const count = Math.max(min, Math.min(max, byDefault));
     const made: unknown[] = [];
     const seen = new Set<string>();
     let repeated = 0;
     while (made.length < count) {
-      const item = itemOf(wanted, made.length, depth, made.length < min);
+      const item = itemOf(schemaPart, made.length, depth, made.length < min);
       if (item === null) break;
       const text = JSON.stringify(item.value);
-      if (wanted.uniqueItems === true && seen.has(text)) {
+      if (schemaPart.uniqueItems === true && seen.has(text)) {
         if (++repeated < 50 * count) continue;
-        if (made.length < min) throw new Unsatisfiable("items repeat");
+        if (made.length < min) throw new UnsatisfiableSchema("items repeat");
         break;
       }
       seen.add(text);
@@ -162,25 +173,25 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
     return made;
   }
 
-  /** The next item of an array; null when there can be none and need not. */
+  /** The next item of an array; null where the schema allows none and requires none. */
   function itemOf(
-    wanted: Fields,
+    schemaPart: JsonObject,
     at: number,
     depth: number,
     isNeeded: boolean,
   ): { value: unknown } | null {
-    const prefix = listOf(wanted.prefixItems);
+    const prefix = listOf(schemaPart.prefixItems);
     try {
-      return { value: make(at < prefix.length ? prefix[at] : wanted.items, depth + 1) };
+      return { value: make(at < prefix.length ? prefix[at] : schemaPart.items, depth + 1) };
     } catch (error) {
-      if (error instanceof Unsatisfiable && !isNeeded) return null;
+      if (error instanceof UnsatisfiableSchema && !isNeeded) return null;
       throw error;
     }
   }
 
   function dereference(part: unknown): unknown {
-    for (let hops = 0; isFields(part) && typeof part.$ref === "string"; hops++) {
-      if (hops > DEPTH_MAX) throw new Unsatisfiable("references go in a circle");
+    for (let hops = 0; isJsonObject(part) && typeof part.$ref === "string"; hops++) {
+      if (hops > DEPTH_MAX) throw new UnsatisfiableSchema("references go in a circle");
       const { $ref, ...beside } = part;
       part = merged([resolve($ref), beside]);
     }
@@ -188,7 +199,7 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
   }
 
   function resolve(reference: string): unknown {
-    if (!reference.startsWith("#")) throw new Unsatisfiable("a reference leads elsewhere");
+    if (!reference.startsWith("#")) throw new UnsatisfiableSchema("a reference leads elsewhere");
     let found: unknown = schema;
     for (const step of unescaped(reference).split("/").slice(1)) {
       const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -196,7 +207,7 @@ export function instanceOf(schema: unknown, words: readonly string[], chance: Ch
         ? (found as Record<string, unknown>)[name]
         : undefined;
     }
-    if (found === undefined) throw new Unsatisfiable("a reference leads nowhere");
+    if (found === undefined) throw new UnsatisfiableSchema("a reference leads nowhere");
     return found;
   }
 
@@ -207,24 +218,24 @@ function unescaped(reference: string): string {
   try {
     return decodeURIComponent(reference);
   } catch {
-    throw new Unsatisfiable("a reference cannot be read");
+    throw new UnsatisfiableSchema("a reference cannot be read");
   }
 }
 
-function firstThatWorks<T>(options: readonly T[], attempt: (option: T) => unknown): unknown {
-  let failure = new Unsatisfiable("there is nothing to choose from");
+function firstSatisfiable<T>(options: readonly T[], attempt: (option: T) => unknown): unknown {
+  let failure = new UnsatisfiableSchema("there is nothing to choose from");
   for (const option of options) {
     try {
       return attempt(option);
     } catch (error) {
-      if (!(error instanceof Unsatisfiable)) throw error;
+      if (!(error instanceof UnsatisfiableSchema)) throw error;
       failure = error;
     }
   }
   throw failure;
 }
 
-function typesOf(schema: Fields): readonly unknown[] {
+function typesOf(schema: JsonObject): readonly unknown[] {
   if (Array.isArray(schema.type)) return schema.type;
   if (typeof schema.type === "string") return [schema.type];
   const has = (...keys: string[]) => keys.some((key) => Object.hasOwn(schema, key));
@@ -236,7 +247,7 @@ function typesOf(schema: Fields): readonly unknown[] {
   return ["string"];
 }
 
-function isOfType(value: unknown, schema: Fields): boolean {
+function isOfType(value: unknown, schema: JsonObject): boolean {
   if (schema.type === undefined) return true;
   const types = typesOf(schema);
   if (value === null) return types.includes("null");
@@ -245,12 +256,12 @@ function isOfType(value: unknown, schema: Fields): boolean {
 }
 
 function isNull(branch: unknown): boolean {
-  return isFields(branch) && branch.type === "null";
+  return isJsonObject(branch) && branch.type === "null";
 }
 
-/** How much a branch may bring with it: where an instance is deep, the lightest goes first. */
+/** How large the values of a branch may be: in deep values the smallest branch goes first. */
 function weightOf(branch: unknown): number {
-  if (!isFields(branch)) return 0;
+  if (!isJsonObject(branch)) return 0;
   if (branch.$ref !== undefined || branch.allOf !== undefined) return 3;
   if (branch.anyOf !== undefined || branch.oneOf !== undefined) return 2;
   if (listOf(branch.required).length > 0 || (limitOf(branch.minItems) ?? 0) > 0) return 2;

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
-import { chanceFrom } from "./chance.ts";
+import { seededRandom } from "./random.ts";
 import { instanceOf } from "./schema_instance.ts";
-import { Unsatisfiable } from "./schema_values.ts";
+import { UnsatisfiableSchema } from "./schema_values.ts";
 
 const ajv = new Ajv2020({ strict: false, logger: false, ownProperties: true });
 // deno-lint-ignore no-explicit-any
 (addFormats as any)(ajv);
 const WORDS = ["tide", "Brittany", "moon"];
 
-const make = (schema: unknown, seed = "seed") => instanceOf(schema, WORDS, chanceFrom(seed));
+const make = (schema: unknown, seed = "seed") => instanceOf(schema, WORDS, seededRandom(seed));
 
 function assertFits(schema: object, seed?: string): unknown {
   const instance = make(schema, seed);
@@ -159,7 +159,7 @@ Deno.test("a schema that nothing satisfies is refused", () => {
       { type: "wisdom" },
     ]
   ) {
-    assert.throws(() => make(schema), Unsatisfiable, JSON.stringify(schema));
+    assert.throws(() => make(schema), UnsatisfiableSchema, JSON.stringify(schema));
   }
 });
 
@@ -178,6 +178,6 @@ Deno.test("a schema that is large and looked at for every value is given up", ()
       list({ $ref: `#/${"x/".repeat(500_000)}` }),
     ]
   ) {
-    assert.throws(() => make(schema), Unsatisfiable, JSON.stringify(schema).slice(0, 100));
+    assert.throws(() => make(schema), UnsatisfiableSchema, JSON.stringify(schema).slice(0, 100));
   }
 });

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from "./fields.ts";
+import { isJsonObject, type JsonObject } from "./fields.ts";
 import { limitOf, listOf } from "./schema_values.ts";
 
 const LOWER_LIMITS = new Set(
@@ -8,13 +8,13 @@ const UPPER_LIMITS = new Set(
   ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"],
 );
 
-/** One schema that asks for what all of them ask; where keys cannot be joined, the last one counts. */
+/** One schema with the constraints of all; of keywords that cannot be merged, the last one counts. */
 export function mergeSchemas(schemas: readonly unknown[]): unknown {
   if (schemas.includes(false)) return false;
-  return schemas.filter(isFields).reduce<Fields>(merge, {});
+  return schemas.filter(isJsonObject).reduce<JsonObject>(merge, {});
 }
 
-function merge(one: Fields, other: Fields): Fields {
+function merge(one: JsonObject, other: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...one };
   for (const [key, value] of Object.entries(other)) {
     merged[key] = Object.hasOwn(merged, key) ? join(key, merged[key], value) : value;
@@ -32,7 +32,7 @@ function join(key: string, one: unknown, other: unknown): unknown {
     return listOf(one).filter((value) => texts.has(JSON.stringify(value)));
   }
   if (key === "type") return sharedTypes(one, other);
-  if (key === "properties" && isFields(one) && isFields(other)) {
+  if (key === "properties" && isJsonObject(one) && isJsonObject(other)) {
     const names = new Set([...Object.keys(one), ...Object.keys(other)]);
     return Object.fromEntries([...names].map((name) => [name, both(one, other, name)]));
   }
@@ -40,7 +40,7 @@ function join(key: string, one: unknown, other: unknown): unknown {
   return other;
 }
 
-function both(one: Fields, other: Fields, name: string): unknown {
+function both(one: JsonObject, other: JsonObject, name: string): unknown {
   if (!Object.hasOwn(one, name)) return other[name];
   return Object.hasOwn(other, name) ? { allOf: [one[name], other[name]] } : one[name];
 }

@@ -1,10 +1,10 @@
-import type { Chance } from "./chance.ts";
-import type { Fields } from "./fields.ts";
+import type { SeededRandom } from "./random.ts";
+import type { JsonObject } from "./fields.ts";
 
-/** Thrown where a schema asks for something that cannot be, or that the simulator cannot find. */
-export class Unsatisfiable extends Error {}
+/** No value satisfies the schema, or the simulator finds none. */
+export class UnsatisfiableSchema extends Error {}
 
-/** A value of each format that validators know. */
+/** A valid value of each format. */
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2025-03-01T12:00:00Z",
   "date": "2025-03-01",
@@ -30,26 +30,30 @@ const STEPS_MAX = 100;
 const LENGTH_MAX = 100_000;
 
 /** Words of the prompt, as many as fit, or a value of the format that is asked for. */
-export function stringFor(schema: Fields, words: readonly string[], chance: Chance): string {
+export function stringFor(
+  schema: JsonObject,
+  words: readonly string[],
+  random: SeededRandom,
+): string {
   const format = FORMATS[String(schema.format)];
   if (format !== undefined) return format;
   const given = [...listOf(schema.examples), schema.default].find((one) => typeof one === "string");
   if (typeof schema.pattern === "string" && typeof given === "string") return given;
   const [min, max] = [limitOf(schema.minLength) ?? 0, limitOf(schema.maxLength) ?? Infinity];
-  if (min > max) throw new Unsatisfiable("minLength is above maxLength");
-  if (min > LENGTH_MAX) throw new Unsatisfiable("minLength is too long");
-  const text = [...chance.pick(words)];
-  while (text.length < min) text.push(" ", ...chance.pick(words));
-  // Cut no shorter than must be; a space at the end is as good as a letter.
-  const room = Math.max(min, Math.min(max, text.length));
-  return text.slice(0, room).join("");
+  if (min > max) throw new UnsatisfiableSchema("minLength is above maxLength");
+  if (min > LENGTH_MAX) throw new UnsatisfiableSchema("minLength is too long");
+  const text = [...random.pick(words)];
+  while (text.length < min) text.push(" ", ...random.pick(words));
+  // Cut to at least `minLength`.
+  const length = Math.max(min, Math.min(max, text.length));
+  return text.slice(0, length).join("");
 }
 
-export function integerFor(schema: Fields, chance: Chance): number {
-  return numberFor(schema, chance, true);
+export function integerFor(schema: JsonObject, random: SeededRandom): number {
+  return numberFor(schema, random, true);
 }
 
-export function numberFor(schema: Fields, chance: Chance, isInteger = false): number {
+export function numberFor(schema: JsonObject, random: SeededRandom, isInteger = false): number {
   const least = Math.max(
     limitOf(schema.minimum) ?? -Infinity,
     limitOf(schema.exclusiveMinimum) ?? -Infinity,
@@ -64,9 +68,9 @@ export function numberFor(schema: Fields, chance: Chance, isInteger = false): nu
     value !== limitOf(schema.exclusiveMaximum) && (!isInteger || Number.isInteger(value)) &&
     (step === null || Number.isInteger(value / step));
   const value = step === null
-    ? decimalBetween(least, most, fits, chance)
-    : multipleBetween(least, most, step, fits, chance);
-  if (value === undefined) throw new Unsatisfiable("no number is in the range");
+    ? decimalBetween(least, most, fits, random)
+    : multipleBetween(least, most, step, fits, random);
+  if (value === undefined) throw new UnsatisfiableSchema("no number is in the range");
   return value;
 }
 
@@ -75,15 +79,15 @@ function multipleBetween(
   most: number,
   step: number,
   fits: (value: number) => boolean,
-  chance: Chance,
+  random: SeededRandom,
 ): number | undefined {
   const first = least > -Infinity
     ? Math.ceil(least / step)
     : Math.min(1, Math.floor(most / step) - STEPS_MAX + 1);
   const last = Math.min(first + STEPS_MAX - 1, Math.floor(most / step));
   const steps = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
-  // Not every multiple of 0.1 is one to a validator, and an integer must fall on a whole number.
-  return chance.shuffle(steps).map((count) => Number((count * step).toPrecision(15)) + 0).find(
+  // Validators compute with floating point, so that some multiples of 0.1 are invalid for them.
+  return random.shuffle(steps).map((count) => Number((count * step).toPrecision(15)) + 0).find(
     fits,
   );
 }
@@ -92,11 +96,11 @@ function decimalBetween(
   least: number,
   most: number,
   fits: (value: number) => boolean,
-  chance: Chance,
+  random: SeededRandom,
 ): number | undefined {
   const low = least > -Infinity ? least : Math.min(0, most - STEPS_MAX);
   const high = most < Infinity ? most : Math.max(low + STEPS_MAX, STEPS_MAX);
-  const between = low + (high - low) * (1 + chance.below(98)) / 100;
+  const between = low + (high - low) * (1 + random.below(98)) / 100;
   return [Number(between.toFixed(2)), between, low, high].map((value) => value + 0).find(fits);
 }
 

@@ -1,44 +1,45 @@
 /**
- * The simulator as a server of its own, for benchmarks and rehearsals:
+ * The simulator as a server, for benchmarks and tests:
  *
  *     deno run -A providers/simulator/serve.ts --port 0 --simulate "pace=20ms"
  *
- * With `--closes` the order `accept_and_close` closes the connection without a byte of an answer; it costs a
- * relay in front of the server. Without it half an answer is the nearest the server can come to none.
+ * With `--closes` the directive `accept_and_close` closes the connection without a byte of a response; this
+ * needs a proxy in front of the server. Without it the response breaks off after its headers.
  *
- * Prints the base URL to declare, and nothing else. `GET /counters` says how requests went, `GET /_simulator/submissions`
- * how often each job was handed in.
+ * Prints its base URL and nothing else. `GET /counters` returns how requests ended, `GET
+ * /_simulator/submissions` how often each job was submitted.
  */
 import { parseArgs } from "node:util";
 import { NotSent } from "../../src/upstream/adapter.ts";
-import { openFront } from "./front.ts";
-import { BrokenConnection, NoAnswer } from "./play.ts";
+import { openClosingProxy } from "./closing_proxy.ts";
+import { ConnectionBroken, ConnectionClosed } from "./send_response.ts";
 import { openSimulator, type Simulator } from "./simulator.ts";
 
 export interface SimulatorServer extends AsyncDisposable {
-  /** With `/v1`, as a client or a declaration wants it. */
+  /** With `/v1`, as clients and the configuration need it. */
   readonly baseUrl: string;
   readonly counters: Simulator["counters"];
   readonly submissions: Simulator["submissions"];
 }
 
 export function serveSimulator(
-  { hostname = "127.0.0.1", port = 0, orders = "", closes = false }: {
+  { hostname = "127.0.0.1", port = 0, defaults = "", closes = false }: {
     hostname?: string;
     port?: number;
-    orders?: string;
-    /** Connections can be closed without an answer. */
+    /** Directives for every request. */
+    defaults?: string;
+    /** Whether connections can be closed without a response. */
     closes?: boolean;
   } = {},
 ): SimulatorServer {
-  const simulator = openSimulator({ orders });
-  const gone = new AbortController();
+  const simulator = openSimulator({ defaults });
+  const shutdown = new AbortController();
   const server = Deno.serve({
     hostname: closes ? "127.0.0.1" : hostname,
     port: closes ? 0 : port,
-    signal: gone.signal,
+    signal: shutdown.signal,
     onListen() {},
-    onError: breakOff,
+    onError: breakResponse,
   }, async (request, { remoteAddr }) => {
     if (request.method === "GET" && request.url.endsWith("/counters")) {
       return Response.json(simulator.counters);
@@ -49,30 +50,30 @@ export function serveSimulator(
     try {
       return await simulator.serve(request);
     } catch (error) {
-      if (error instanceof NoAnswer) front?.close((remoteAddr as Deno.NetAddr).port);
+      if (error instanceof ConnectionClosed) proxy?.close((remoteAddr as Deno.NetAddr).port);
       throw error;
     }
   });
-  const front = closes ? openFront({ hostname, port }, server.addr.port) : null;
+  const proxy = closes ? openClosingProxy({ hostname, port }, server.addr.port) : null;
   return {
-    baseUrl: `http://${hostname}:${(front ?? server.addr).port}/v1`,
+    baseUrl: `http://${hostname}:${(proxy ?? server.addr).port}/v1`,
     counters: simulator.counters,
     submissions: simulator.submissions,
     async [Symbol.asyncDispose]() {
-      // Streams that never end would keep a polite shutdown waiting.
-      await front?.[Symbol.asyncDispose]();
-      gone.abort();
+      await proxy?.[Symbol.asyncDispose]();
+      // Aborts: a graceful shutdown would wait for streams that never end.
+      shutdown.abort();
       await server.finished;
     },
   };
 }
 
-/** Told of requests that fail and of bodies that break. The nearest it can come to no answer is half of one. */
-function breakOff(error: unknown): Response {
-  const isMeant = error instanceof BrokenConnection || error instanceof NotSent ||
+/** Handles requests and bodies that failed: a response whose body breaks at once. */
+function breakResponse(error: unknown): Response {
+  const isExpected = error instanceof ConnectionBroken || error instanceof NotSent ||
     error instanceof Error && error.name === "AbortError";
-  if (!isMeant) console.error(error);
-  const broken = new BrokenConnection("no answer");
+  if (!isExpected) console.error(error);
+  const broken = new ConnectionBroken("The simulator sends no body.");
   return new Response(new ReadableStream({ pull: (controller) => controller.error(broken) }));
 }
 
@@ -88,7 +89,7 @@ if (import.meta.main) {
   const server = serveSimulator({
     hostname: values.host,
     port: Number(values.port),
-    orders: values.simulate,
+    defaults: values.simulate,
     closes: values.closes,
   });
   console.log(server.baseUrl);

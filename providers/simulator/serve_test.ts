@@ -3,6 +3,7 @@ import { text as readText } from "node:stream/consumers";
 import OpenAI from "openai";
 import { serveSimulator, type SimulatorServer } from "./serve.ts";
 import { eventsOf, gather, STRICT, user } from "./test_client.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 function post(server: SimulatorServer, body: object, init: RequestInit = {}): Promise<Response> {
   return fetch(`${server.baseUrl}/chat/completions`, {
@@ -12,8 +13,8 @@ function post(server: SimulatorServer, body: object, init: RequestInit = {}): Pr
   });
 }
 
-const told = (orders: string) => ({
-  messages: user(`Hello [[simulate: ${orders}]]`),
+const told = (directives: string) => ({
+  messages: user(`Hello [[simulate: ${directives}]]`),
   stream: true,
 });
 
@@ -22,7 +23,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   const start = performance.now();
   while (!isTrue()) {
     assert.ok(performance.now() - start < 5000, "it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
   }
 }
 
@@ -56,9 +57,9 @@ Deno.test("OpenAI's own client talks to the served simulator", STRICT, async () 
 
 Deno.test("counters are told, and count clients that leave", STRICT, async () => {
   await using server = serveSimulator();
-  for (const orders of ["endless", "hang=1", "pace=60s"]) {
+  for (const directives of ["endless", "hang=1", "pace=60s"]) {
     const before = server.counters.cancelled;
-    const response = await post(server, told(orders));
+    const response = await post(server, told(directives));
     const reader = response.body!.getReader();
     await reader.read();
     await reader.cancel();
@@ -88,7 +89,7 @@ Deno.test("a cut connection breaks for the client", STRICT, async () => {
 Deno.test("a server goes away even while a stream goes on", STRICT, async () => {
   let response: Response;
   {
-    await using server = serveSimulator({ orders: "endless" });
+    await using server = serveSimulator({ defaults: "endless" });
     response = await post(server, { messages: user("Hello"), stream: true });
   }
   await response.text().catch(() => {});

@@ -1,6 +1,6 @@
 import { openSimulator, type Simulator } from "./simulator.ts";
 
-/** What tests look at in an answer, whole or put together from a stream. */
+/** The parts of an answer that tests check, from a whole response or a stream. */
 export interface Answer {
   readonly text: string;
   readonly reasoning: string;
@@ -71,7 +71,7 @@ export function answerOf(whole: Json, index = 0): Answer {
   };
 }
 
-/** A stream put together again. */
+/** The answer of a whole stream. */
 export function gather(events: Json[], index = 0): Answer {
   let [text, reasoning] = ["", ""];
   let finish: string | null = null;

@@ -1,11 +1,11 @@
-import { type Chance, chanceFrom } from "./chance.ts";
+import { type SeededRandom, seededRandom } from "./random.ts";
 import { countTokens } from "./tokens.ts";
 
-/** What an answer in prose is made from. */
-export interface Topic {
-  /** Decides every choice of words. */
+/** What the text of an answer is made from. */
+export interface ProseTopic {
+  /** Decides which sentences are chosen. */
   readonly seed: string;
-  /** The user's last words. */
+  /** The last message of the user. */
   readonly prompt: string;
   readonly images: number;
   readonly files: number;
@@ -62,7 +62,7 @@ const EFFORTS: Readonly<Record<string, number>> = {
   max: 8,
 };
 
-const THOUGHTS_USUAL = 4;
+const THOUGHTS_DEFAULT = 4;
 const WORDS_MAX = 12;
 const WORD_LENGTH_MAX = 24;
 const PROMPT_LENGTH_MAX = 4000;
@@ -80,38 +80,38 @@ const COMMON = new Set(
 );
 
 /** An answer in a few sentences; at least `tokensMin` tokens of them where that is set. */
-export function proseOn(topic: Topic, tokensMin = 0): string {
-  const chance = chanceFrom(topic.seed);
+export function writeProse(topic: ProseTopic, tokensMin = 0): string {
+  const random = seededRandom(topic.seed);
   const words = wordsOf(topic.prompt);
-  const sentences = [fill(chance.pick(OPENINGS), words, chance), ...remarksOn(topic)];
-  for (const thought of chance.shuffle(THOUGHTS).slice(0, THOUGHTS_USUAL)) {
-    sentences.push(fill(thought, words, chance));
+  const sentences = [fill(random.pick(OPENINGS), words, random), ...remarksOn(topic)];
+  for (const thought of random.shuffle(THOUGHTS).slice(0, THOUGHTS_DEFAULT)) {
+    sentences.push(fill(thought, words, random));
   }
-  const closing = chance.pick(CLOSINGS);
+  const closing = random.pick(CLOSINGS);
   let tokens = countTokens(sentences.join(" ")) + countTokens(closing);
   while (tokens < tokensMin) {
-    const further = fill(chance.pick(THOUGHTS), words, chance);
+    const further = fill(random.pick(THOUGHTS), words, random);
     sentences.push(further);
     tokens += countTokens(further);
   }
   return [...sentences, closing].join(" ");
 }
 
-/** What the reasoning model thinks before it answers. */
-export function reasoningOn(topic: Topic, effort: string | null): string {
-  const chance = chanceFrom(`${topic.seed} reasoning`);
+/** The reasoning that precedes an answer. */
+export function writeReasoning(topic: ProseTopic, effort: string | null): string {
+  const random = seededRandom(`${topic.seed} reasoning`);
   const words = wordsOf(topic.prompt);
   const count = EFFORTS[effort ?? "medium"] ?? EFFORTS.medium!;
-  return REASONS.slice(0, count).map((reason) => fill(reason, words, chance)).join(" ");
+  return REASONS.slice(0, count).map((reason) => fill(reason, words, random)).join(" ");
 }
 
-/** Words of the prompt worth repeating, the first time each appears; never fewer than two. */
+/** Distinct words of the prompt without common ones; never fewer than two. */
 export function wordsOf(prompt: string): string[] {
   const all = allWords(prompt.slice(0, PROMPT_LENGTH_MAX));
-  const telling = all.filter((word) => word.length > 2 || word.charCodeAt(0) > 127)
+  const distinctive = all.filter((word) => word.length > 2 || word.charCodeAt(0) > 127)
     .filter((word) => !COMMON.has(word.toLowerCase()));
   const words = new Map<string, string>();
-  for (const word of telling.length > 0 ? telling : all) {
+  for (const word of distinctive.length > 0 ? distinctive : all) {
     const short = [...word].slice(0, WORD_LENGTH_MAX).join("");
     if (!words.has(word.toLowerCase())) words.set(word.toLowerCase(), short);
     if (words.size === WORDS_MAX) break;
@@ -124,14 +124,14 @@ function allWords(text: string): string[] {
   return [...segmenter.segment(text)].filter((part) => part.isWordLike).map((part) => part.segment);
 }
 
-function fill(sentence: string, words: readonly string[], chance: Chance): string {
-  const first = chance.below(words.length);
-  // Another word than the first: step on from it by less than a whole round.
-  const second = (first + 1 + chance.below(words.length - 1)) % words.length;
+function fill(sentence: string, words: readonly string[], random: SeededRandom): string {
+  const first = random.below(words.length);
+  // An offset below the length never leads back to the first word.
+  const second = (first + 1 + random.below(words.length - 1)) % words.length;
   return sentence.replaceAll("{a}", () => words[first]!).replaceAll("{b}", () => words[second]!);
 }
 
-function remarksOn(topic: Topic): string[] {
+function remarksOn(topic: ProseTopic): string[] {
   const remarks = topic.results.map(({ tool, text }) =>
     `The tool ${tool} answered “${quoteOf(text)}”.`
   );

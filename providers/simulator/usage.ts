@@ -1,20 +1,20 @@
-import type { Fields } from "./fields.ts";
+import type { JsonObject } from "./fields.ts";
 import type { Message } from "./messages.ts";
-import { hash } from "./chance.ts";
+import { hash } from "./random.ts";
 import { countTokens } from "./tokens.ts";
 
 /** Tokens around each message, and around the whole, as OpenAI's own formats have them. */
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_AROUND = 3;
-/** What an image, sound or document counts, whatever it shows. */
+/** Tokens of an image, audio file or document, whatever its size. */
 export const TOKENS_PER_ATTACHMENT = 85;
-/** A shorter opening is never kept; a longer one is in steps of this size. */
+/** Shorter system prompts are not cached; longer ones in steps of CACHE_STEP tokens. */
 const CACHE_TOKENS_MIN = 1024;
 const CACHE_STEP = 128;
-const OPENINGS_MAX = 1000;
+const CACHED_MAX = 1000;
 
-/** Everything that a prompt counts: its messages, and the tools and the schema that go with it. */
-export function countPrompt(messages: readonly Message[], body: Fields): number {
+/** The tokens of a prompt: messages, tools and the response's schema. */
+export function countPrompt(messages: readonly Message[], body: JsonObject): number {
   let tokens = TOKENS_AROUND;
   for (const { text, name, calls, images, files } of messages) {
     tokens += TOKENS_PER_MESSAGE + countTokens(text) + TOKENS_PER_ATTACHMENT * (images + files);
@@ -27,22 +27,22 @@ export function countPrompt(messages: readonly Message[], body: Fields): number 
   return tokens;
 }
 
-/** Remembers long system prompts: from the second time on, most of such a prompt counts as cached. */
+/** Remembers long system prompts: when one is sent again, most of its tokens count as cached. */
 export class PromptCache {
-  readonly #openings = new Set<string>();
+  readonly #cached = new Set<string>();
 
-  /** Tokens of this prompt that were there before; null for a prompt too short to be kept. */
+  /** How many tokens of this prompt are cached; null for a prompt that is too short. */
   take(messages: readonly Message[]): number | null {
     const end = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
-    const opening = messages.slice(0, end < 0 ? messages.length : end);
-    const text = opening.map((message) => message.text).join("\n");
+    const systemMessages = messages.slice(0, end < 0 ? messages.length : end);
+    const text = systemMessages.map((message) => message.text).join("\n");
     if (text.length < CACHE_TOKENS_MIN) return null;
     const tokens = countTokens(text);
     if (tokens < CACHE_TOKENS_MIN) return null;
     const key = `${text.length} ${hash(text)}`;
-    if (this.#openings.has(key)) return tokens - tokens % CACHE_STEP;
-    if (this.#openings.size >= OPENINGS_MAX) this.#openings.clear();
-    this.#openings.add(key);
+    if (this.#cached.has(key)) return tokens - tokens % CACHE_STEP;
+    if (this.#cached.size >= CACHED_MAX) this.#cached.clear();
+    this.#cached.add(key);
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-/** A refusal in OpenAI's words and shape, raised wherever a request turns out to be wrong. */
+/** An error with OpenAI's text and JSON shape. */
 export class WireError extends Error {
   constructor(
     readonly status: number,
@@ -16,7 +16,7 @@ export class WireError extends Error {
   }
 }
 
-/** What OpenAI says with a status that has nothing to do with the request's content. */
+/** OpenAI's error for a status that does not depend on the request's content. */
 export function errorOf(status: number): WireError {
   switch (status) {
     case 401:
@@ -47,7 +47,7 @@ export function errorOf(status: number): WireError {
       );
     default:
       return status < 500
-        ? new WireError(status, `The simulator was told to answer ${status}.`)
+        ? new WireError(status, `The simulator answers ${status}, as a directive says.`)
         : new WireError(
           status,
           "The server had an error while processing your request. Sorry about that!",

@@ -1,18 +1,20 @@
-import { openAdapter } from "../../providers/own.ts";
-import { ADAPTERS, ADDRESS_NEEDED } from "../../providers/registry.ts";
+import { Adapters } from "../../providers/adapters.ts";
+import { BASE_URL_REQUIRED } from "../../providers/registry.ts";
 import type { BuildCapabilities } from "../platform/config/checker.ts";
 import { OPERATIONS } from "../http/endpoints/operations.ts";
 
-/** What this build can do, for the check of a declaration. */
-export const BUILD_CAPABILITIES: BuildCapabilities = {
-  adapters: ADAPTERS,
-  openAdapter,
-  addressNeeded: ADDRESS_NEEDED,
-  operations: new Set(OPERATIONS.keys()),
-  requests: new Set([
-    "images_generations",
-    "videos_generations",
-    "avatars_generations",
-    "dramas_generations",
-  ]),
-};
+/** What this build supports, for the check of a configuration. */
+export function buildCapabilities(adapters = new Adapters()): BuildCapabilities {
+  return {
+    adapters: adapters.shipped,
+    openAdapter: (name, source) => adapters.open(name, source),
+    addressNeeded: BASE_URL_REQUIRED,
+    operations: new Set(OPERATIONS.keys()),
+    requests: new Set([
+      "images_generations",
+      "videos_generations",
+      "avatars_generations",
+      "dramas_generations",
+    ]),
+  };
+}

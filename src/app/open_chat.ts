@@ -1,4 +1,4 @@
-import { EVERY_ADAPTER } from "../../providers/own.ts";
+import type { Adapters } from "../../providers/adapters.ts";
 import type { ChatDeps } from "../workflows/chat/complete_chat.ts";
 import type { OpenFiles } from "../domain/files/open_files.ts";
 import { errorBody } from "../http/render_error.ts";
@@ -12,6 +12,7 @@ import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
 import { Upstreams } from "../upstream/upstreams.ts";
 
 interface Given {
+  adapters: Adapters;
   ledger: Ledger;
   files: Pick<OpenFiles, "keysFor">;
   imageHosts: PublicHosts;
@@ -34,11 +35,11 @@ export interface OpenChat extends Disposable {
 }
 
 export function openChat(
-  { ledger, files, imageHosts, metrics, log }: Given,
+  { adapters, ledger, files, imageHosts, metrics, log }: Given,
   { environment, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
-    adapters: EVERY_ADAPTER,
+    adapters,
     onAttempt({ provider, model, kind, error }) {
       metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
       // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.
@@ -53,7 +54,7 @@ export function openChat(
     upstreams,
     imageHosts,
     renderFailure: (apiError, requestId) => JSON.stringify(errorBody(apiError, requestId)),
-    onError: (message, fields) => log.error(message, fields),
+    log,
     timing: timing?.chat,
   };
   return { admission, upstreams, chat, http1, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { Adapters } from "../../providers/adapters.ts";
+import type { Simulator } from "../../providers/simulator/simulator.ts";
 import { ApiKeyCache } from "../domain/accounts/api_key_cache.ts";
 import { listenAddress, listensEverywhere } from "./listen_address.ts";
 import { findAdminToken } from "./admin_token.ts";
@@ -14,7 +16,7 @@ import { type AppDeps, buildApp } from "../http/app.ts";
 import { RequestHandler, type RequestHandlerDeps } from "../http/request_handler.ts";
 import { TaskWaits, type WaitLimits } from "../http/task_waits.ts";
 import { dramaTaskHandlers } from "../workflows/dramas/drama_task_handlers.ts";
-import { BUILD_CAPABILITIES } from "./build_capabilities.ts";
+import { buildCapabilities } from "./build_capabilities.ts";
 import { openChat } from "./open_chat.ts";
 import { openQueue } from "./open_queue.ts";
 import { openSite } from "./open_site.ts";
@@ -43,7 +45,7 @@ import { StorageProbe } from "../platform/database/storage_probe.ts";
 import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
-import { type Log, logAtLevel } from "../platform/telemetry/log.ts";
+import type { Log } from "../platform/telemetry/log.ts";
 import { type MetricFacts, type Metrics, openMetrics } from "../platform/telemetry/metrics.ts";
 import { openTaskMetrics } from "../platform/telemetry/task_metrics.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
@@ -62,6 +64,8 @@ export interface GatewayOptions extends Settings {
   timing?: GatewayTiming;
   /** Resolves the hosts of images that requests link to; the system does where it is left out. */
   resolve?: Resolve;
+  /** Answers as the adapter `simulator`; one of its own where it is left out. */
+  simulator?: Simulator;
   /** How many requests may wait for tasks at once. */
   taskWaits?: Partial<WaitLimits>;
 }
@@ -89,11 +93,12 @@ export interface Gateway extends AsyncDisposable {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log } = options;
   await using opened = new AsyncDisposableStack();
+  const adapters = new Adapters(options.simulator);
   const configStore = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
-    known: BUILD_CAPABILITIES,
-    log: (level, message, fields) => log[level](message, fields),
+    known: buildCapabilities(adapters),
+    log,
   });
   validateEnvironment(options, configStore.current);
   const metrics = openMetrics({
@@ -130,34 +135,33 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stop = () => stopping ??= stopServing(requestHandler, server, log);
   opened.defer(stop);
 
-  const logAt = logAtLevel(log);
   const { dataDir } = options;
   const { patiently, ...storage } = await openStorage(options);
   const { sql } = database = opened.use(storage.database);
   opened.use(watchTime(database, log, options.timing?.clock));
   const adminToken = await patiently(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
-  const home = findHostId(dataDir);
+  const hostId = findHostId(dataDir);
   cluster = opened.use(
     await joinCluster(database, {
-      declaration: () => configStore.current.version,
+      configVersion: () => configStore.current.version,
       currency: () => configStore.current.service.currency,
-      home,
+      hostId,
       queue: configStore.current.storage.queue,
-      log: (message, fields) => log.warn(message, fields),
+      log,
       patiently,
     }),
   );
   probe = new StorageProbe(database.sql, {
     row: database.kind === "embedded" ? "readiness" : cluster.nodeId,
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   });
   await patiently(() => configStore.guard(currencyGuard(sql, cluster.nodeId)));
   const apiKeys = opened.use(new ApiKeyCache(database.sql, cluster));
   const limiter = database.kind === "embedded" ? new RateLimiter() : opened.use(
     new SharedRateLimiter(database.sql, {
       nodes: () => cluster.peers.length + 1,
-      log: logAt,
+      log,
     }),
   );
   const onExceeded = watchExceeded({ database, cluster, metrics, log });
@@ -169,7 +173,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       log.warn("a hold is left to the sweeper", { request_id: id, error }),
     pending: {
       folder: options.onDeploy ? undefined : join(options.dataDir, "settlements"),
-      log: logAt,
+      log,
     },
   });
   opened.use(ledger.pending).replay();
@@ -177,7 +181,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     startSweepLoop(database.sql, {
       renew: ledger.renew,
       onExceeded,
-      log: logAt,
+      log,
     }),
   );
   const openOwnFiles = () =>
@@ -186,12 +190,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       dataDir,
       storage: () => configStore.current.storage,
       address: () => configStore.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
-      log: logAt,
+      log,
     });
   const files = opened.use(await patiently(openOwnFiles));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(
-    openChat({ ledger, files, imageHosts, metrics, log }, options),
+    openChat({ adapters, ledger, files, imageHosts, metrics, log }, options),
   );
   const tellPlans = (config: Config) => storePlans(sql, config.plans.values());
   await patiently(() => tellPlans(configStore.current));
@@ -205,7 +209,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     kind: configStore.current.storage.queue,
     database,
     cluster,
-    home,
+    home: hostId,
     onStep: (kind: string, ms: number, outcome: string) =>
       taskMetrics.steps.observe({ kind, outcome }, ms / 1000),
   };
@@ -217,7 +221,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ),
   );
   const configs = opened.use(
-    await ConfigVersions.open({ sql, configStore, log: logAt, timing: options.timing?.configs }),
+    await ConfigVersions.open({ sql, configStore, log, timing: options.timing?.configs }),
   );
   const { tasks, worker: steps } = openTasks({
     database,

@@ -5,6 +5,7 @@ import type { Queue } from "../platform/queue/queue.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { Log } from "../platform/telemetry/log.ts";
+import { sleep } from "../lib/timers.ts";
 
 interface Given {
   kind: "kv" | "postgres";
@@ -23,11 +24,7 @@ const LOOK_MS = 250;
 
 /** Opens the queue that the declaration asks for, or says why that cannot work here. */
 export async function openQueue(given: Given): Promise<Queue> {
-  const telling = {
-    onStep: given.onStep,
-    log: (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) =>
-      given.log[level](message, fields),
-  };
+  const { onStep, log } = given;
   if (given.kind === "postgres") {
     // Loaded only where it is used: it brings a second driver.
     const { GraphileQueue, migrateQueue } = await import("../platform/queue/graphile_queue.ts");
@@ -35,24 +32,27 @@ export async function openQueue(given: Given): Promise<Queue> {
     return new GraphileQueue({
       sql: given.database.sql,
       databaseUrl: given.databaseUrl!,
-      ...telling,
+      onStep,
+      log,
     });
   }
   await beAlone(given);
-  return await KvQueue.open({ path: join(given.dataDir, "queue.sqlite3"), ...telling });
+  return await KvQueue.open({ path: join(given.dataDir, "queue.sqlite3"), onStep, log });
 }
 
 /** A queue in a file wakes only who has the file: nodes elsewhere would live on the sweeper alone. */
 async function beAlone({ cluster, home, log }: Given): Promise<void> {
-  const others = () => cluster.peers.filter((peer) => peer.home !== home);
+  const others = () => cluster.peers.filter((peer) => peer.hostId !== home);
   for (let waitedMs = 0; others().length > 0; waitedMs += LOOK_MS) {
     if (waitedMs === 0) log.info("waiting for another node to end: storage.queue is kv");
     if (waitedMs >= PATIENCE_MS) {
       throw new SettingsError(
         "storage.queue is kv, a file of one machine, and another node runs on this database " +
-          `(${others()[0]!.home ?? "unknown"}). Declare storage.queue: postgres for several nodes.`,
+          `(${
+            others()[0]!.hostId ?? "unknown"
+          }). Declare storage.queue: postgres for several nodes.`,
       );
     }
-    await new Promise((resume) => setTimeout(resume, LOOK_MS));
+    await sleep(LOOK_MS);
   }
 }

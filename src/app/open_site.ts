@@ -47,5 +47,5 @@ export async function openSite(
 
 function openSessionFile({ log }: Given, dataDir: string): Promise<Deno.Kv> {
   const path = join(dataDir, "kv.sqlite");
-  return openKv(path, (message, fields) => log.warn(message, fields));
+  return openKv(path, log);
 }

@@ -21,16 +21,15 @@ export type WithStartupRetry = <T>(step: () => Promise<T>) => Promise<T>;
 export async function openStorage(
   given: Given,
 ): Promise<{ database: Database; patiently: WithStartupRetry }> {
-  const { databaseUrl, dataDir, databaseWaitSeconds: waitSeconds, onStuck } = given;
-  const log: OpenOptions["log"] = (message, fields) => given.log.info(message, fields);
+  const { databaseUrl, dataDir, databaseWaitSeconds: waitSeconds, onStuck, log } = given;
   await using opened = new AsyncDisposableStack();
   const open = () => openDatabase({ databaseUrl, dataDir, waitSeconds, log, onStuck });
   const database = opened.use(await inDataDir(dataDir, open));
   const waiting = { describe: database.describe, waitSeconds, log };
   const patiently: WithStartupRetry = (step) =>
     inDataDir(dataDir, () => waitForDatabase(waiting, step));
-  const { applied } = await patiently(() => migrate(database.sql));
-  if (applied.length > 0) log("database migrated", { applied });
+  const { applied, functions } = await patiently(() => migrate(database.sql));
+  if (applied.length + functions.length > 0) log.info("database migrated", { applied, functions });
   opened.move();
   return { database, patiently };
 }

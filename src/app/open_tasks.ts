@@ -45,7 +45,7 @@ const INPUT_MS_MAX = 30_000;
 /** Tasks: what accepts them, and the worker that does their steps. */
 export function openTasks(
   given: Given,
-  stories: ReadonlyMap<string, TaskHandler> = new Map(),
+  handlers: ReadonlyMap<string, TaskHandler> = new Map(),
 ): { tasks: TaskDeps; worker: JobHandler } {
   const { database, configStore, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
     given;
@@ -71,16 +71,21 @@ export function openTasks(
     ),
     watch: new TaskWatch({
       versions: (ids) => taskVersions(database.sql, ids),
-      rows: (ids) => tasksById(database.sql, ids),
+      rows: (ids) =>
+        tasksById(
+          database.sql,
+          ids,
+          (task_id, error) => log.error("stored task unreadable", { task_id, error }),
+        ),
     }),
     timing: { ...SUBMISSION_TIMING, ...given.timing },
     plan: (declaration) => configs.of(declaration),
     currentPlan: () => configStore.current,
     fetchInput: (url, signal) => fetchInput(outbound, configStore, url, signal),
     onEnd,
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   };
-  return { tasks, worker: taskWorker(tasks, stories) };
+  return { tasks, worker: taskWorker(tasks, handlers) };
 }
 
 /** A picture that a client named. What is refused here ends the task: nobody could use it. */

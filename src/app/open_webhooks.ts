@@ -11,8 +11,9 @@ import { openSecretBox } from "../domain/webhooks/secret_box.ts";
 import { deliveryWorker } from "../domain/webhooks/sender.ts";
 import { pruneWebhooks } from "../domain/webhooks/prune_webhooks.ts";
 import { countWebhooks, type Webhooks } from "../domain/webhooks/webhooks.ts";
+import { periodic } from "../lib/timers.ts";
 
-const TIDY_MS = 3_600_000;
+const PRUNE_MS = 3_600_000;
 
 interface Given {
   database: Database;
@@ -51,24 +52,24 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
       metrics.attempts.inc({ outcome });
       metrics.seconds.observe(latencyMs / 1000);
     },
-    log: (level, message, fields) => log[level](message, fields),
+    log,
   });
-  let tidying = Promise.resolve();
-  const timer = setInterval(() => {
+  const pruning = periodic(async () => {
     sender.forgetOld();
-    tidying = pruneWebhooks(sql).then(() => undefined, (error) => {
-      // While the database is away everybody says so already.
-      if (!isStorageDown(error)) log.error("cannot tidy the delivery log", { error });
-    });
-  }, TIDY_MS);
-  Deno.unrefTimer(timer);
+    await pruneWebhooks(sql);
+  }, {
+    intervalMs: PRUNE_MS,
+    onError(error) {
+      // A database outage is reported by the readiness probe.
+      if (!isStorageDown(error)) log.error("webhook delivery log pruning failed", { error });
+    },
+  });
   return {
     worker: sender,
     webhooks: { sql, secretBox, ring: (message) => queue.ring(message) },
     settled: (patienceMs) => sender.settled(patienceMs),
     async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await Promise.all([tidying, sender[Symbol.asyncDispose]()]);
+      await Promise.all([pruning[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);
     },
   };
 }

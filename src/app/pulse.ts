@@ -1,3 +1,5 @@
+import { periodic, rethrow } from "../lib/timers.ts";
+
 /**
  * Shared memory in which a thread shows that it is alive, and which requests it began last: what another
  * thread can still read when this one is stuck.
@@ -16,16 +18,14 @@ export function newPulseMemory(): SharedArrayBuffer {
 export class Pulse implements Disposable {
   readonly #counts: Int32Array;
   readonly #slots: Uint8Array;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #heartbeat: Disposable;
   #next = 0;
 
   constructor(memory: SharedArrayBuffer, beatMs = 250) {
     this.#counts = new Int32Array(memory, 0, 2);
     this.#slots = new Uint8Array(memory, HEAD_BYTES);
     const beat = () => Atomics.add(this.#counts, BEAT, 1);
-    this.#timer = setInterval(beat, beatMs);
-    // A sign of life is no reason to live.
-    Deno.unrefTimer(this.#timer as unknown as number);
+    this.#heartbeat = periodic(beat, { intervalMs: beatMs, onError: rethrow });
     beat();
   }
 
@@ -44,7 +44,7 @@ export class Pulse implements Disposable {
   };
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#heartbeat[Symbol.dispose]();
   }
 }
 

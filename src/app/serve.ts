@@ -1,6 +1,7 @@
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { Settings } from "./environment.ts";
 import type { Log } from "../platform/telemetry/log.ts";
+import { withTimeout } from "../lib/timers.ts";
 
 const DRAIN_MS = 20_000;
 
@@ -24,13 +25,7 @@ export async function stopServing(
   log: Log,
 ): Promise<void> {
   requestHandler.drain();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<"late">((resolve) =>
-    timer = setTimeout(() => resolve("late"), DRAIN_MS)
-  );
-  const ended = await Promise.race([server.shutdown().then(() => "done" as const), patience]);
-  clearTimeout(timer);
-  if (ended === "late") {
+  await withTimeout(server.shutdown(), DRAIN_MS, () => {
     log.warn("requests were still running at shutdown", { in_flight: requestHandler.inFlight });
-  }
+  });
 }

@@ -2,6 +2,7 @@
 import { PulseReader } from "./pulse.ts";
 import { openLog } from "../platform/telemetry/log.ts";
 import { endBlocked, type WatchdogOrder } from "./watchdog.ts";
+import { periodic, rethrow } from "../lib/timers.ts";
 
 const scope = self as unknown as {
   onmessage: ((event: MessageEvent<WatchdogOrder>) => void) | null;
@@ -10,7 +11,7 @@ const scope = self as unknown as {
 scope.onmessage = ({ data: { memory, blockedMs, lookMs, level, format } }) => {
   const log = openLog({ level, format });
   const reader = new PulseReader(memory);
-  setInterval(() => {
+  periodic(() => {
     const forMs = reader.look() * lookMs;
     if (forMs < blockedMs) return;
     // Another thread's stack cannot be read in Deno: the requests it began last are the trace there is.
@@ -20,5 +21,5 @@ scope.onmessage = ({ data: { memory, blockedMs, lookMs, level, format } }) => {
     });
     log.flush();
     endBlocked();
-  }, lookMs);
+  }, { intervalMs: lookMs, onError: rethrow, keepsProcessAlive: true });
 };

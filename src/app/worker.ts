@@ -7,6 +7,7 @@ import { type Gateway, openGateway } from "./open_gateway.ts";
 import type { CollectedMetrics } from "../platform/telemetry/merge_metrics.ts";
 import { Pulse } from "./pulse.ts";
 import { openLog } from "../platform/telemetry/log.ts";
+import { withTimeout } from "../lib/timers.ts";
 
 const scope = self as unknown as {
   name: string;
@@ -23,15 +24,7 @@ let hearing: PromiseWithResolvers<CollectedMetrics[]> | null = null;
 async function countAll(own: CollectedMetrics): Promise<readonly CollectedMetrics[]> {
   hearing ??= Promise.withResolvers();
   scope.postMessage({ kind: "count", count: own, ask: true });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<CollectedMetrics[]>((resolve) =>
-    timer = setTimeout(() => resolve([own]), CREW_MS)
-  );
-  try {
-    return await Promise.race([hearing.promise, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await withTimeout(hearing.promise, CREW_MS, () => [own]);
 }
 
 async function tell(): Promise<void> {

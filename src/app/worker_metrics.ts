@@ -1,3 +1,5 @@
+import { withTimeout } from "../lib/timers.ts";
+
 /** A thread that was asked may be busy; then what it said last must do. */
 const PATIENCE_MS = 1_000;
 
@@ -56,12 +58,11 @@ export class WorkerMetrics<Thread> {
       }
       answers.push(asked.answer.promise);
     }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) =>
-      timer = setTimeout(resolve, this.options.patienceMs ?? PATIENCE_MS)
+    await withTimeout(
+      Promise.all(answers),
+      this.options.patienceMs ?? PATIENCE_MS,
+      () => undefined,
     );
-    await Promise.race([Promise.all(answers), patience]);
-    clearTimeout(timer);
     const said = [...this.#asked.values()].flatMap(({ said }) => said === undefined ? [] : [said]);
     return [...await this.#former, ...said];
   }

@@ -1,5 +1,7 @@
 import { WorkerMetrics } from "./worker_metrics.ts";
 import { newPulseMemory, PulseReader } from "./pulse.ts";
+import { periodic, rethrow, withTimeout } from "../lib/timers.ts";
+import type { Log } from "../platform/telemetry/log.ts";
 
 /** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
 export type WorkerCommand =
@@ -19,7 +21,7 @@ export interface WorkerPoolOptions {
   size: number;
   /** A thread that takes orders and reports. */
   hire(name: string): Worker;
-  log(level: "info" | "error", message: string, fields?: Record<string, unknown>): void;
+  log: Pick<Log, "info" | "error">;
   /** Adds up the counts of threads that are gone. */
   keepCounts(counts: readonly unknown[]): Promise<unknown>;
   /** Pause before a lost thread is replaced; it doubles while they keep failing. */
@@ -38,7 +40,7 @@ const STOP_MS = 25_000;
 
 /** A thread could not start; the message is for the operator. */
 export class WorkerPoolError extends Error {
-  override readonly name = "CrewError";
+  override readonly name = "WorkerPoolError";
 }
 
 interface Member {
@@ -64,7 +66,7 @@ export class WorkerPool implements AsyncDisposable {
     this.#counts = new WorkerMetrics({ keep: options.keepCounts });
   }
 
-  /** Resolves when everybody serves; rejects with `CrewError` when one cannot start. */
+  /** Resolves when everybody serves; rejects with `WorkerPoolError` when one cannot start. */
   static async start(options: WorkerPoolOptions): Promise<WorkerPool> {
     const pool = new WorkerPool(options);
     try {
@@ -105,21 +107,21 @@ export class WorkerPool implements AsyncDisposable {
     this.#members.add(member);
     const pulse = newPulseMemory();
     const watching = this.#watch(pulse, (fields) => {
-      clearInterval(watching);
+      watching?.[Symbol.dispose]();
       // Deno cannot end a blocked thread: its listener would go on taking a share of the connections.
       this.#members.delete(member);
-      this.options.log("error", "thread blocked, process ends", { thread: name, ...fields });
+      this.options.log.error("thread blocked, process ends", { thread: name, ...fields });
       this.#blocked.resolve(name);
     });
     const lose = (reason: string) => {
       if (!this.#members.delete(member)) return;
-      clearInterval(watching);
+      watching?.[Symbol.dispose]();
       this.#counts.remove(thread);
       thread.terminate();
       ended.resolve();
       if (!isReady) return ready.reject(new WorkerPoolError(reason));
       if (this.#isStopping) return;
-      this.options.log("error", "a thread failed and is replaced", { thread: name, reason });
+      this.options.log.error("a thread failed and is replaced", { thread: name, reason });
       const isSettled = performance.now() - startedAt > SETTLED_MS;
       this.#replace(number, isSettled ? this.options.pauseMs ?? 1_000 : pauseMs);
     };
@@ -149,15 +151,15 @@ export class WorkerPool implements AsyncDisposable {
   #watch(
     memory: SharedArrayBuffer,
     onBlocked: (fields: Record<string, unknown>) => void,
-  ): ReturnType<typeof setInterval> | undefined {
+  ): Disposable | undefined {
     const { blockedMs = 0, lookMs = 1_000 } = this.options;
     if (blockedMs === 0) return undefined;
     const reader = new PulseReader(memory);
-    return setInterval(() => {
+    return periodic(() => {
       const forMs = reader.look() * lookMs;
       if (forMs < blockedMs) return;
       onBlocked({ blocked_ms: forMs, last_requests: reader.lastRequests() });
-    }, lookMs);
+    }, { intervalMs: lookMs, onError: rethrow, keepsProcessAlive: true });
   }
 
   async #tellAll(asker: Worker): Promise<void> {
@@ -175,7 +177,7 @@ export class WorkerPool implements AsyncDisposable {
       const nextMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
       this.#hire(number, nextMs).catch((error) => {
         if (this.#isStopping) return;
-        this.options.log("error", "a thread cannot start", { reason: (error as Error).message });
+        this.options.log.error("a thread cannot start", { reason: (error as Error).message });
         this.#replace(number, nextMs);
       });
     }, pauseMs);
@@ -192,10 +194,8 @@ export class WorkerPool implements AsyncDisposable {
     for (const pause of this.#pauses) clearTimeout(pause);
     const members = [...this.#members];
     for (const { thread } of members) thread.postMessage({ kind: "stop" } satisfies WorkerCommand);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, STOP_MS));
-    await Promise.race([Promise.all(members.map(({ ended }) => ended)), patience]);
-    clearTimeout(timer);
+    const ended = Promise.all(members.map(({ ended }) => ended));
+    await withTimeout(ended, STOP_MS, () => undefined);
     for (const { thread } of members) thread.terminate();
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { until } from "../../test/helpers/chat_gateway.ts";
 import { WorkerPool, WorkerPoolError } from "./worker_pool.ts";
+import { recordLog } from "../../test/helpers/logs.ts";
 
 const TOY = new URL("../../test/helpers/toy_thread.ts", import.meta.url);
 
@@ -13,7 +14,7 @@ const startCrew = (size: number, prefix = "") => {
     crew: WorkerPool.start({
       size,
       hire: (name) => (hired++, new Worker(TOY, { type: "module", name: prefix + name })),
-      log: (_level, message) => void logged.push(message),
+      log: recordLog((_level, message) => void logged.push(message)),
       keepCounts: (counts) => Promise.resolve(`gone: ${counts.join()}`),
       pauseMs: 10,
     }),

@@ -3,7 +3,7 @@ import { ConfigError, renderFaults } from "../platform/config/faults.ts";
 import { readConfigText } from "../platform/config/config_store.ts";
 import type { ConfigFault } from "../platform/config/faults.ts";
 import type { Config } from "../platform/config/config.ts";
-import { BUILD_CAPABILITIES } from "../app/build_capabilities.ts";
+import { buildCapabilities } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Reads and compiles a declaration as the gateway would. */
@@ -18,7 +18,7 @@ export async function compileFile(terminal: Terminal, file: string) {
       file,
       source,
       environment,
-      known: BUILD_CAPABILITIES,
+      known: buildCapabilities(),
       now: Date.now(),
     }));
   } catch (error) {

@@ -13,7 +13,7 @@ import { reload } from "./reload.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
-const COMMANDS: readonly [name: string, command: Command][] = [
+export const COMMANDS: readonly [name: string, command: Command][] = [
   ["check", runCheck],
   ["plan", runPlan],
   ["reload", reload],

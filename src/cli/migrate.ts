@@ -11,19 +11,22 @@ export const runMigrate: Command = {
       databaseUrl,
       dataDir,
       waitSeconds,
-      log: (message) => console.error(message),
+      log: { info: (message) => console.error(message) },
     });
-    const { applied } = await applyMigrations(database.sql);
+    const { applied, functions } = await applyMigrations(database.sql);
     // Also where the queue is a file: then the day it moves to Postgres needs no rights to make tables.
     if (databaseUrl !== undefined) {
       const { migrateQueue } = await import("../platform/queue/graphile_queue.ts");
       await migrateQueue(database.sql, databaseUrl);
     }
     terminal.print(
-      { database: database.describe, applied },
-      applied.length === 0
+      { database: database.describe, applied, functions },
+      applied.length + functions.length === 0
         ? `${database.describe} is up to date.`
-        : `${database.describe}: applied ${applied.join(", ")}.`,
+        : `${database.describe}: applied ${
+          applied.length === 0 ? "no migration" : applied.join(", ")
+        }; ` +
+          `${functions.length} functions replaced.`,
     );
     return 0;
   },

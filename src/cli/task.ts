@@ -37,7 +37,7 @@ export const taskList: Command = {
       task.type,
       task.model,
       `${task.status} ${task.progress} %`,
-      task.parent === null ? "" : `${task.part} of ${task.parent}`,
+      task.parent === null ? "" : `${task.subtask} of ${task.parent}`,
       task.dead_at !== null ? "dead" : task.failures > 0 ? `failed ${task.failures} times` : "",
       String(task.created_at),
     ]);

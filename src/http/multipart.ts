@@ -2,6 +2,7 @@ import { ApiError } from "../lib/api_error.ts";
 import { readDisposition, readParameters } from "./form_disposition.ts";
 import { pauseBetweenPieces, PieceCounter } from "../domain/limits/body_pieces.ts";
 import { type BodyPace, isTooSlow, PACE, tooSlow } from "../domain/limits/paced_reads.ts";
+import { withTimeout } from "../lib/timers.ts";
 
 /** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
 export interface FormPart {
@@ -167,17 +168,14 @@ class Window {
   }
 
   async #patiently<T>(reading: Promise<T>): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(tooSlow()), this.options.pace.graceMs);
-    });
     const since = performance.now();
     try {
-      return await Promise.race([reading, silence]);
+      return await withTimeout(reading, this.options.pace.graceMs, () => {
+        throw tooSlow();
+      });
     } catch (error) {
       throw error instanceof ApiError ? error : broken(error);
     } finally {
-      clearTimeout(timer);
       this.#waitedMs += performance.now() - since;
     }
   }

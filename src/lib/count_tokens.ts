@@ -1,3 +1,5 @@
+import { sleep } from "./timers.ts";
+
 /** Up to here every character is counted; of longer texts, samples of this length together. */
 const COUNTED_MAX = 32 * 1024;
 const SAMPLES = 64;
@@ -26,7 +28,7 @@ export async function countTokens(text: string): Promise<number> {
       untilPause -= end - at;
       if (untilPause <= 0) {
         untilPause = PAUSE_CHARACTERS;
-        await new Promise((resume) => setTimeout(resume));
+        await sleep(0);
       }
       at = end;
     }

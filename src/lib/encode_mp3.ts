@@ -1,4 +1,5 @@
 import type { WasmMediaEncoder } from "wasm-media-encoders";
+import { sleep } from "./timers.ts";
 
 export interface PcmAudio {
   /** Samples of all channels in turn. */
@@ -37,7 +38,7 @@ async function encode(
     );
     // What it returns is its own memory, and is overwritten by the next call.
     pieces.push(lame.encode(planes as [Float32Array]).slice());
-    await new Promise((go) => setTimeout(go));
+    await sleep(0);
   }
   pieces.push(lame.finalize().slice());
   return await new Blob(pieces).bytes();

@@ -31,7 +31,7 @@ export interface PoolJob<Input> {
 
 /** The job did not end: no room, no time, or its worker failed. What the job itself throws arrives as it is. */
 export class ProcessPoolError extends Error {
-  override readonly name = "WorkerPoolError";
+  override readonly name = "ProcessPoolError";
 
   constructor(
     /** `late`: it ran, and was ended. `unavailable`: there are no workers here. */

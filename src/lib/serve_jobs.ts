@@ -15,7 +15,7 @@ export type FromJobProcess =
 export type JobRequest = (value: unknown) => Promise<unknown>;
 
 /**
- * The worker's half of a `WorkerPool`: does one job after another, for as long as the pool lets it live. It
+ * The worker's half of a `ProcessPool`: does one job after another, for as long as the pool lets it live. It
  * ends when the gateway does, whose end closes its input.
  */
 export async function serveJobs<Input, Output>(

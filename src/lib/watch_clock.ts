@@ -1,3 +1,5 @@
+import { periodic, rethrow } from "./timers.ts";
+
 export interface ClockWatchOptions {
   /** The system clock was moved by so many milliseconds against the monotonic one; back where negative. */
   onMoved(ms: number): void;
@@ -16,12 +18,10 @@ export function watchClock(options: ClockWatchOptions): Disposable {
   const { onMoved, everyMs = EVERY_MS, toleranceMs = TOLERANCE_MS } = options;
   const { wall = () => Date.now(), steady = () => performance.now() } = options;
   let offset = wall() - steady();
-  const timer = setInterval(() => {
+  return periodic(() => {
     const moved = wall() - steady() - offset;
     if (Math.abs(moved) < toleranceMs) return;
     offset += moved;
     onMoved(Math.round(moved));
-  }, everyMs);
-  Deno.unrefTimer(timer as unknown as number);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  }, { intervalMs: everyMs, onError: rethrow });
 }

@@ -1,3 +1,4 @@
+import { sleep } from "../lib/timers.ts";
 import type { PasswordCaller } from "../domain/accounts/fair_queue.ts";
 import { knownDevice } from "../domain/accounts/known_devices.ts";
 import { readCookie } from "./cookies.ts";
@@ -55,6 +56,6 @@ export async function countSignInAttempt(
   ]);
   await throttle.press(target, PRESSURE);
   const waitMs = Math.min(DELAY_MAX_MS, (pressure - DELAY_FROM) * DELAY_STEP_MS);
-  if (waitMs > 0) await new Promise((resume) => setTimeout(resume, waitMs));
+  if (waitMs > 0) await sleep(waitMs);
   return { caller: { client: address }, succeeded: () => throttle.forget(tried) };
 }

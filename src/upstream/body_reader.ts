@@ -1,3 +1,4 @@
+import { concatBytes } from "../lib/bytes.ts";
 import { UpstreamFailure } from "./failure.ts";
 
 const BUFFER_BYTES = 16_384;
@@ -39,17 +40,7 @@ export async function readText(body: BodyReader, max: number): Promise<string> {
     // Copied: the place it stands in is about to be read into again.
     pieces.push(piece.slice());
   }
-  return decoder.decode(pieces.length === 1 ? pieces[0] : join(pieces, size));
-}
-
-function join(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return decoder.decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
 }
 
 class BufferReader implements BodyReader {

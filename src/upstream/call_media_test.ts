@@ -199,7 +199,7 @@ Deno.test(
 
     const guarded = {
       ...assignment,
-      plan: { ...assignment.config, outbound: { allowPrivate: false } },
+      config: { ...assignment.config, outbound: { allowPrivate: false } },
     };
     await failureOf(calls.fetchOutput(guarded, output, never));
     assert.equal(elsewhere.seen.length, 1);

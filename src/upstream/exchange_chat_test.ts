@@ -5,6 +5,7 @@ import { type Adapter, NotSent, type UpstreamRequest } from "./adapter.ts";
 import { readText } from "./body_reader.ts";
 import { exchangeChat } from "./exchange_chat.ts";
 import { Http1Client } from "./http1/client.ts";
+import { sleep } from "../lib/timers.ts";
 
 const adapter: Adapter = { types: ["chat"], baseUrl: null };
 const test = (name: string, fn: () => Promise<void>) =>
@@ -83,7 +84,7 @@ test("a chat goes once to an upstream that accepts it and closes, whoever carrie
     assert.equal(await readText((await ask()).body, 100), "ok");
     await assert.rejects(ask());
     // What is sent again is sent within milliseconds.
-    await new Promise((resume) => setTimeout(resume, 100));
+    await sleep(100);
     assert.equal(upstream.received, 3);
   }
 });

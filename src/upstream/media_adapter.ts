@@ -1,3 +1,4 @@
+import type { Awaitable } from "../lib/awaitable.ts";
 import type { UpstreamFault, UpstreamTarget } from "./adapter.ts";
 
 /** Types of model whose answer is a file. */
@@ -81,8 +82,6 @@ export type Submitted =
   /** Done at once; there is nothing to poll. */
   | { readonly id: null; readonly seen: JobStatus };
 
-type Soon<T> = T | Promise<T>;
-
 /**
  * Jobs of one type, whose answer is a file. Plain data in, plain data out, like every adapter; functions
  * may be async because an expression of a declared provider is, never because they wait for anything.
@@ -96,36 +95,36 @@ export interface MediaAdapter {
    * Requests that must come before the submission (an upload, say); their replies are handed to `submit`.
    * Repeating them must cost nothing.
    */
-  prepare?(job: MediaJob, target: UpstreamTarget): Soon<readonly MediaRequest[]>;
+  prepare?(job: MediaJob, target: UpstreamTarget): Awaitable<readonly MediaRequest[]>;
   /** Throws a `Refusal` for what this provider cannot do; another upstream of the model might. */
   submit(
     job: MediaJob,
     target: UpstreamTarget,
     prepared: readonly MediaReply[],
-  ): Soon<MediaRequest>;
-  readSubmitted(reply: MediaReply, job: MediaJob, target: UpstreamTarget): Soon<Submitted>;
+  ): Awaitable<MediaRequest>;
+  readSubmitted(reply: MediaReply, job: MediaJob, target: UpstreamTarget): Awaitable<Submitted>;
   /** Absent where every submission is done at once. */
-  poll?(id: string, target: UpstreamTarget): Soon<MediaRequest>;
+  poll?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
   readPolled?(
     reply: MediaReply,
     target: UpstreamTarget,
     id: string,
-  ): Soon<JobStatus | { readonly state: "result" }>;
+  ): Awaitable<JobStatus | { readonly state: "result" }>;
   /** Where the outputs lie at another address than the state; asked when `readPolled` says `result`. */
-  result?(id: string, target: UpstreamTarget): Soon<MediaRequest>;
-  readResult?(reply: MediaReply, target: UpstreamTarget, id: string): Soon<JobStatus>;
+  result?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
+  readResult?(reply: MediaReply, target: UpstreamTarget, id: string): Awaitable<JobStatus>;
   /**
    * Whether this status tells of the job, not of a failed call: of a look or a result, that it came to
    * nothing; of `find`, that nobody has it.
    */
   isFinal?(step: "poll" | "result" | "find", status: number): boolean;
-  cancel?(id: string, target: UpstreamTarget): Soon<MediaRequest>;
+  cancel?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
   /** Null: the answer says nothing of what became of it; polling will. */
-  readCancelled?(reply: MediaReply): Soon<JobStatus | null>;
+  readCancelled?(reply: MediaReply): Awaitable<JobStatus | null>;
   /** Looks for a submission by our reference; absent where the provider cannot. */
-  find?(reference: string, target: UpstreamTarget): Soon<MediaRequest>;
+  find?(reference: string, target: UpstreamTarget): Awaitable<MediaRequest>;
   /** The provider's id, or null: it never got it. Throws where the answer does not say. */
-  readFound?(reply: MediaReply, reference: string): Soon<string | null>;
+  readFound?(reply: MediaReply, reference: string): Awaitable<string | null>;
   /** What identifies us, for outputs `withKey`. */
   keyHeaders?(target: UpstreamTarget): Record<string, string>;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
@@ -139,5 +138,5 @@ export interface MediaAdapter {
    * Reads a provider's call to us. It is only ever taken as a bell: the id it names is then polled, so a
    * forged one costs a poll and changes nothing.
    */
-  readCallback?(body: unknown): Soon<string | null>;
+  readCallback?(body: unknown): Awaitable<string | null>;
 }

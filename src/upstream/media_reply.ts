@@ -1,3 +1,4 @@
+import { concatBytes } from "../lib/bytes.ts";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { type BodyReader, NO_BODY, openBody } from "./body_reader.ts";
@@ -57,11 +58,5 @@ async function readBytes(body: BodyReader, max: number): Promise<Uint8Array<Arra
     // Copied: the place it stands in is about to be read into again.
     pieces.push(piece.slice());
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return concatBytes(pieces);
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { compileConfig } from "../../src/platform/config/compile.ts";
-import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
+import { buildCapabilities } from "../../src/app/build_capabilities.ts";
 import { generator, median, printTable, requestsPerSecond, takeTurns } from "./load.ts";
 import { declarationOf, makeAccount, openGround, startGateway } from "./servers.ts";
 
@@ -16,7 +16,7 @@ export async function run(): Promise<void> {
         file: "bench.yaml",
         source,
         environment: {},
-        known: BUILD_CAPABILITIES,
+        known: buildCapabilities(),
         now: Date.now(),
       });
       if (config?.models.size !== models) throw new Error("the declaration did not compile");

@@ -6,6 +6,7 @@ import { Visitor } from "../helpers/visitor.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { median, printTable } from "./load.ts";
 import { openGround, startGateway } from "./servers.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const GOAL = 3;
 const TURNS = 7;
@@ -20,7 +21,7 @@ export async function run(args: string[] = []): Promise<void> {
   await using database = await openDatabase({
     databaseUrl: ground.databaseUrl,
     dataDir: "",
-    log() {},
+    log: noLog,
   });
   const { sql } = database;
   const seededAt = performance.now();
@@ -30,7 +31,7 @@ export async function run(args: string[] = []): Promise<void> {
     const email = `reader${calls}@example.org`;
     await visitor.register(email);
     await sql`
-      insert into hold (id, account_id, request_id, model, state, scale, amount, units, legs, held, taken,
+      insert into hold (id, account_id, request_id, model, state, scale, amount, units, allocations, held, taken,
                         shortfall, price, usage, created_at, expires_at, resolved_at, upstream, cost)
       select 'req_' || ${email} || n, p.account_id, 'req_' || n, 'model-' || n % 12, 'settled', 6, 0.01, 0,
              array['cash:' || p.account_id], array[0.01], array[0.003456], 0,
@@ -45,7 +46,7 @@ export async function run(args: string[] = []): Promise<void> {
   }
   await sql`vacuum analyze hold`;
   // The past has changed, which it never does elsewhere: begin again.
-  await sql`with gone as (delete from usage_day) update usage_mark set through = '-infinity'`;
+  await sql`with gone as (delete from usage_day) update usage_watermark set through = '-infinity'`;
   for (let more = true; more;) {
     [{ more }] = await sql<[{ more: boolean }]>`select usage_roll_up(50000) as more`;
   }

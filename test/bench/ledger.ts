@@ -16,6 +16,7 @@ import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { median, printTable } from "./load.ts";
 import { naivePair } from "./naive_ledger.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const CALLERS = 64;
 const ROUNDS = 5;
@@ -143,12 +144,17 @@ async function openGround(
   name: string,
 ): Promise<Ground> {
   const url = new URL(server);
-  const maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log() {} });
+  const maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log: noLog });
   await maintenance.sql.unsafe(`create database ${name}`);
   await maintenance[Symbol.asyncDispose]();
   url.pathname = name;
   const database = parts.use(
-    await openDatabase({ databaseUrl: url.href, dataDir: "", log() {}, connections: CONNECTIONS }),
+    await openDatabase({
+      databaseUrl: url.href,
+      dataDir: "",
+      log: noLog,
+      connections: CONNECTIONS,
+    }),
   );
   await migrate(database.sql);
   const ledger = openLedger({

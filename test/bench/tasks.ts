@@ -15,6 +15,7 @@ import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { TASK_RULES } from "../../src/workflows/tasks/verify_tasks.ts";
 import { openLog } from "../../src/platform/telemetry/log.ts";
 import { median, printTable } from "./load.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const CLIENTS = 32;
 /** Enough to see the hundredth; few enough at once that the machine itself does not queue. */
@@ -200,14 +201,14 @@ export async function openGround(server: string, name: string): Promise<Ground> 
 
 async function createDatabase(server: string, name: string): Promise<void> {
   const { openDatabase } = await import("../../src/platform/database/postgres.ts");
-  await using maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log() {} });
+  await using maintenance = await openDatabase({ databaseUrl: server, dataDir: "", log: noLog });
   await maintenance.sql.unsafe(`create database ${name}`);
 }
 
 /** Old tasks of other accounts, and of this one some that wait for a later hour. */
 async function seed(sql: Sql, account: string): Promise<void> {
   await sql.unsafe(`
-    insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, legs, held,
+    insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, allocations, held,
                       taken, shortfall, price, created_at, expires_at, resolved_at)
     select 'req_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'picture',
            'image', case when n < 100000 then 'released' else 'open' end, 6, 0, 1, '{}', '{}',
@@ -215,7 +216,7 @@ async function seed(sql: Sql, account: string): Promise<void> {
            '{"book":"default","unit":"image","model":"picture","price":"0.04","billing_type":"per_call","effective_at":"2026-01-01T00:00:00.000Z"}',
            now() - interval '1 day', now() + interval '1 year', case when n < 100000 then now() end
       from generate_series(0, 109999) n;
-    insert into task (id, account_id, request_id, type, model, status, job, declaration, created_at,
+    insert into task (id, account_id, request_id, type, model, status, job, config_version, created_at,
                       deadline_at, deadline_seconds, completed_at, wake_at)
     select 'task_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'image',
            'picture', case when n < 100000 then 'failed' else 'queued' end,
@@ -223,7 +224,7 @@ async function seed(sql: Sql, account: string): Promise<void> {
            now() - interval '1 day', now() + interval '1 day', 1800,
            case when n < 100000 then now() end, case when n >= 100000 then now() + interval '12 hours' end
       from generate_series(0, 109999) n;
-    insert into task_load (account_id, living) values ('${account}', 10000);`);
+    insert into task_load (account_id, active) values ('${account}', 10000);`);
   await sql`vacuum analyze`;
   await sql`checkpoint`;
 }

@@ -14,6 +14,7 @@ import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";
 import { deliveryWorker } from "../../src/domain/webhooks/sender.ts";
 import { newWebhookSecret, signedHeaders } from "../../src/domain/webhooks/sign.ts";
 import { printTable, takeTurns } from "./load.ts";
+import { noLog, recordLog } from "../helpers/logs.ts";
 
 /** A lane sends 16 at once, so this many receivers make the concurrency. */
 const LANES = 4;
@@ -29,7 +30,7 @@ const DATA = JSON.stringify({
 export async function run(args: string[] = []): Promise<void> {
   const events = Number(args.find((arg) => arg.startsWith("--events="))?.split("=")[1] ?? 3000);
   await using server = await startPostgres({ settings: DURABLE });
-  await using database = await openDatabase({ databaseUrl: server.url, dataDir: "", log() {} });
+  await using database = await openDatabase({ databaseUrl: server.url, dataDir: "", log: noLog });
   await migrate(database.sql);
   const receiver = await startReceiver();
   try {
@@ -73,7 +74,7 @@ async function sendOurs(
       select id, owner, 'task_' || id, 'task.succeeded', ${DATA}
         from unnest(${ids}::text[], ${owners}::text[]) as e (id, owner)
       returning id, account_id)
-    insert into webhook_delivery (id, event_id, account_id, url, lane, wake_at)
+    insert into webhook_delivery (id, event_id, account_id, url, destination, wake_at)
     select 'dlv_' || substr(id, 5) || '01', id, account_id, ${url}, account_id || '/' || ${host}::text,
            now()
       from made`;
@@ -95,7 +96,7 @@ async function sendOurs(
       if (outcome !== "delivered") throw new Error(`an event was not taken: ${outcome}`);
       if (++sent === events) allSent.resolve();
     },
-    log: (_level, message, fields) => console.error(message, fields),
+    log: recordLog((_level, message, fields) => console.error(message, fields)),
   });
   const startedAt = performance.now();
   const waiting = ids.map((id) => `dlv_${id.slice(4)}01`);

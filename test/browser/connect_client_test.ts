@@ -54,7 +54,7 @@ for (const decision of ["Allow", "Deny"] as const) {
     const { code, said, output } = await client.end();
     if (decision === "Deny") {
       assert.equal(code, 1);
-      assert.match(said, /refused in the browser/);
+      assert.match(said, /denied in the browser/);
       assert.equal(output, "");
       // A window that was sent to the program is led on to an address without the answer in it.
       await page.waitForURL(/\/done$/);

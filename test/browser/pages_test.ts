@@ -10,9 +10,14 @@ const OPEN = [
   "/sign-in",
   "/register",
   "/docs",
+  "/docs/chat",
   "/docs/tasks",
+  "/docs/dramas",
+  "/docs/files",
   "/docs/webhooks",
+  "/docs/billing",
   "/docs/errors",
+  "/docs/sdks",
   "/docs/browser-authorization",
   "/docs/reference",
   "/docs/operator",
@@ -99,14 +104,14 @@ browserTest("the docs show this gateway's own address and models, and copy", asy
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   await page.goto(`${gateway.address}/docs`);
-  const box = page.locator(".code-box").filter({ has: page.locator("#quick-models") });
+  const box = page.locator(".code-box").filter({ has: page.locator("#sample-2") });
   await box.getByRole("button", { name: "Copy" }).click();
   await box.getByText("Copied").waitFor();
   // deno-lint-ignore no-explicit-any
   const copied = await page.evaluate(() => (globalThis as any).navigator.clipboard.readText());
   assert.equal(
     copied,
-    `curl ${gateway.address}/v1/models \\\n  -H "Authorization: Bearer $TOLLGATE_API_KEY"`,
+    `curl ${gateway.address}/v1/models \\\n  -H "Authorization: Bearer $TESTGATE_API_KEY"`,
   );
   await page.goto(`${gateway.address}/docs/reference`);
   const document = await (await gateway.fetch("/openapi.json")).json();

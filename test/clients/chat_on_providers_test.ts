@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../providers/registry.ts";
+import { openAdapters } from "../../providers/registry.ts";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { LIVING_KEY, serveProvider, WIRES } from "../helpers/living_provider.ts";
 import { openaiPackage, vercelSdk } from "./chat_suite.ts";
@@ -24,7 +24,7 @@ prices:
 `;
 
 Deno.test("every adapter that can chat has a service to be tried on", () => {
-  const chatting = [...ADAPTERS].filter(([, adapter]) => adapter.types.includes("chat"));
+  const chatting = [...openAdapters()].filter(([, adapter]) => adapter.types.includes("chat"));
   assert.deepEqual(
     chatting.map(([name]) => name).filter((name) => name !== "simulator").sort(),
     Object.keys(WIRES).sort(),

@@ -3,6 +3,7 @@ import { startPostgres } from "../../scripts/postgres.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
+import { noLog } from "../helpers/logs.ts";
 
 Deno.test("503 while the database is away, and full service by itself when it is back", async () => {
   await using postgres = {
@@ -13,13 +14,13 @@ Deno.test("503 while the database is away, and full service by itself when it is
   };
   const dataDir = await Deno.makeTempDir();
   {
-    await using database = await openDatabase({ databaseUrl: postgres.url, dataDir, log() {} });
+    await using database = await openDatabase({ databaseUrl: postgres.url, dataDir, log: noLog });
     await migrate(database.sql);
   }
   const store = {
     databaseUrl: postgres.url,
     dataDir,
-    open: () => openDatabase({ databaseUrl: postgres.url, dataDir, log() {} }),
+    open: () => openDatabase({ databaseUrl: postgres.url, dataDir, log: noLog }),
     [Symbol.asyncDispose]: () => Deno.remove(dataDir, { recursive: true }),
   };
   await using _store = store;

@@ -28,7 +28,7 @@ Deno.test(
   ON_SERVER,
   async () => {
     await using store = await freshDatabase();
-    await using simulator = serveSimulator({ orders: "seconds=1 directives=off" });
+    await using simulator = serveSimulator({ defaults: "seconds=1 directives=off" });
     const config = join(store.dataDir, "gateway.yaml");
     await Deno.writeTextFile(
       config,

@@ -7,6 +7,7 @@ import { filesIn } from "../helpers/file_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";
 import { openTaskEngine } from "../helpers/task_engine.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -53,7 +54,7 @@ Deno.test(
       dataDir: store.dataDir,
       storage: () => ({ files: "local", s3: null }) as never,
       address: () => "",
-      log() {},
+      log: noLog,
     });
     assert.equal(await files.clean(), 1);
     const left = await sql<{ id: string }[]>`select id from file where task_id = ${id}`;
@@ -120,7 +121,7 @@ Deno.test(
         await kv.set(["undelivered", "task", "task_x"], { kind: "task", id: "task_x" });
       }
       {
-        await using _ = await KvQueue.open({ path, log() {} });
+        await using _ = await KvQueue.open({ path, log: noLog });
       }
       assert.equal(await left(), 0);
     } finally {
@@ -136,7 +137,7 @@ Deno.test(
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
     const { id } = await engine.submit({ model: "picture" });
-    for (const phase of ["submit", "submitting", "accepted", "copying", "chained"]) {
+    for (const phase of ["submit", "submitting", "accepted", "copying", "pipeline"]) {
       await sql`
       update task set phase = ${phase}, upstream_id = 'u', wake_at = now() - interval '1 second',
                       lease_until = now() - interval '1 second' where id = ${id}`;

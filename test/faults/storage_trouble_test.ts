@@ -6,6 +6,7 @@ import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 import { smallDisk } from "../helpers/small_disk.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
 
@@ -98,7 +99,7 @@ Deno.test(
     if (disk === null) return;
     await using server = await startPostgres({ dir: disk.path });
     const dataDir = await Deno.makeTempDir({ prefix: "tollgate-test-" });
-    const open = () => openDatabase({ databaseUrl: server.url, dataDir, log() {} });
+    const open = () => openDatabase({ databaseUrl: server.url, dataDir, log: noLog });
     {
       await using database = await open();
       await migrate(database.sql);

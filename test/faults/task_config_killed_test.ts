@@ -128,7 +128,7 @@ Deno.test(
   STRICT,
   async () => {
     await using store = await freshDatabase();
-    await using simulator = serveSimulator({ orders: "seconds=1 directives=off" });
+    await using simulator = serveSimulator({ defaults: "seconds=1 directives=off" });
     const before = DRAMAS.replace(
       '{ x-simulate: "seconds=0" }',
       `{ x-simulate: "seconds=1" }\n    base_url: ${simulator.baseUrl}`,

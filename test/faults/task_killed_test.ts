@@ -145,7 +145,9 @@ Deno.test(
     assert.equal(retried.status, 202);
     assert.equal(retried.headers.get("idempotent-replayed"), null);
     await gateway.ended(locked.key, (await retried.json()).id);
-    const [left] = await sql<[{ frozen: string }]>`select sum(frozen) as frozen from pot`;
+    const [left] = await sql<
+      [{ frozen: string }]
+    >`select sum(frozen) as frozen from balance_bucket`;
     assert.equal(Number(left.frozen), 0);
     await gateway.verify();
   },

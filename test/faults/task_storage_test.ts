@@ -7,6 +7,7 @@ import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
+import { noLog } from "../helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const IMAGES = "/v1/images/generations";
@@ -50,13 +51,13 @@ Deno.test("Postgres goes away and comes back while tasks run: each ends once", S
   };
   const dataDir = await Deno.makeTempDir();
   {
-    await using database = await openDatabase({ databaseUrl: postgres.url, dataDir, log() {} });
+    await using database = await openDatabase({ databaseUrl: postgres.url, dataDir, log: noLog });
     await migrate(database.sql);
   }
   await using store = {
     databaseUrl: postgres.url,
     dataDir,
-    open: () => openDatabase({ databaseUrl: postgres.url, dataDir, log() {} }),
+    open: () => openDatabase({ databaseUrl: postgres.url, dataDir, log: noLog }),
     [Symbol.asyncDispose]: () => Deno.remove(dataDir, { recursive: true }),
   };
   await using gateway = await openMediaGateway({ store, cash: "10.00" });
@@ -76,7 +77,8 @@ Deno.test("Postgres goes away and comes back while tasks run: each ends once", S
     return res.status === 200;
   }, 60);
   for (const id of ids) {
-    const done = await gateway.ended(id, 60);
+    // A submission that was cut is looked for until the upstream could no longer accept it.
+    const done = await gateway.ended(id, 180);
     assert.equal(done.status, "succeeded", JSON.stringify(done));
     assert.equal(done.output.length, 2);
     assert.equal(done.charge.settled, "0.08");

@@ -62,8 +62,11 @@ Deno.test(
       assert.ok(Number(res.headers.get("retry-after")) >= 1);
       assert.equal((await errorOf(res)).code, "concurrency_limit_exceeded");
     };
+    const opened: Response[] = [];
     for (const [at, key] of [gateway.key, gateway.key, second].entries()) {
-      assert.equal((await follow(key, leaving[at]!.signal)).status, 200);
+      const res = await follow(key, leaving[at]!.signal);
+      opened.push(res);
+      assert.equal(res.status, 200);
       if (at === 1) await refused(gateway.key);
     }
     await refused(second);
@@ -80,9 +83,12 @@ Deno.test(
       const res = await follow(gateway.key, leaving[2]!.signal);
       status = res.status;
       if (status === 429) await res.body?.cancel();
+      else opened.push(res);
       await pause(20);
     }
     assert.equal(status, 200, "a stream that was closed gives its place back");
     for (const each of leaving) each.abort();
+    // The abort ends each body with an error.
+    for (const res of opened) await assert.rejects(res.arrayBuffer());
   },
 );

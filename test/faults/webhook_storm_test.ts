@@ -114,7 +114,7 @@ Deno.test(
       with event as (
         insert into webhook_event (id, account_id, type, data)
         values ('evt_late', ${delivery.account}, 'task.succeeded', '{"output":[]}') returning id)
-      insert into webhook_delivery (id, event_id, account_id, url, lane, wake_at)
+      insert into webhook_delivery (id, event_id, account_id, url, destination, wake_at)
       select 'dlv_late', id, ${delivery.account}, ${alive.url}, ${delivery.account} || '/alive', now()
         from event returning id`;
       return made.map(({ id }) => id);

@@ -28,13 +28,14 @@ export async function openChatGateway(
     & { cash?: string; declaration?: string }
     & Pick<
       TestGatewayOptions,
-      "resolve" | "timing"
+      "resolve" | "timing" | "simulator"
     > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
     resolve: options.resolve,
     declaration: options.declaration ?? await Deno.readTextFile(DECLARATION),
     timing: options.timing,
+    simulator: options.simulator,
   });
   let credits = 0;
   const chatGateway: ChatGateway = {

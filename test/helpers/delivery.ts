@@ -8,6 +8,7 @@ import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";
 import { revealSecret } from "../../src/domain/webhooks/secrets.ts";
 import { deliveryWorker, type Sender, type SenderDeps } from "../../src/domain/webhooks/sender.ts";
 import { freshDatabase } from "./fresh_database.ts";
+import { recordLog } from "./logs.ts";
 
 export interface DeliveryOptions {
   retrySeconds?: number[];
@@ -73,7 +74,9 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
       timers.add(timer);
     },
     onAttempt: (outcome) => outcomes.push(outcome),
-    log: (level, message, fields) => logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
+    log: recordLog((level, message, fields) =>
+      logged.push(`${level} ${message} ${JSON.stringify(fields)}`)
+    ),
     ...options.deps,
   }));
   parts.defer(() => timers.forEach((timer) => clearTimeout(timer)));

@@ -3,7 +3,12 @@ import { dirname, join } from "node:path";
 import postgres from "postgres";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Database, openDatabase } from "../../src/platform/database/postgres.ts";
-import { readMigrations } from "../../src/platform/database/read_migrations.ts";
+import {
+  readFunctions,
+  readMigrations,
+  SHIPPED_SQL,
+} from "../../src/platform/database/read_sql_files.ts";
+import { noLog } from "./logs.ts";
 
 /** A migrated database of one test's own, gone with the test. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -38,7 +43,7 @@ async function freshOnServer(dataDir: string): Promise<FreshDatabase> {
   return {
     databaseUrl,
     dataDir,
-    open: () => openDatabase({ databaseUrl, dataDir, log() {} }),
+    open: () => openDatabase({ databaseUrl, dataDir, log: noLog }),
     async [Symbol.asyncDispose]() {
       await maintain(server, (sql) => sql`drop database ${sql(name)} with (force)`);
       await Deno.remove(dataDir, { recursive: true });
@@ -62,7 +67,7 @@ async function freshEmbedded(dataDir: string): Promise<FreshDatabase> {
   copyFolder(join(await makeEmbeddedTemplate(), "postgres"), join(dataDir, "postgres"));
   return {
     dataDir,
-    open: () => openDatabase({ dataDir, log() {} }),
+    open: () => openDatabase({ dataDir, log: noLog }),
     [Symbol.asyncDispose]: () => Deno.remove(dataDir, { recursive: true }),
   };
 }
@@ -89,7 +94,7 @@ export async function makeServerTemplate(server: string): Promise<string> {
     const making = `${name}_making`;
     await sql`drop database if exists ${sql(making)} with (force)`;
     await sql`create database ${sql(making)}`;
-    await maintain(urlOf(server, making), migrate);
+    await maintain(urlOf(server, making), (database) => migrate(database));
     await sql`alter database ${sql(making)} rename to ${sql(name)}`;
   });
   return name;
@@ -107,7 +112,7 @@ export async function makeEmbeddedTemplate(): Promise<string> {
   await Deno.mkdir(EMBEDDED_TEMPLATES, { recursive: true });
   const making = await Deno.makeTempDir({ dir: EMBEDDED_TEMPLATES, prefix: "making-" });
   {
-    await using database = await openDatabase({ dataDir: making, log() {} });
+    await using database = await openDatabase({ dataDir: making, log: noLog });
     await migrate(database.sql);
   }
   try {
@@ -129,9 +134,13 @@ async function removeOldTemplates(): Promise<void> {
   }
 }
 
-/** Changes with any migration, so a template made by older code is never used. */
+/** Changes with any file of SQL, so a template made by older code is never used. */
 async function fingerprint(made = ""): Promise<string> {
-  const text = made + (await readMigrations()).map(({ file, checksum }) => file + checksum).join();
+  const files = [
+    ...await readMigrations(SHIPPED_SQL.schema),
+    ...await readFunctions(SHIPPED_SQL.functions!),
+  ];
+  const text = made + files.map(({ file, checksum }) => file + checksum).join();
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return new Uint8Array(digest).toHex().slice(0, 16);
 }

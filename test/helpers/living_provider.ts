@@ -53,7 +53,7 @@ export interface LivingProvider extends AsyncDisposable {
 
 export function serveProvider(adapter: string): LivingProvider {
   const wire = WIRES[adapter]!;
-  const simulator = openSimulator({ orders: "directives=off" });
+  const simulator = openSimulator({ defaults: "directives=off" });
   const strange: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const url = new URL(request.url);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { EVERY_ADAPTER } from "../../providers/own.ts";
-import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
+import { Adapters } from "../../providers/adapters.ts";
+import { buildCapabilities } from "../../src/app/build_capabilities.ts";
 import { compileOrThrow } from "../../src/platform/config/compile.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
@@ -9,6 +9,8 @@ import { openMediaCalls } from "../../src/upstream/call_media.ts";
 import { Http1Client } from "../../src/upstream/http1/client.ts";
 import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
 import type { MediaCalls, UpstreamAssignment } from "../../src/upstream/media_calls.ts";
+
+const adapters = new Adapters();
 
 const PRICES: Record<MediaJobType, string> = {
   image: "billing_type: per_call, price: '1', unit: image",
@@ -61,7 +63,13 @@ outbound: { allow_private: true }
 `;
   const file = options.file ?? "gateway.yaml";
   const environment = { KEY: CANARY_KEY };
-  return compileOrThrow({ file, source, environment, known: BUILD_CAPABILITIES, now: Date.now() })
+  return compileOrThrow({
+    file,
+    source,
+    environment,
+    known: buildCapabilities(adapters),
+    now: Date.now(),
+  })
     .config;
 }
 
@@ -80,7 +88,7 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
   assert.ok(model !== undefined);
   const attempts: (string | null)[] = [];
   const admission = new Admission({
-    adapters: EVERY_ADAPTER,
+    adapters,
     onAttempt: ({ kind }) => void attempts.push(kind),
   });
   const outbound = new Outbound();

@@ -11,19 +11,19 @@ import type {
 import { baseUrl, openSimulator, type Simulator } from "../../providers/simulator/simulator.ts";
 import { media } from "../../providers/simulator/media/adapter.ts";
 
-/** The simulator as the gateway calls it, on a clock that only moves when told. */
+/** Calls the simulator as the gateway does, with a clock that the test sets. */
 export class MediaClient {
   nowMs = Date.UTC(2026, 0, 1);
   simulator: Simulator = openSimulator({ now: () => this.nowMs });
 
-  constructor(readonly orders = "", readonly served: { baseUrl: string } | null = null) {}
+  constructor(readonly directives = "", readonly served: { baseUrl: string } | null = null) {}
 
-  get talk(): MediaExchange {
+  get exchange(): MediaExchange {
     const target: UpstreamTarget = {
       model: "video",
       baseUrl: this.served?.baseUrl ?? baseUrl,
       apiKey: null,
-      headers: { "x-simulate": this.orders },
+      headers: { "x-simulate": this.directives },
     };
     const transport = this.served === null ? this.simulator.transport : undefined;
     return {
@@ -35,24 +35,28 @@ export class MediaClient {
     };
   }
 
-  /** As after a restart: nothing is remembered. */
-  forget(): void {
+  /** A new simulator, which remembers nothing. */
+  restart(): void {
     this.simulator = openSimulator({ now: () => this.nowMs });
   }
 
   async submit(job: Partial<MediaJob>): Promise<Submitted> {
     const whole = jobOf(job);
     const adapter = media[whole.type];
-    const { target } = this.talk;
-    const reply = await exchangeMedia(this.talk, adapter, await adapter.submit(whole, target, []));
+    const { target } = this.exchange;
+    const reply = await exchangeMedia(
+      this.exchange,
+      adapter,
+      await adapter.submit(whole, target, []),
+    );
     return await adapter.readSubmitted(reply, whole, target);
   }
 
-  async look(id: string): Promise<JobStatus> {
+  async poll(id: string): Promise<JobStatus> {
     const { poll, readPolled } = media.video;
-    const { target } = this.talk;
+    const { target } = this.exchange;
     return await readPolled!(
-      await exchangeMedia(this.talk, media.video, await poll!(id, target)),
+      await exchangeMedia(this.exchange, media.video, await poll!(id, target)),
       target,
       id,
     ) as JobStatus;
@@ -61,16 +65,16 @@ export class MediaClient {
   async cancel(id: string): Promise<JobStatus | null> {
     const { cancel, readCancelled } = media.video;
     return await readCancelled!(
-      await exchangeMedia(this.talk, media.video, await cancel!(id, this.talk.target)),
+      await exchangeMedia(this.exchange, media.video, await cancel!(id, this.exchange.target)),
     );
   }
 
   async find(reference: string): Promise<string | null> {
     const { find, readFound } = media.video;
     const reply = await exchangeMedia(
-      this.talk,
+      this.exchange,
       media.video,
-      await find!(reference, this.talk.target),
+      await find!(reference, this.exchange.target),
     );
     return await readFound!(reply, reference);
   }
@@ -78,20 +82,20 @@ export class MediaClient {
   async fetch(output: UpstreamOutput, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const { body } = await fetchOutput(output, {
       silenceMs: 30_000,
-      ...this.talk,
+      ...this.exchange,
       ...(signal && { signal }),
-      fetchSafely: () => Promise.reject(new Error("a stranger's address")),
+      fetchSafely: () => Promise.reject(new Error("not a URL of the simulator")),
       allowPrivate: false,
       keyHeaders: () => ({}),
     });
     return new Uint8Array(await new Response(body).arrayBuffer());
   }
 
-  /** A job from beginning to end, and its files. */
+  /** Submits a job, waits for its end and fetches its outputs. */
   async make(job: Partial<MediaJob>): Promise<Uint8Array<ArrayBuffer>[]> {
     const { id } = await this.submit(job);
     this.nowMs += 3_600_000;
-    const seen = await this.look(id!);
+    const seen = await this.poll(id!);
     if (seen.state !== "succeeded") throw new Error(seen.state);
     return await Promise.all(seen.outputs.map((output) => this.fetch(output)));
   }

@@ -7,6 +7,7 @@ import {
   openGateway as open,
 } from "../../src/app/open_gateway.ts";
 import type { GatewayTiming } from "../../src/app/timing.ts";
+import type { Simulator } from "../../providers/simulator/simulator.ts";
 import type { Resolve } from "../../src/platform/outbound/resolve.ts";
 import { openLog } from "../../src/platform/telemetry/log.ts";
 import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
@@ -28,6 +29,7 @@ export interface TestGatewayOptions {
   timing?: GatewayTiming;
   /** Resolves hosts of images in chats; left out, every name leads to one public address. */
   resolve?: Resolve;
+  simulator?: Simulator;
   taskWaits?: GatewayOptions["taskWaits"];
 }
 
@@ -84,6 +86,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       environment: options.environment ?? {},
       // A job that an upstream answered with an error is not looked for as long as usual.
       timing: { tasks: { answeredSeconds: 0.5, lookMs: 250 }, ...options.timing },
+      simulator: options.simulator,
       resolve: options.resolve ?? (() => Promise.resolve(["93.184.215.14"])),
       taskWaits: options.taskWaits,
     }),

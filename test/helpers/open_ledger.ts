@@ -17,6 +17,7 @@ import type { Usage, UsageKind } from "../../src/domain/pricing/usage.ts";
 import { type Cluster, joinCluster } from "../../src/platform/cluster/cluster.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "./fresh_database.ts";
+import { noLog } from "./logs.ts";
 
 /** A ledger on a database of its own, with an account in it and a clock that the test sets. */
 export interface TestLedger extends Ledger, AsyncDisposable {
@@ -60,10 +61,10 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
   const { sql } = database;
   const cluster = parts.use(
     await joinCluster(database, {
-      log() {},
-      declaration: () => "test",
+      log: noLog,
+      configVersion: () => "test",
       currency: () => "EUR",
-      home: "test",
+      hostId: "test",
       queue: "kv",
     }),
   );

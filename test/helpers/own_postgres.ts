@@ -2,6 +2,7 @@ import { FAST, type RunningPostgres, startPostgres } from "../../scripts/postgre
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import type { FreshDatabase } from "./fresh_database.ts";
+import { noLog } from "./logs.ts";
 
 /** A migrated database on a server of its own, which the test may kill and start again. */
 export interface OwnPostgres extends AsyncDisposable {
@@ -17,7 +18,7 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
   );
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-outage-" });
   parts.defer(() => Deno.remove(dataDir, { recursive: true }));
-  const open = () => openDatabase({ databaseUrl: server.url, dataDir, log() {} });
+  const open = () => openDatabase({ databaseUrl: server.url, dataDir, log: noLog });
   {
     await using database = await open();
     await migrate(database.sql);

@@ -6,41 +6,39 @@ import {
   type InputAudioTrack,
   type InputVideoTrack,
 } from "mediabunny";
-import { Canvas, type Colour } from "../../providers/simulator/media/canvas.ts";
-import { murmurMp3 } from "../../providers/simulator/media/mp3.ts";
-import { SAMPLE_RATE, speak } from "../../providers/simulator/media/speech.ts";
-import { makeClip } from "../../providers/simulator/media/video.ts";
+import { writeMp3 } from "../../providers/simulator/media/mp3.ts";
+import {
+  SampleVideos,
+  type VideoColour,
+  type VideoShape,
+} from "../../providers/simulator/media/sample_videos.ts";
+import { SAMPLE_RATE, synthesizeSpeech } from "../../providers/simulator/media/speech.ts";
+import { makeVideo } from "../../providers/simulator/media/video.ts";
 import { writeWav } from "../../providers/simulator/media/wav.ts";
 
-export const RED: Colour = [230, 30, 30];
-export const GREEN: Colour = [30, 230, 30];
-export const BLUE: Colour = [30, 30, 230];
+const samples = new SampleVideos();
 
-/** A clip of one colour, as the simulator makes them. */
-export async function clip(colour: Colour, seconds: number, size = [640, 360]): Promise<Blob> {
-  const backdrop = new Canvas(4, 4);
-  backdrop.fillGradient(colour, colour);
-  return new Blob([
-    await makeClip({
-      width: size[0]!,
-      height: size[1]!,
-      durationMs: seconds * 1000,
-      prompt: "",
-      seed: "",
-      backdrop,
-      speaks: false,
-      sound: null,
-    }),
-  ]);
+/** A video on a background of one colour, as the simulator makes them. */
+export async function videoOf(
+  colour: VideoColour,
+  seconds: number,
+  shape: VideoShape["name"] = "16x9",
+): Promise<Blob> {
+  const sample = await samples.get(`${shape}_${colour}`);
+  return new Blob([await makeVideo(sample, seconds * 1000)]);
 }
 
 const samplesOf = (seconds: number, voice = "alma") =>
-  speak("Over the stones. ".repeat(20), { voice, speed: 1, count: seconds * SAMPLE_RATE });
+  synthesizeSpeech("Over the stones. ".repeat(20), {
+    voice,
+    speed: 1,
+    count: seconds * SAMPLE_RATE,
+  });
 
 export async function mp3(seconds: number): Promise<Blob> {
-  const samples = seconds * SAMPLE_RATE;
+  const sampleCount = seconds * SAMPLE_RATE;
   return new Blob([
-    await murmurMp3((count) => samplesOf(count / SAMPLE_RATE), samples, SAMPLE_RATE),
+    await writeMp3((count) => samplesOf(count / SAMPLE_RATE), sampleCount, SAMPLE_RATE),
   ]);
 }
 

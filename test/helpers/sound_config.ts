@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../providers/registry.ts";
+import { openAdapters } from "../../providers/registry.ts";
 import schema from "../../schemas/gateway.schema.json" with { type: "json" };
 import { compileConfig, type CompiledConfig } from "../../src/platform/config/compile.ts";
 import { describeConfig } from "../../src/platform/config/describe.ts";
@@ -8,7 +8,7 @@ import { renderFaults } from "../../src/platform/config/faults.ts";
 
 export const SHIPPED = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
 const KNOWN = {
-  adapters: ADAPTERS,
+  adapters: openAdapters(),
   operations: new Set(schema.$defs.route.properties.operation.enum),
   requests: new Set([
     "images_generations",

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { ADAPTERS } from "../../providers/registry.ts";
+import { openAdapters } from "../../providers/registry.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { ConfigStore } from "../../src/platform/config/config_store.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import { openFiles } from "../../src/domain/files/open_files.ts";
-import { BUILD_CAPABILITIES } from "../../src/app/build_capabilities.ts";
+import { buildCapabilities } from "../../src/app/build_capabilities.ts";
 import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { openLedger } from "../../src/domain/ledger/ledger.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
@@ -23,6 +23,7 @@ import { TASK_RULES } from "../../src/workflows/tasks/verify_tasks.ts";
 import { openLog } from "../../src/platform/telemetry/log.ts";
 import { Admission } from "../../src/upstream/admission.ts";
 import { freshDatabase } from "./fresh_database.ts";
+import { noLog } from "./logs.ts";
 
 /** Everything behind the endpoints of tasks, on the simulator, with a queue that the test plays itself. */
 export interface TaskEngine extends AsyncDisposable {
@@ -51,8 +52,8 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: BUILD_CAPABILITIES,
-    log() {},
+    known: buildCapabilities(),
+    log: noLog,
   });
   let logged = "";
   const log = openLog({ level: "debug", format: "json", write: (text) => logged += text });
@@ -68,7 +69,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
       dataDir: store.dataDir,
       storage: () => configStore.current.storage,
       address: () => "http://gateway.test",
-      log() {},
+      log: noLog,
     }),
   );
   const outbound = parts.use(new Outbound());
@@ -83,8 +84,8 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     ailment: () => Promise.resolve(null),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const admission = new Admission({ adapters: ADAPTERS, onAttempt() {} });
-  const configs = parts.use(await ConfigVersions.open({ sql, configStore, log() {} }));
+  const admission = new Admission({ adapters: openAdapters(), onAttempt() {} });
+  const configs = parts.use(await ConfigVersions.open({ sql, configStore, log: noLog }));
   const { tasks: deps, worker } = openTasks({
     database,
     configStore,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { simulator } from "../../providers/simulator/simulator.ts";
+import { openSimulator } from "../../providers/simulator/simulator.ts";
 import { eventsOf, type Json, openChatGateway } from "../helpers/chat_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
 
@@ -248,14 +248,14 @@ Deno.test("400 for parts no model declares and for pictures only our network cou
 });
 
 Deno.test("402 when the balance does not cover the worst case, and the upstream is not called", async () => {
-  await using gateway = await openChatGateway({ cash: "0.01" });
-  const before = simulator.counters.started;
+  const simulator = openSimulator();
+  await using gateway = await openChatGateway({ cash: "0.01", simulator });
   const res = await gateway.chat("talk", "Hello", { max_tokens: 1000 });
   assert.equal(res.status, 402);
   const error = await errorOf(res);
   assert.equal(error.type, "insufficient_quota");
   assert.equal(error.code, "insufficient_balance");
-  assert.equal(simulator.counters.started, before);
+  assert.equal(simulator.counters.started, 0);
   assert.deepEqual(await gateway.balance(), { available: "0.01", frozen: "0.00" });
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { until } from "../helpers/chat_gateway.ts";
-import { type ConsoleGateway, openConsole, shippedWith } from "../helpers/console_gateway.ts";
+import { type ConsoleGateway, openConsole } from "../helpers/console_gateway.ts";
 import { startReceiver } from "../helpers/receiver.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -20,7 +20,7 @@ async function submit(
 Deno.test("a finished drama shows its episode and its stages", STRICT, async () => {
   await using receiver = startReceiver();
   await using gateway = await openConsole({
-    declaration: await shippedWith("outbound:\n  allow_private: true\n"),
+    added: "outbound:\n  allow_private: true\n",
   });
   const { person } = gateway;
   await submit(person, "/console/webhooks", { url: receiver.url });
@@ -78,9 +78,7 @@ Deno.test("speech without scripts is downloaded", STRICT, async () => {
 
 Deno.test("the webhook form derives its times from the configuration", STRICT, async () => {
   await using gateway = await openConsole({
-    declaration: await shippedWith(
-      "webhooks:\n  retry_seconds: [0, 60, 7140]\n  timeout_seconds: 20\n",
-    ),
+    added: "webhooks:\n  retry_seconds: [0, 60, 7140]\n  timeout_seconds: 20\n",
   });
   const page = await gateway.person.read("/console/webhooks");
   assert.ok(page.includes("Respond with 2xx within 20 seconds"), page);

@@ -345,7 +345,8 @@ Deno.test("GET /admin/v1/ledger/verify checks the books, and sees a figure that 
   const good = await (await gateway.admin("GET", "/ledger/verify")).json();
   assert.equal(good.ok, true, JSON.stringify(good));
   assert.ok(good.checks.length >= 6);
-  await gateway.gateway.database.sql`update pot set remaining = remaining + 1 where id = ${
+  await gateway.gateway.database
+    .sql`update balance_bucket set remaining = remaining + 1 where id = ${
     "cash:" + gateway.account
   }`;
   const bad = await (await gateway.admin("GET", "/ledger/verify")).json();

@@ -137,9 +137,14 @@ Deno.test(
     const list = async (query: string) =>
       (await (await gateway.admin("GET", `/tasks${query}`)).json()).data;
     const [only, ...others] = await list("");
-    assert.deepEqual([only.id, only.parent, only.part, others.length], [drama.id, null, null, 0]);
+    assert.deepEqual([only.id, only.parent, only.subtask, others.length], [
+      drama.id,
+      null,
+      null,
+      0,
+    ]);
     const [part, ...more] = await list(`?parent=${drama.id}`);
-    assert.deepEqual([part.parent, part.part, more.length], [drama.id, "script", 0]);
+    assert.deepEqual([part.parent, part.subtask, more.length], [drama.id, "script", 0]);
     const { sql } = gateway.gateway.database;
     await sql`
       update task set status = 'running', completed_at = null, wake_at = now() + interval '1 hour',

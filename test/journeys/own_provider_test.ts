@@ -1,10 +1,10 @@
-/** The example of docs/providers.md, word for word, against a service as it describes. */
+/** The example of docs/operate/providers.md, word for word, against a service as it describes. */
 import assert from "node:assert/strict";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { mp4Of } from "../helpers/media.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 
-const GUIDE = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
+const GUIDE = await Deno.readTextFile(new URL("../../docs/operate/providers.md", import.meta.url));
 
 /** The block of the guide that begins with this line. */
 function block(firstLine: string): string {

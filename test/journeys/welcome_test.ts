@@ -50,7 +50,7 @@ test("20 accounts at once from one network: all are made, three get the welcome 
   );
   // Another network has its own, and so has this one on another day.
   await register(gateway, "z1@example.com", "198.51.100.1");
-  await gateway.gateway.database.sql`update welcome_network set day = day - 1`;
+  await gateway.gateway.database.sql`update welcome_credit_network set day = day - 1`;
   await register(gateway, "z2@example.com", "203.0.113.1");
   assert.deepEqual((await gifts(gateway)).slice(-2), [1.5, 1.5]);
   await verify(gateway);
@@ -70,7 +70,7 @@ test("deleting the account and registering again brings no second welcome credit
   }
   // What is remembered is not the address.
   const rows = JSON.stringify(
-    await sql`select encode(address_hash, 'escape') as text from welcome`,
+    await sql`select encode(address_hash, 'escape') as text from welcome_credit`,
   );
   assert.doesNotMatch(rows, /ann|example/i);
   await verify(gateway);

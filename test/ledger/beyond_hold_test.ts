@@ -74,7 +74,7 @@ Deno.test(
     await other.settle(costing("6"));
     assert.equal((await money(ledger)).cash, "0.00");
     assert.equal(await systemBalance(ledger, "revenue"), "15.25");
-    assert.equal(await systemBalance(ledger, "loss"), "-5.25");
+    assert.equal(await systemBalance(ledger, "shortfall"), "-5.25");
     await ledger.mustBeSound();
   },
 );

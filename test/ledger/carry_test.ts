@@ -61,7 +61,7 @@ Deno.test(
     await using ledger = await openLedger({ cash: "10", scale: 6 });
     for (let i = 0; i < 5; i++) assert.equal(await charge(ledger, "0.123456"), "0.123456");
     const [row] = await ledger.sql<[{ carry: string }]>`
-    select trim_scale(carry) as carry from pot where id = ${`cash:${ledger.account}`}`;
+    select trim_scale(carry) as carry from balance_bucket where id = ${`cash:${ledger.account}`}`;
     assert.equal(row.carry, "0");
   },
 );

@@ -123,7 +123,7 @@ Deno.test(
 Deno.test("verify finds a late settlement that took more than it may", STRICT, async (t) => {
   for (
     const damage of [
-      "taken = taken || 5.0, held = held || 0.0, legs = legs || legs",
+      "taken = taken || 5.0, held = held || 0.0, allocations = allocations || allocations",
       "taken[1] = 2",
     ]
   ) {
@@ -192,7 +192,7 @@ Deno.test(
           }
           const { available_balance, frozen_balance } = await ledger.balance(account);
           const [row] = await ledger.sql<[{ carry: string }]>`
-            select trim_scale(carry)::text as carry from pot where id = ${`cash:${account}`}`;
+            select trim_scale(carry)::text as carry from balance_bucket where id = ${`cash:${account}`}`;
           const receipts = await receiptsOf(ledger, account);
           const states = receipts.map(({ status }) => status);
           return { available_balance, frozen_balance, carry: row.carry, states };

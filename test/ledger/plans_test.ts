@@ -87,7 +87,8 @@ Deno.test(
     // Half a year without anybody looking: one month's quota, not six.
     assert.equal(await textAt("2026-10-15T00:00:00Z"), 1000);
     assert.equal(
-      (await ledger.sql`select from pot where source = 'quota' and unit = 'text'`).length,
+      (await ledger.sql`select from balance_bucket where source = 'quota' and unit = 'text'`)
+        .length,
       4,
     );
     await ledger.mustBeSound();

@@ -19,15 +19,15 @@ Deno.test(
     const hold = await ledger.hold(
       asking({ account: ledger.account, amount: "8", units: 2000, kind: "text" }),
     );
-    const [row] = await ledger.sql<[{ legs: string[]; held: string[] }]>`
-    select legs, array(select trim_scale(h)::text from unnest(held) h) as held from hold`;
+    const [row] = await ledger.sql<[{ allocations: string[]; held: string[] }]>`
+    select allocations, array(select trim_scale(h)::text from unnest(held) h) as held from hold`;
     const ends = await ledger.sql<
       { id: string; ends_at: Date | null }[]
-    >`select id, ends_at from pot`;
+    >`select id, ends_at from balance_bucket`;
     const endOf = new Map(
       ends.map(({ id, ends_at }) => [id, ends_at?.toISOString().slice(0, 10) ?? "never"]),
     );
-    assert.deepEqual(row.legs.map((leg) => [leg.split(":")[0], endOf.get(leg)]), [
+    assert.deepEqual(row.allocations.map((leg) => [leg.split(":")[0], endOf.get(leg)]), [
       ["quota", "2026-02-28"],
       ["gift", "2026-02-15"],
       ["gift", "2026-03-01"],

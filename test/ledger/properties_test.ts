@@ -316,7 +316,7 @@ async function assertAgreement(
   for (const id of accounts) assert.deepEqual(await readBalance(sql, id, "USD"), model.balance(id));
   for (const id of accounts) {
     const [cash] = await sql<[{ carry: string }]>`
-      select (carry * 1e18)::bigint as carry from pot where id = ${`cash:${id}`}`;
+      select (carry * 1e18)::bigint as carry from balance_bucket where id = ${`cash:${id}`}`;
     assert.equal(BigInt(cash.carry), model.accounts.get(id)!.carry);
   }
   const states = await sql<{ id: string; state: string }[]>`select id, state from hold order by id`;
@@ -348,7 +348,7 @@ Deno.test("random histories leave the ledger as a pure model says, with every in
         steps += [...history].length;
         // What was rolled back still lies about, and would be read past.
         if (++histories % 100 === 0) {
-          await sql`vacuum account, wallet, pot, plan_term, hold, transfer`;
+          await sql`vacuum account, wallet, balance_bucket, plan_term, hold, transfer`;
         }
         await playHistory(sql, scale, history);
       },
@@ -369,7 +369,7 @@ Deno.test("amounts of any 20 digits and 12 decimals survive a round trip", async
       const amount = formatDecimal(value);
       await addCredit(sql, { account, kind: "gift", amount, reference: `${++reference}` });
       const [row] = await sql<[{ remaining: string; amount: string }]>`
-        select p.remaining, t.amount from transfer t join pot p on p.id = t.credit
+        select p.remaining, t.amount from transfer t join balance_bucket p on p.id = t.credit
          where reference = ${String(reference)}`;
       assert.equal(decimal(row.remaining), value);
       assert.equal(decimal(row.amount), value);

@@ -202,10 +202,10 @@ Deno.test(
     async function read() {
       while (performance.now() < until) {
         const [row] = await nodes.database.sql<[{ sums: boolean; freezes: boolean }]>`
-        select (select sum(remaining) from pot)
+        select (select sum(remaining) from balance_bucket)
                  + (select coalesce(sum(amount), 0) from transfer where credit = 'revenue')
                  = (select sum(amount) from transfer where debit = 'topup') as sums,
-               (select sum(frozen) from pot)
+               (select sum(frozen) from balance_bucket)
                  = (select coalesce(sum(part), 0) from hold, unnest(held) part where state = 'open')
                  as freezes`;
         assert.deepEqual({ ...row }, { sums: true, freezes: true });

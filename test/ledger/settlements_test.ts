@@ -92,7 +92,7 @@ Deno.test(
     }]);
     assert.equal((await money(ledger)).cash, "7.00");
     assert.equal(await systemBalance(ledger, "revenue"), "3.5");
-    assert.equal(await systemBalance(ledger, "loss"), "-0.5");
+    assert.equal(await systemBalance(ledger, "shortfall"), "-0.5");
     await ledger.mustBeSound();
   },
 );

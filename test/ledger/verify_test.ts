@@ -8,13 +8,16 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
   const damages: [name: string, damage: string][] = [
     [
       "every balance equals its transfers",
-      "update pot set remaining = remaining + 1 where source = 'cash'",
+      "update balance_bucket set remaining = remaining + 1 where source = 'cash'",
     ],
     [
       "every balance equals its transfers",
       "insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at) select 'x', 'money', 'topup', 'cash:nobody', 1, 'nobody', 'credit', now()",
     ],
-    ["frozen equals open holds", "update pot set frozen = frozen + 1 where source = 'cash'"],
+    [
+      "frozen equals open holds",
+      "update balance_bucket set frozen = frozen + 1 where source = 'cash'",
+    ],
     ["frozen equals open holds", "delete from hold where state = 'open'"],
     ["captured is at most held", "update hold set taken = array[100] where state = 'settled'"],
     ["a hold resolves once", "update hold set taken = array[0.5] where state = 'settled'"],

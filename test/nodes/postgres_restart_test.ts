@@ -7,6 +7,7 @@ import { eventsOf, until } from "../helpers/chat_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeDeclaration } from "../helpers/node_declaration.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
+import { noLog } from "../helpers/logs.ts";
 
 interface Usage {
   prompt_tokens: number;
@@ -21,7 +22,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
   const server = parts.use(await startPostgres({ settings: DURABLE }));
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-restart-" });
   parts.defer(() => Deno.remove(dataDir, { recursive: true }));
-  const open = () => openDatabase({ databaseUrl: server.url, dataDir, log() {} });
+  const open = () => openDatabase({ databaseUrl: server.url, dataDir, log: noLog });
   {
     await using database = await open();
     await migrate(database.sql);

@@ -30,7 +30,7 @@ const Found = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 const jobs = ({ baseUrl }: UpstreamTarget, rest = "") => `${baseUrl}/media/jobs${rest}`;
 
-/** Jobs of the simulator: handed in, looked at, fetched from where it says. */
+/** Jobs that are submitted, polled and fetched from the URLs they report. */
 const background: MediaAdapter = {
   inputs: "bytes",
   polling: { firstMs: 250, maxMs: 2_000 },
@@ -53,7 +53,7 @@ const background: MediaAdapter = {
   fault: (status) => ({ kind: kindOfStatus(status) }),
 };
 
-/** Speech comes at once, as OpenAI's does. */
+/** Speech is in the response itself, as OpenAI's is. */
 const speech: MediaAdapter = {
   inputs: "bytes",
   polling: { firstMs: 250, maxMs: 2_000 },
@@ -64,7 +64,7 @@ const speech: MediaAdapter = {
   }),
   readSubmitted({ body, mimeType, headers }) {
     if (!(body instanceof Uint8Array) || !mimeType.startsWith("audio/")) {
-      throw new TypeError("not a sound");
+      throw new TypeError("The response is not audio.");
     }
     const bytes = body as Uint8Array<ArrayBuffer>;
     const durationMs = Number(headers.get("x-audio-duration-ms") ?? NaN);
@@ -81,7 +81,7 @@ export const media: Readonly<Record<MediaJobType, MediaAdapter>> = {
   speech,
 };
 
-/** Words it does not know are those of a job that goes on. */
+/** An unknown status is that of a running job. */
 function readSeen({ body }: MediaReply): JobStatus {
   const { status, progress = null, outputs = [], usage } = Reply.parse(body);
   switch (status) {
@@ -118,7 +118,7 @@ function formBody(job: MediaJob, target: UpstreamTarget): Pick<MediaRequest, "he
   const body = new FormData();
   body.set("job", JSON.stringify(jobFields(job, target)));
   for (const { role, mimeType, filename, bytes, url } of job.inputs) {
-    // Without bytes, the address at least tells one input from another.
+    // Without bytes, the URL makes inputs differ from each other.
     const content = bytes ?? new TextEncoder().encode(url ?? filename);
     body.append(role, new File([content], filename, { type: mimeType }));
   }

@@ -1,6 +1,6 @@
 import { type Mp3Frames, readMp3Frames } from "../../../src/lib/mp3_frames.ts";
 import { serveJobs } from "../../../src/lib/serve_jobs.ts";
-import type { AudioJob } from "./read_audio.ts";
+import type { AudioJob } from "./audio_reader.ts";
 
 async function secondsOf(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const { ALL_FORMATS, BufferSource, Input } = await import("mediabunny");
@@ -11,6 +11,6 @@ async function secondsOf(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
 await serveJobs<AudioJob, number | Mp3Frames>(async ({ wanted, bytes }) => {
   if (wanted === "seconds") return await secondsOf(bytes);
   const { frames, ...rest } = await readMp3Frames(new Blob([bytes]));
-  // A copy of its own for each: a message takes along the whole of a piece's buffer.
+  // Each frame is copied: sending a view sends the whole buffer below it.
   return { ...rest, frames: frames.map((frame) => frame.slice()) };
 });

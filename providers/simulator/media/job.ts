@@ -1,10 +1,10 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import type { Orders } from "../directives.ts";
+import type { Directives } from "../directives.ts";
 
-/** What of the orders concerns a job once it was accepted. */
-export type JobOrders = Pick<
-  Orders,
+/** The directives that concern a job after it was accepted. */
+export type JobDirectives = Pick<
+  Directives,
   | "fail_at"
   | "stuck"
   | "state"
@@ -20,7 +20,7 @@ export type JobOrders = Pick<
   | "no_usage"
 >;
 
-const JOB_ORDERS = [
+const JOB_DIRECTIVES = [
   "fail_at",
   "stuck",
   "state",
@@ -34,78 +34,84 @@ const JOB_ORDERS = [
   "cancel",
   "overstate",
   "no_usage",
-] as const satisfies readonly (keyof JobOrders)[];
+] as const satisfies readonly (keyof JobDirectives)[];
 
-const Job = z.object({
+const SimulatedJob = z.object({
   type: z.enum(["image", "video", "avatar"]),
   reference: z.string(),
   /** When it was accepted, and how long it takes. */
   startMs: z.number(),
   takesMs: z.number(),
-  /** As far as it is shown. */
+  /** Cut to the length that is shown. */
   prompt: z.string(),
-  /** What decides the colours: the same asked twice looks the same. */
+  /** Decides the colours: equal jobs look equal. */
   seed: z.string(),
   width: z.number().int().min(1).max(4096),
   height: z.number().int().min(1).max(4096),
   count: z.number().int().min(1).max(10),
-  /** Length of a clip; null for pictures. */
+  /** Length of a video; null for images. */
   lengthMs: z.number().min(1).max(600_000).nullable(),
-  /** Small copies of the pictures it was given, in base64. */
-  pictures: z.array(z.string()),
-  /** Which sound it speaks with. The sound itself is not here: after a restart avatars are mute. */
-  sound: z.string().nullable(),
-  orders: z.custom<JobOrders>((value) => typeof value === "object" && value !== null),
+  /** Thumbnails of the input images, in base64. */
+  images: z.array(z.string()),
+  /** Id of an avatar's audio. The audio itself is in memory only: after a restart avatars are silent. */
+  audio: z.string().nullable(),
+  directives: z.custom<JobDirectives>((value) => typeof value === "object" && value !== null),
 });
 
-/** One job, whole: there is nothing else to know about it. */
-export type Job = Readonly<z.infer<typeof Job>>;
+/** Everything there is to know about a job. */
+export type SimulatedJob = Readonly<z.infer<typeof SimulatedJob>>;
 
 /**
- * A job's id is the job itself. Whoever has the id can tell how far it is and draw what comes of it:
- * another process, or this one after it was killed.
+ * A job's id holds the whole job. Its status and outputs follow from the id alone, in another process too
+ * and after a restart.
  */
-export function idOf(job: Job): string {
+export function idOf(job: SimulatedJob): string {
   const packed = new Uint8Array(deflateRawSync(JSON.stringify(job), { level: 9 }));
   return `job_${packed.toBase64({ alphabet: "base64url", omitPadding: true })}`;
 }
 
-/** Null for what is no id of ours. */
-export function jobOf(id: string): Job | null {
+/** Null for a text that is not the id of a job. */
+export function jobOf(id: string): SimulatedJob | null {
   if (!id.startsWith("job_")) return null;
   try {
     const packed = Uint8Array.fromBase64(id.slice(4), { alphabet: "base64url" });
-    return Job.parse(JSON.parse(inflateRawSync(packed, { maxOutputLength: 65_536 }).toString()));
+    return SimulatedJob.parse(
+      JSON.parse(inflateRawSync(packed, { maxOutputLength: 65_536 }).toString()),
+    );
   } catch {
+    // Not base64 (SyntaxError), not deflated (zlib's errors) or not a job (ZodError).
     return null;
   }
 }
 
-export function jobOrders(orders: Orders): JobOrders {
+export function jobDirectives(directives: Directives): JobDirectives {
   return Object.fromEntries(
-    JOB_ORDERS.flatMap((name) => orders[name] === undefined ? [] : [[name, orders[name]]]),
+    JOB_DIRECTIVES.flatMap((name) =>
+      directives[name] === undefined ? [] : [[name, directives[name]]]
+    ),
   );
 }
 
 export type JobState =
   | { readonly status: "succeeded" | "failed" }
-  /** `status` is a word of the simulator's, or whichever it was told to say. */
+  /** `status` is one of the simulator's or the one of the directive `state`. */
   | { readonly status: string; readonly progress: number | null };
 
-/** How far a job is at a time, if nobody cancels it. */
-export function stateAt(job: Job, nowMs: number): JobState {
-  const { startMs, takesMs, orders } = job;
+/** The state of a job that was not cancelled, at a time. */
+export function stateAt(job: SimulatedJob, nowMs: number): JobState {
+  const { startMs, takesMs, directives } = job;
   const percent = takesMs === 0 ? 100 : Math.max(0, (nowMs - startMs) * 100 / takesMs);
-  if (orders.fail_at !== undefined && percent >= orders.fail_at) return { status: "failed" };
-  if (orders.stuck === undefined && percent >= 100) return { status: "succeeded" };
-  const reached = Math.floor(Math.min(percent, orders.stuck ?? 99));
+  if (directives.fail_at !== undefined && percent >= directives.fail_at) {
+    return { status: "failed" };
+  }
+  if (directives.stuck === undefined && percent >= 100) return { status: "succeeded" };
+  const reached = Math.floor(Math.min(percent, directives.stuck ?? 99));
   return {
-    status: orders.state ?? (reached < 5 ? "queued" : "running"),
-    progress: orders.no_progress ? null : orders.backwards ? 99 - reached : reached,
+    status: directives.state ?? (reached < 5 ? "queued" : "running"),
+    progress: directives.no_progress ? null : directives.backwards ? 99 - reached : reached,
   };
 }
 
-/** How many outputs come of it. */
-export function outputCount({ count, orders }: Job): number {
-  return orders.outputs ?? count;
+export function outputCount({ count, directives }: SimulatedJob): number {
+  return directives.outputs ?? count;
 }

@@ -7,15 +7,15 @@ import { STRICT } from "../test_client.ts";
 
 const small: Partial<MediaJob> = { type: "image", parameters: { size: "64x64", n: 3 } };
 
-/** What is seen of a job at so many seconds after its start. */
-async function seenAt(orders: string, ...seconds: number[]): Promise<JobStatus[]> {
-  const client = new MediaClient(`seconds=10 ${orders}`);
+/** The status of a job at some seconds after its start. */
+async function seenAt(directives: string, ...seconds: number[]): Promise<JobStatus[]> {
+  const client = new MediaClient(`seconds=10 ${directives}`);
   const { id } = await client.submit({});
   const start = client.nowMs;
   const seen = [];
   for (const second of seconds) {
     client.nowMs = start + second * 1000;
-    seen.push(await client.look(id!));
+    seen.push(await client.poll(id!));
   }
   return seen;
 }
@@ -28,14 +28,14 @@ const failsWith = (options: Partial<UpstreamFailure>) => (error: unknown) => {
   return true;
 };
 
-async function outputsOf(orders: string, job = small) {
-  const client = new MediaClient(`seconds=0 ${orders}`);
+async function outputsOf(directives: string, job = small) {
+  const client = new MediaClient(`seconds=0 ${directives}`);
   const { seen } = await client.submit(job);
   assert.ok(seen?.state === "succeeded");
   return { client, seen };
 }
 
-Deno.test("a job waits, goes on, and is done when its time is over", STRICT, async () => {
+Deno.test("a job is queued, runs, and succeeds when its time is over", STRICT, async () => {
   const [first, fifth, last, done] = await seenAt("", 0, 5, 9.99, 10);
   assert.deepEqual(first, { state: "queued", progress: 0 });
   assert.deepEqual(fifth, { state: "running", progress: 50 });
@@ -43,63 +43,67 @@ Deno.test("a job waits, goes on, and is done when its time is over", STRICT, asy
   assert.equal(done!.state, "succeeded");
 });
 
-Deno.test("untold, a picture takes a second and a clip four", STRICT, async () => {
+Deno.test("by default an image takes a second and a video four", STRICT, async () => {
   for (const [type, seconds] of [["image", 1], ["video", 4], ["avatar", 4]] as const) {
     const client = new MediaClient();
     const { id } = await client.submit({ type });
     client.nowMs += seconds * 1000 - 1;
-    assert.equal((await client.look(id!)).state, "running", type);
+    assert.equal((await client.poll(id!)).state, "running", type);
     client.nowMs += 1;
-    assert.equal((await client.look(id!)).state, "succeeded", type);
+    assert.equal((await client.poll(id!)).state, "succeeded", type);
   }
 });
 
-Deno.test("without delay the first answer has the outputs already", STRICT, async () => {
+Deno.test("with seconds=0 the first response has the outputs", STRICT, async () => {
   const { seen } = await outputsOf("");
   assert.equal(seen.outputs.length, 3);
   assert.deepEqual(seen.usage, { outputs: 3, durationMs: undefined });
 });
 
-Deno.test("a simulator that forgot everything goes on with the job", STRICT, async () => {
+Deno.test("a job goes on after a restart of the simulator", STRICT, async () => {
   const job = { type: "video", parameters: { duration: 2, aspect_ratio: "1:1" } } as const;
   const client = new MediaClient("seconds=10 no_usage");
   const { id } = await client.submit(job);
   client.nowMs += 5000;
-  client.forget();
-  assert.deepEqual(await client.look(id!), { state: "running", progress: 50 });
+  client.restart();
+  assert.deepEqual(await client.poll(id!), { state: "running", progress: 50 });
   client.nowMs += 5000;
-  client.forget();
-  const seen = await client.look(id!);
+  client.restart();
+  const seen = await client.poll(id!);
   assert.ok(seen.state === "succeeded");
-  assert.equal(seen.usage, null, "orders are in the id too");
+  assert.equal(seen.usage, null, "directives are in the id too");
   const after = await client.fetch(seen.outputs[0]!);
   assert.deepEqual(after, (await new MediaClient().make(job))[0]);
 });
 
-Deno.test("a job handed in again is the same job, and can be found", STRICT, async () => {
-  const client = new MediaClient();
-  const { id } = await client.submit({ reference: "task_a" });
-  client.nowMs += 2000;
-  assert.equal((await client.submit({ reference: "task_a" })).id, id);
-  assert.notEqual((await client.submit({ reference: "task_b" })).id, id);
-  assert.equal(await client.find("task_a"), id);
-  assert.equal(await client.find("task_c"), null);
-  assert.deepEqual(Object.fromEntries(client.simulator.submissions), { task_a: 2, task_b: 1 });
-});
+Deno.test(
+  "a job submitted again is the same job, and can be found by its reference",
+  STRICT,
+  async () => {
+    const client = new MediaClient();
+    const { id } = await client.submit({ reference: "task_a" });
+    client.nowMs += 2000;
+    assert.equal((await client.submit({ reference: "task_a" })).id, id);
+    assert.notEqual((await client.submit({ reference: "task_b" })).id, id);
+    assert.equal(await client.find("task_a"), id);
+    assert.equal(await client.find("task_c"), null);
+    assert.deepEqual(Object.fromEntries(client.simulator.submissions), { task_a: 2, task_b: 1 });
+  },
+);
 
-Deno.test("an id that nobody gave out is unknown", STRICT, async () => {
+Deno.test("an unknown id is refused", STRICT, async () => {
   const client = new MediaClient();
   for (const id of ["job_", "job_AAAA", "x", "job_%"]) {
-    await assert.rejects(client.look(id), failsWith({ sent: "refused" }));
+    await assert.rejects(client.poll(id), failsWith({ sent: "refused" }));
   }
 });
 
-Deno.test("errors at the door accept nothing", STRICT, async () => {
+Deno.test("an error at submission accepts no job", STRICT, async () => {
   const kinds = {
     400: ["rejected", "refused"],
     401: ["unauthorized", "refused"],
     429: ["rate_limited", "refused"],
-    // These may be said of a job that was begun all the same.
+    // After these the job may have been accepted all the same.
     500: ["failed", "maybe"],
     503: ["overloaded", "maybe"],
   };
@@ -122,19 +126,19 @@ Deno.test("errors at the door accept nothing", STRICT, async () => {
   await assert.rejects(wrong.submit({ type: "image", parameters: { n: 11 } }));
 });
 
-Deno.test("a reply that is lost leaves a job behind that can be found", STRICT, async () => {
+Deno.test("a job whose response was lost can be found by its reference", STRICT, async () => {
   for (
-    const order of ["cut", "garbage", "truncate", "accept_and_close", "accept_and_answer=503"]
+    const directive of ["cut", "garbage", "truncate", "accept_and_close", "accept_and_answer=503"]
   ) {
-    const client = new MediaClient(order);
+    const client = new MediaClient(directive);
     await assert.rejects(client.submit({ reference: "task_a" }), failsWith({ sent: "maybe" }));
     const id = await client.find("task_a");
-    assert.equal((await client.look(id!)).state, "queued", order);
+    assert.equal((await client.poll(id!)).state, "queued", directive);
     assert.equal(client.simulator.submissions.get("task_a"), 1);
   }
 });
 
-Deno.test("a prompt may order too, unless that is switched off", STRICT, async () => {
+Deno.test("directives in a prompt work, unless directives=off", STRICT, async () => {
   const prompt = "A tide [[simulate: status=429]]";
   await assert.rejects(new MediaClient().submit({ prompt }), failsWith({ kind: "rate_limited" }));
   const { id } = await new MediaClient("directives=off").submit({ prompt });
@@ -144,7 +148,7 @@ Deno.test("a prompt may order too, unless that is switched off", STRICT, async (
   assert.ok((await limited.submit({})).id);
 });
 
-Deno.test("jobs fail, get stuck, use strange words and run backwards", STRICT, async () => {
+Deno.test("jobs fail, get stuck, have unknown states and falling progress", STRICT, async () => {
   const failed = await seenAt("fail_at=60", 5.9, 6);
   assert.deepEqual(failed[0], { state: "running", progress: 59 });
   assert.deepEqual(failed[1], { state: "failed", fault: { kind: "failed" } });
@@ -157,28 +161,32 @@ Deno.test("jobs fail, get stuck, use strange words and run backwards", STRICT, a
   assert.deepEqual(back.map((seen) => "progress" in seen && seen.progress), [89, 49, 19]);
 });
 
-Deno.test("looking fails, for a while or for good", STRICT, async () => {
+Deno.test("polling fails, at first or always", STRICT, async () => {
   const flaky = new MediaClient("poll_fails=2");
   const { id } = await flaky.submit({});
-  await assert.rejects(flaky.look(id!), failsWith({ kind: "failed" }));
-  await assert.rejects(flaky.look(id!));
-  assert.equal((await flaky.look(id!)).state, "queued");
+  await assert.rejects(flaky.poll(id!), failsWith({ kind: "failed" }));
+  await assert.rejects(flaky.poll(id!));
+  assert.equal((await flaky.poll(id!)).state, "queued");
   const down = new MediaClient("poll_status=503");
   const other = await down.submit({});
-  await assert.rejects(down.look(other.id!), failsWith({ kind: "overloaded" }));
+  await assert.rejects(down.poll(other.id!), failsWith({ kind: "overloaded" }));
 });
 
-Deno.test("fewer outputs come than asked for, or each twice, or overstated", STRICT, async () => {
-  assert.equal((await outputsOf("outputs=2")).seen.outputs.length, 2);
-  assert.equal((await outputsOf("outputs=0")).seen.outputs.length, 0);
-  const { seen } = await outputsOf("duplicate");
-  assert.equal(seen.outputs.length, 6);
-  assert.deepEqual(seen.outputs[0], seen.outputs[3]);
-  const clip = { parameters: { duration: 5 } };
-  assert.equal((await outputsOf("overstate", clip)).seen.usage!.durationMs, 10_000);
-});
+Deno.test(
+  "a job has fewer outputs than requested, lists each twice, or overstates its usage",
+  STRICT,
+  async () => {
+    assert.equal((await outputsOf("outputs=2")).seen.outputs.length, 2);
+    assert.equal((await outputsOf("outputs=0")).seen.outputs.length, 0);
+    const { seen } = await outputsOf("duplicate");
+    assert.equal(seen.outputs.length, 6);
+    assert.deepEqual(seen.outputs[0], seen.outputs[3]);
+    const video = { parameters: { duration: 5 } };
+    assert.equal((await outputsOf("overstate", video)).seen.usage!.durationMs, 10_000);
+  },
+);
 
-Deno.test("outputs are wrong in every way", STRICT, async () => {
+Deno.test("each output fault shows", STRICT, async () => {
   const isPng = (bytes: Uint8Array) => bytes[0] === 0x89 && bytes[1] === 0x50;
   const fetched = async (fault: string) => {
     const { client, seen } = await outputsOf(`output=${fault}`);
@@ -195,7 +203,7 @@ Deno.test("outputs are wrong in every way", STRICT, async () => {
   assert.ok("url" in seen.outputs[0]! && seen.outputs[0].url.startsWith("http://169.254."));
 });
 
-Deno.test("outputs never end, or stop coming, until somebody leaves", STRICT, async () => {
+Deno.test("outputs that never end or hang stop when the caller aborts", STRICT, async () => {
   for (const fault of ["too_large", "hang"]) {
     const { client, seen } = await outputsOf(`output=${fault}`);
     const { url } = seen.outputs[0] as { url: string };
@@ -212,12 +220,12 @@ Deno.test("outputs never end, or stop coming, until somebody leaves", STRICT, as
   }
 });
 
-Deno.test("a cancelled job says so, and nothing comes of it", STRICT, async () => {
+Deno.test("a cancelled job has no outputs", STRICT, async () => {
   const client = new MediaClient("seconds=10");
   const { id } = await client.submit({});
   assert.deepEqual(await client.cancel(id!), { state: "cancelled", usage: null });
   client.nowMs += 20_000;
-  assert.deepEqual(await client.look(id!), { state: "cancelled", usage: null });
+  assert.deepEqual(await client.poll(id!), { state: "cancelled", usage: null });
   const done = new MediaClient("seconds=0");
   const { id: doneId } = await done.submit({});
   assert.equal((await done.cancel(doneId!))!.state, "succeeded", "too late");
@@ -229,7 +237,7 @@ Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => 
     const { id } = await client.submit({});
     const answer = await client.cancel(id!);
     client.nowMs += 20_000;
-    return [answer, await client.look(id!)];
+    return [answer, await client.poll(id!)];
   };
   await assert.rejects(cancelled("refused"), failsWith({ sent: "refused" }));
   const [agreed, after] = await cancelled("ignored");
@@ -240,8 +248,8 @@ Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => 
   assert.deepEqual(billed, { state: "cancelled", usage: { outputs: 1, durationMs: 5000 } });
 });
 
-Deno.test("over the network it is the same, and submissions can be asked for", STRICT, async () => {
-  await using server = serveSimulator({ orders: "seconds=0" });
+Deno.test("a served simulator gives the same results and reports submissions", STRICT, async () => {
+  await using server = serveSimulator({ defaults: "seconds=0" });
   const client = new MediaClient("", server);
   const { id, seen } = await client.submit({ ...small, reference: "task_net" });
   assert.ok(seen?.state === "succeeded");
@@ -251,7 +259,7 @@ Deno.test("over the network it is the same, and submissions can be asked for", S
   assert.equal(await client.find("task_net"), id);
   const told = await fetch(new URL("/_simulator/submissions", server.baseUrl));
   assert.deepEqual(await told.json(), { task_net: 1 });
-  await using cutting = serveSimulator({ orders: "cut" });
+  await using cutting = serveSimulator({ defaults: "cut" });
   const lost = new MediaClient("", cutting);
   await assert.rejects(lost.submit({ reference: "task_lost" }), failsWith({ sent: "maybe" }));
   assert.ok(await lost.find("task_lost"));

@@ -1,28 +1,25 @@
 import { encodeMp3 } from "../../../src/lib/encode_mp3.ts";
 
 const KBPS = 48;
-/**
- * So much is encoded, about ten seconds; longer texts go on with the same sounds again. A murmur need
- * not be told apart after that, and LAME takes a good while for minutes of it.
- */
+/** About ten seconds are encoded; longer audio repeats them, because LAME is slow. */
 const DISTINCT_SAMPLES = 240_000;
-/** Below 32 kHz. */
+/** Of MP3 below 32 kHz. */
 const SAMPLES_PER_FRAME = 576;
 
-/** So many samples of a sound of one channel as an MP3 file. */
-export async function murmurMp3(
-  sound: (count: number) => Int16Array,
+/** One channel of audio as an MP3 file of `count` samples. */
+export async function writeMp3(
+  synthesize: (count: number) => Int16Array,
   count: number,
   sampleRate: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const samples = sound(Math.min(count, DISTINCT_SAMPLES));
-  const distinct = await encodeMp3({ samples, channels: 1, sampleRate }, KBPS);
-  // Frames of a constant rate are all of one length.
+  const samples = synthesize(Math.min(count, DISTINCT_SAMPLES));
+  const encoded = await encodeMp3({ samples, channels: 1, sampleRate }, KBPS);
+  // The bit rate is constant: all frames have one length.
   const frameBytes = SAMPLES_PER_FRAME / 8 * KBPS * 1000 / sampleRate;
-  const whole = new Uint8Array(Math.ceil(count / SAMPLES_PER_FRAME) * frameBytes);
-  const again = distinct.subarray(0, distinct.length - distinct.length % frameBytes);
-  for (let at = 0; at < whole.length; at += again.length) {
-    whole.set(again.subarray(0, whole.length - at), at);
+  const file = new Uint8Array(Math.ceil(count / SAMPLES_PER_FRAME) * frameBytes);
+  const frames = encoded.subarray(0, encoded.length - encoded.length % frameBytes);
+  for (let at = 0; at < file.length; at += frames.length) {
+    file.set(frames.subarray(0, file.length - at), at);
   }
-  return whole;
+  return file;
 }

@@ -1,18 +1,18 @@
-import { type Plan, planError, planWhole } from "../misbehave.ts";
+import { planError, planWhole, type ResponsePlan } from "../plan_response.ts";
 import { WireError } from "../wire_error.ts";
-import type { Job } from "./job.ts";
+import type { SimulatedJob } from "./job.ts";
 import { MIME_TYPES } from "./render.ts";
 
-/** Where cloud machines tell their secrets, to whoever asks from inside. */
+/** The metadata service of cloud machines: the gateway must never fetch it. */
 export const PRIVATE_ADDRESS = "http://169.254.169.254/latest/meta-data/";
 const CHUNK_BYTES = 1024 * 1024;
-const SLOW_PIECES = 8;
+const SLOW_CHUNKS = 8;
 const SLOW_MS = 100;
 
-/** A file on its way to whoever fetches it, with what it was told to do wrong. */
-export function planOutput(bytes: Uint8Array<ArrayBuffer>, job: Job): Plan {
+/** The response to a download, with the fault that the directive `output` names. */
+export function planOutput(bytes: Uint8Array<ArrayBuffer>, job: SimulatedJob): ResponsePlan {
   const type = MIME_TYPES[job.type];
-  switch (job.orders.output) {
+  switch (job.directives.output) {
     case "garbage":
       return planWhole(bytes.map((byte) => byte ^ 0xa5), {}, { type });
     case "empty":
@@ -28,8 +28,8 @@ export function planOutput(bytes: Uint8Array<ArrayBuffer>, job: Job): Plan {
     case "hang":
       return planWhole(bytes, { hang: 1 }, { type });
     case "slow": {
-      const size = Math.ceil(bytes.length / SLOW_PIECES);
-      const parts = Array.from({ length: SLOW_PIECES }, (_, at) => ({
+      const size = Math.ceil(bytes.length / SLOW_CHUNKS);
+      const parts = Array.from({ length: SLOW_CHUNKS }, (_, at) => ({
         bytes: bytes.subarray(at * size, (at + 1) * size),
         pauseMs: SLOW_MS,
       }));

@@ -11,9 +11,9 @@ const SECONDS = TEXT.length / 15;
 
 async function said(
   parameters: Record<string, string | number>,
-  { text = TEXT, orders = "" } = {},
+  { text = TEXT, directives = "" } = {},
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string | null; durationMs: number }> {
-  const client = new MediaClient(orders);
+  const client = new MediaClient(directives);
   const { id, seen } = await client.submit({ type: "speech", prompt: text, parameters });
   assert.equal(id, null);
   assert.ok(seen?.state === "succeeded" && seen.outputs.length === 1);
@@ -38,7 +38,7 @@ async function measured(bytes: Uint8Array<ArrayBuffer>) {
 const near = (seconds: number, expected: number) =>
   assert.ok(Math.abs(seconds - expected) < 0.08, `${seconds}, not ${expected}`);
 
-Deno.test("speech comes as WAV, MP3 or bare samples, as long as the text is", STRICT, async () => {
+Deno.test("speech comes as WAV, MP3 or PCM, as long as its text", STRICT, async () => {
   const wav = await said({ voice: "alma", response_format: "wav" });
   assert.equal(wav.mimeType, "audio/wav");
   const seen = await measured(wav.bytes);
@@ -57,7 +57,7 @@ Deno.test("speech comes as WAV, MP3 or bare samples, as long as the text is", ST
   near(heard.seconds, SECONDS);
 });
 
-Deno.test("speed changes the length, the voice changes the sound", STRICT, async () => {
+Deno.test("speed changes the length, the voice changes the audio", STRICT, async () => {
   const format = { response_format: "pcm" };
   const usual = await said({ ...format, voice: "alma" });
   near((await said({ ...format, voice: "alma", speed: 2 })).durationMs / 1000, SECONDS / 2);
@@ -69,7 +69,7 @@ Deno.test("speed changes the length, the voice changes the sound", STRICT, async
 });
 
 Deno.test(
-  "the sound is loud enough to hear, never clipped, and silent between sentences",
+  "speech is audible, never clipped, and silent for spaces",
   STRICT,
   async () => {
     const { bytes } = await said({ response_format: "pcm" }, { text: `${"alma ".repeat(3)}     ` });
@@ -87,14 +87,14 @@ Deno.test("minutes of text become minutes of MP3", STRICT, async () => {
   near((await measured(mp3.bytes)).seconds, text.length / 15);
 });
 
-Deno.test("speech is late, refused, cut or no sound at all", STRICT, async () => {
-  for (const orders of ["status=429", "refuse", "cut", "html", "error"]) {
-    await assert.rejects(said({ response_format: "wav" }, { orders }), orders);
+Deno.test("faults apply to speech", STRICT, async () => {
+  for (const directives of ["status=429", "refuse", "cut", "html", "error"]) {
+    await assert.rejects(said({ response_format: "wav" }, { directives }), directives);
   }
   await assert.rejects(said({}, { text: "Hello [[simulate: status=500]]" }), UpstreamFailure);
 });
 
-browserTest("a browser plays every format that has a name", async ({ openPage }) => {
+browserTest("a browser plays MP3 and WAV speech", async ({ openPage }) => {
   const page = await openPage();
   for (const format of ["mp3", "wav"]) {
     const { bytes, mimeType } = await said({ response_format: format });

@@ -5,12 +5,12 @@ import { readPng } from "./png.ts";
 const SIDE = 12;
 
 /**
- * A picture in a few hundred bytes, small enough for an id: what a PNG shows, blurred; for any other
- * file a pattern of its own.
+ * An image in a few hundred bytes, small enough for a job's id: a PNG reduced to 12×12 pixels; for any
+ * other file a pattern made from its hash.
  */
 export function thumbnailOf(bytes: Uint8Array<ArrayBuffer>): string {
-  const picture = readPng(bytes);
-  const small = picture === null ? patternOf(bytes) : shrunk(picture);
+  const image = readPng(bytes);
+  const small = image === null ? patternOf(bytes) : shrink(image);
   const packed = new Uint8Array(SIDE * SIDE * 2);
   const view = new DataView(packed.buffer);
   for (let at = 0; at < SIDE * SIDE; at++) {
@@ -31,32 +31,13 @@ export function readThumbnail(text: string): Canvas {
   return small;
 }
 
-/** Each pixel the mean of what it stands for. */
-function shrunk(picture: Canvas): Canvas {
+function shrink(image: Canvas): Canvas {
   const small = new Canvas(SIDE, SIDE);
-  for (let row = 0; row < SIDE; row++) {
-    for (let column = 0; column < SIDE; column++) {
-      const fromY = Math.floor(row * picture.height / SIDE);
-      const toY = Math.max(fromY + 1, Math.floor((row + 1) * picture.height / SIDE));
-      const fromX = Math.floor(column * picture.width / SIDE);
-      const toX = Math.max(fromX + 1, Math.floor((column + 1) * picture.width / SIDE));
-      const sums = [0, 0, 0];
-      for (let y = fromY; y < toY; y++) {
-        for (let x = fromX; x < toX; x++) {
-          const at = (y * picture.width + x) * 3;
-          for (let channel = 0; channel < 3; channel++) {
-            sums[channel]! += picture.pixels[at + channel]!;
-          }
-        }
-      }
-      const count = (toY - fromY) * (toX - fromX);
-      small.pixels.set(sums.map((sum) => sum / count), (row * SIDE + column) * 3);
-    }
-  }
+  small.drawScaled(image, { x: 0, y: 0, width: SIDE, height: SIDE });
   return small;
 }
 
-/** The same left and right, as faces are. */
+/** The left half mirrors the right half. */
 function patternOf(bytes: Uint8Array<ArrayBuffer>): Canvas {
   const digest = createHash("sha256").update(bytes).digest();
   const small = new Canvas(SIDE, SIDE);

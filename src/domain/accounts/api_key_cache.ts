@@ -1,6 +1,7 @@
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hashKey } from "./api_keys.ts";
+import { periodic, rethrow } from "../../lib/timers.ts";
 
 /** Who is calling. */
 export interface Caller {
@@ -28,7 +29,7 @@ export class ApiKeyCache implements AsyncDisposable {
   readonly #recent = new Map<string, Caller>();
   readonly #asking = new Map<string, Promise<Caller | null>>();
   readonly #used = new Set<string>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #tidying: Disposable;
   /** Counts changes: an answer read before one must not be remembered after it. */
   #generation = 0;
 
@@ -42,11 +43,10 @@ export class ApiKeyCache implements AsyncDisposable {
         }
       }
     });
-    this.#timer = setInterval(() => {
+    this.#tidying = periodic(() => {
       this.#recent.clear();
-      void this.#noteUsed();
-    }, TIDY_MS);
-    Deno.unrefTimer(this.#timer);
+      return this.#noteUsed();
+    }, { intervalMs: TIDY_MS, onError: rethrow });
   }
 
   /** The caller, at once when remembered; null when there is no such key. `now` as `performance.now()`. */
@@ -123,7 +123,7 @@ export class ApiKeyCache implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#tidying[Symbol.dispose]();
     await this.#noteUsed();
   }
 }

@@ -4,6 +4,8 @@ import type { Database, Queries } from "../../platform/database/database.ts";
 import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 import { mustStillBeSignedIn, type Person } from "./people.ts";
 import { sealText, type SessionSecret, ticketHash, unsealText } from "./session_seal.ts";
+import { periodic } from "../../lib/timers.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
 /** What a program asks for by opening a browser. */
 export interface GrantRequest {
@@ -80,7 +82,7 @@ export async function takeKey(
   session: SessionSecret,
   way: GrantDelivery,
 ): Promise<GrantRequest & { key: string } | null> {
-  const used = way === "quiet" ? sql`quiet_at` : sql`page_at`;
+  const used = way === "quiet" ? sql`script_delivered_at` : sql`redirect_delivered_at`;
   const [row] = await sql<[Row?]>`
     update browser_grant set ${used} = now()
      where ticket_hash = ${ticketHash(ticket)} and session_hash = ${session.hash}
@@ -93,12 +95,14 @@ export async function takeKey(
 
 /** Deletes expired grants and stashed text. */
 export function startExpiryLoop(sql: Queries): Disposable {
-  const timer = setInterval(() => {
-    sql`delete from browser_grant where expires_at < now()`.catch(() => undefined);
-    sql`delete from session_stash where expires_at < now()`.catch(() => undefined);
-  }, GRANT_SECONDS * 1000);
-  Deno.unrefTimer(timer);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  const deleteExpired = async () => {
+    await sql`delete from browser_grant where expires_at < now()`;
+    await sql`delete from session_stash where expires_at < now()`;
+  };
+  return periodic(deleteExpired, {
+    intervalMs: GRANT_SECONDS * 1000,
+    onError: ignoreStorageUnavailable,
+  });
 }
 
 interface Row {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Passwords } from "./passwords.ts";
+import { sleep } from "../../lib/timers.ts";
 
 Deno.test("a password fits its own hash, and nobody's never", async () => {
   using passwords = new Passwords();
@@ -20,7 +21,7 @@ Deno.test("a rush before the first sign-in refuses it, and leaves nothing that f
     );
     for (const hash of ["$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$AAAAAAAA", null]) {
       await assert.rejects(passwords.fits("guess", hash), /Too many people/);
-      await new Promise((resume) => setTimeout(resume));
+      await sleep(0);
     }
   }
   await rush;

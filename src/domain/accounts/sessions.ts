@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { newSecret } from "../../lib/ids.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { periodic } from "../../lib/timers.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
 /** A signed-in browser. Times are milliseconds since 1970. */
 export interface Session {
@@ -38,11 +40,13 @@ const SWEEP_MS = 60 * 60_000;
 
 /** Sign-in sessions: begun, found, listed and ended. The browser's id is random and never stored. */
 export class Sessions implements Disposable {
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #sweeping: Disposable;
 
   constructor(private readonly store: SessionStore, private readonly clock: Clock) {
-    this.#timer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_MS);
-    Deno.unrefTimer(this.#timer);
+    this.#sweeping = periodic(() => this.sweep(), {
+      intervalMs: SWEEP_MS,
+      onError: ignoreStorageUnavailable,
+    });
   }
 
   /** Starts a session and answers the id for the browser. Always a new one: none is ever adopted. */
@@ -97,7 +101,7 @@ export class Sessions implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#sweeping[Symbol.dispose]();
   }
 }
 

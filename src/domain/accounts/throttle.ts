@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { periodic } from "../../lib/timers.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
 /** How often something may be tried: `burst` at once, then one more every so many seconds. */
 export interface ThrottleLimit {
@@ -15,13 +17,13 @@ const SWEEP_MS = 10 * 60_000;
  * statement that checks and counts; what is tried is stored as a hash, since it may be an address.
  */
 export class Throttle implements Disposable {
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #sweeping: Disposable;
 
   constructor(private readonly sql: Queries) {
-    this.#timer = setInterval(() => {
-      this.sql`delete from throttle where ready_at < now()`.catch(() => undefined);
-    }, SWEEP_MS);
-    Deno.unrefTimer(this.#timer);
+    this.#sweeping = periodic(() => this.sql`delete from throttle where ready_at < now()`, {
+      intervalMs: SWEEP_MS,
+      onError: ignoreStorageUnavailable,
+    });
   }
 
   /** Counts an attempt at each; refused when one of them has had too many. */
@@ -72,7 +74,7 @@ export class Throttle implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#sweeping[Symbol.dispose]();
   }
 }
 

@@ -12,24 +12,24 @@ export async function claimWelcomeCredit(
   { email, network }: { email: string; network: string },
 ): Promise<boolean> {
   const today = sql`(now() at time zone 'utc')::date`;
-  const [row] = await sql<[{ is_given: boolean }]>`
+  const [row] = await sql<[{ is_granted: boolean }]>`
     with hashed as (
       select sha256(secret || convert_to(${email}, 'UTF8')) as address,
              sha256(secret || convert_to(${network}, 'UTF8')) as network
-        from welcome_secret),
+        from welcome_credit_secret),
     counted as (
-      insert into welcome_network as n (network_hash, day, given)
+      insert into welcome_credit_network as n (network_hash, day, granted)
       select network, ${today}, 1 from hashed
-       where not exists (select from welcome where address_hash = hashed.address)
-      on conflict (network_hash, day) do update set given = n.given + 1
-        where n.given < ${WELCOME_CREDITS_PER_NETWORK}
+       where not exists (select from welcome_credit where address_hash = hashed.address)
+      on conflict (network_hash, day) do update set granted = n.granted + 1
+        where n.granted < ${WELCOME_CREDITS_PER_NETWORK}
       returning network_hash),
-    given as (
-      insert into welcome (address_hash)
+    granted as (
+      insert into welcome_credit (address_hash)
       select address from hashed where exists (select from counted)
       on conflict do nothing
       returning address_hash),
-    over as (delete from welcome_network where day < ${today} - 1)
-    select exists (select from given) as is_given`;
-  return row.is_given;
+    over as (delete from welcome_credit_network where day < ${today} - 1)
+    select exists (select from granted) as is_granted`;
+  return row.is_granted;
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from "../../lib/bytes.ts";
 import { createHash } from "node:crypto";
 import type { Bytes } from "./files.ts";
 import { SNIFF_BYTES } from "./media_types.ts";
@@ -28,7 +29,7 @@ export class HashingReader {
       this.#waiting.push(value.slice());
       bytes += value.length;
     }
-    return joined(this.#waiting);
+    return concatBytes(this.#waiting);
   }
 
   /** All bytes from the first on; `refuse` is thrown as soon as there are more than allowed. */
@@ -64,7 +65,7 @@ export class HashingReader {
   }
 
   head(): Uint8Array {
-    return joined(this.#head);
+    return concatBytes(this.#head);
   }
 
   /** To be asked once, at the end. */
@@ -76,14 +77,4 @@ export class HashingReader {
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   await Promise.resolve();
   if (bytes.length > 0) yield bytes;
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

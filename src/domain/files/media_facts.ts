@@ -1,6 +1,7 @@
+import type { MediaFile } from "../../lib/media_duration/media_duration.ts";
 import type { MediaKind } from "./files.ts";
 
-/** What can be told of a file without decoding it. */
+/** Size and duration of a file, found without decoding it. */
 export interface MediaFacts {
   width: number | null;
   height: number | null;
@@ -9,15 +10,12 @@ export interface MediaFacts {
 
 export const UNKNOWN_MEDIA: MediaFacts = { width: null, height: null, durationMs: null };
 
-export interface MediaBytes {
-  kind: MediaKind;
-  mimeType: string;
-  bytes: number;
-  /** The first bytes. */
-  head: Uint8Array;
+/** A file to probe. */
+export interface MediaBytes extends MediaFile {
+  readonly kind: MediaKind;
 }
 
-/** A positive whole number that the database can hold, or nothing. */
+/** Rounded to a positive integer that the database can store; null for others. */
 export function whole(value: number | null | undefined): number | null {
   const rounded = Math.round(value ?? 0);
   return rounded > 0 && rounded < 2 ** 31 ? rounded : null;

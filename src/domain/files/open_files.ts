@@ -15,6 +15,8 @@ import { storeFile } from "./store_file.ts";
 import { Stores } from "./stores.ts";
 import { UnlistedBytes } from "./unlisted_bytes.ts";
 import { UnlistedOutputs } from "./unlisted_outputs.ts";
+import { periodic } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface FilesOptions {
   sql: Queries;
@@ -23,11 +25,7 @@ export interface FilesOptions {
   storage: () => Config["storage"];
   /** Where clients reach this gateway, without `/v1`. */
   address: () => string;
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
   /** How often what is past its time is taken away. */
   cleanEveryMs?: number;
 }
@@ -60,13 +58,13 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   let isToldOfNone = false;
   const probe = new MediaProbe((account_id, error) => {
     if (error.reason !== "unavailable") {
-      return log("warn", "media probe gave up, size and length stay unknown", {
+      return log.warn("media probe gave up, size and length stay unknown", {
         account_id,
         error,
       });
     }
     // Of the platform, or of how the gateway was started: worth one line, not one for each file.
-    if (!isToldOfNone) log("warn", "child processes are not allowed, media files are not measured");
+    if (!isToldOfNone) log.warn("child processes are not allowed, media files are not measured");
     isToldOfNone = true;
   });
   const parts = { sql, stores, probe };
@@ -74,18 +72,18 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });
   const cleanNow = async () => {
     const unlisted = await outputs.sweep();
-    if (unlisted > 0) log("info", "ended outputs that no task lists", { files: unlisted });
+    if (unlisted > 0) log.info("ended outputs that no task lists", { files: unlisted });
     return await cleanFiles(
       parts,
-      (id, error) => log("warn", "cannot delete the bytes of a file", { id, error }),
+      (id, error) => log.warn("cannot delete the bytes of a file", { id, error }),
     );
   };
   const cleaning = keepCleaning(async () => {
     await signer.refresh();
     const cleaned = await cleanNow();
-    if (cleaned > 0) log("info", "deleted files past their time", { files: cleaned });
+    if (cleaned > 0) log.info("deleted files past their time", { files: cleaned });
     const { setAside, deleted } = await bytes.sweep();
-    if (setAside + deleted > 0) log("warn", "bytes without a file row", { setAside, deleted });
+    if (setAside + deleted > 0) log.warn("bytes without a file row", { setAside, deleted });
   }, options);
 
   const find = async (id: string): Promise<StoredFile | null> => {
@@ -231,27 +229,10 @@ const CLEAN_EVERY_MS = 60_000;
 
 /** Every node cleans; they do not get in each other's way. */
 function keepCleaning(work: () => Promise<void>, { log, cleanEveryMs }: FilesOptions) {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let isClosed = false;
-  async function run(): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!isClosed && !isStorageDown(error)) log("error", "cannot clean up files", { error });
-    }
-    if (!isClosed) wait();
-  }
-  function wait(): void {
-    timer = setTimeout(() => running = run(), cleanEveryMs ?? CLEAN_EVERY_MS);
-    Deno.unrefTimer(timer);
-  }
-  wait();
-  return {
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      clearTimeout(timer);
-      await running;
+  return periodic(work, {
+    intervalMs: cleanEveryMs ?? CLEAN_EVERY_MS,
+    onError(error) {
+      if (!isStorageDown(error)) log.error("cannot clean up files", { error });
     },
-  };
+  });
 }

@@ -2,6 +2,7 @@ import { AwsClient } from "aws4fetch";
 import type { Bucket } from "../../platform/config/config.ts";
 import { type ByteStore, storeFailed } from "./byte_store.ts";
 import type { ByteRange, Bytes } from "./files.ts";
+import { sleep } from "../../lib/timers.ts";
 
 /** S3 takes parts of 5 MiB or more; one at a time is all the memory that an upload costs. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -144,7 +145,7 @@ export class S3Store implements ByteStore {
           if (isFinal || (answer.status < 500 && answer.status !== 429)) return answer;
           await answer.body?.cancel();
         } else if (isFinal) throw answer;
-        await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** tried * Math.random()));
+        await sleep(RETRY_MS * 2 ** tried * Math.random());
       }
     } finally {
       clearTimeout(timer);

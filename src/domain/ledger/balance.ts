@@ -69,13 +69,13 @@ async function selectBalance(sql: Queries, account: string): Promise<Row> {
   const [row] = await sql<[Row?]>`
     with clock as materialized (select ledger_now() as now),
     term as (
-      select a.id, w.turns_at <= now as is_due,
+      select a.id, w.renews_at <= now as is_due,
              case when a.plan_expires_at <= now then 'free' else a.plan end as plan,
              case when a.plan_expires_at <= now then null else a.plan_expires_at end as plan_expires_at
         from account a join wallet w on w.account_id = a.id, clock where a.id = ${account}),
-    pots as (
+    buckets as (
       select p.*, ended_at is not null or coalesce(ends_at <= now, false) as is_over
-        from pot p, clock where account_id = ${account} and is_open),
+        from balance_bucket p, clock where account_id = ${account} and is_open),
     sums as (
       select coalesce(sum(remaining) filter (where source = 'cash'), 0) as cash,
              coalesce(sum(case when is_over then frozen else remaining end)
@@ -84,7 +84,7 @@ async function selectBalance(sql: Queries, account: string): Promise<Row> {
              coalesce(sum(remaining - frozen) filter (where unit = 'text' and not is_over), 0) as text,
              coalesce(sum(remaining - frozen) filter (where unit = 'image' and not is_over), 0) as image,
              coalesce(sum(remaining - frozen) filter (where unit = 'video' and not is_over), 0) as video
-        from pots)
+        from buckets)
     select cash, gift, frozen, cash + gift - frozen as available, t.plan, t.plan_expires_at,
            case when is_due then coalesce(q.text, 0) else trunc(sums.text)::bigint end as text,
            case when is_due then coalesce(q.image, 0) else trunc(sums.image)::bigint end as image,
@@ -102,7 +102,7 @@ export async function availableBalances(
   const rows = await sql<{ account_id: string; available: string }[]>`
     select account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
                                 else remaining - frozen end) as available
-      from pot where account_id = any (${accounts as string[]}) and is_open and unit = 'money'
+      from balance_bucket where account_id = any (${accounts as string[]}) and is_open and unit = 'money'
      group by account_id`;
   return new Map(rows.map(({ account_id, available }) => [account_id, trimDecimal(available)]));
 }

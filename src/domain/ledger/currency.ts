@@ -11,8 +11,8 @@ export function currencyGuard(sql: Queries, nodeId: string): ConfigGuard {
     // What this node serves already, nobody else can have changed meanwhile.
     if (currency === before?.service.currency) return null;
     const path = ["service", "currency"];
-    const asked = sql<[{ code: string; hindrance: string | null }]>`
-      select code, hindrance from ledger_declare_currency(${currency}, ${nodeId}, ${DEAD_SECONDS})`;
+    const asked = sql<[{ code: string; obstacle: string | null }]>`
+      select code, obstacle from ledger_set_currency(${currency}, ${nodeId}, ${DEAD_SECONDS})`;
     const [answer] = await asked.catch((error) => {
       if (before === null) throw error;
       return [null];
@@ -24,9 +24,9 @@ export function currencyGuard(sql: Queries, nodeId: string): ConfigGuard {
         suggestion: "Reload when the database answers again.",
       };
     }
-    const { code, hindrance } = answer;
-    if (hindrance === null) return null;
-    return hindrance === "nodes"
+    const { code, obstacle } = answer;
+    if (obstacle === null) return null;
+    return obstacle === "nodes"
       ? {
         path,
         message: `other gateways on this database still serve it in ${code}`,

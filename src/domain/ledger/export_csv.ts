@@ -14,7 +14,7 @@ interface Row {
   kind: string;
   unit: string;
   amount: string;
-  pot: string;
+  bucket: string;
   hold_id: string | null;
   reference: string | null;
   reason: string | null;
@@ -24,7 +24,8 @@ interface Row {
 }
 
 const PAGE = 1000;
-const COLUMNS = "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model\r\n";
+const COLUMNS =
+  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model\r\n";
 
 /**
  * Every movement of an account's money and quotas as CSV, oldest first. It is read a page at a time, so that
@@ -40,14 +41,14 @@ export async function* exportCsv(
   while (true) {
     const rows: Row[] = await sql<Row[]>`
       select t.created_at::text as at, t.created_at, t.id, t.unit, t.hold_id, t.reference, t.reason,
-             case t.kind when 'loss' then 'shortfall' else t.kind end as kind,
-             case when t.kind = 'loss' then 0
+             t.kind,
+             case when t.kind = 'shortfall' then 0
                   when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
-             case t.kind when 'loss' then '' else
+             case t.kind when 'shortfall' then '' else
                split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
                           ':', 1)
-             end as pot,
-             case t.kind when 'loss' then t.amount end as shortfall, h.model
+             end as bucket,
+             case t.kind when 'shortfall' then t.amount end as shortfall, h.model
         from transfer t left join hold h on h.id = t.hold_id
        where t.account_id = ${account}
          ${
@@ -71,7 +72,7 @@ function line(row: Row): string {
     row.kind,
     row.unit,
     trimDecimal(row.amount, row.unit === "money" ? 2 : 0),
-    row.pot,
+    row.bucket,
     row.hold_id ?? "",
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),

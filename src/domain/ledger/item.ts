@@ -6,7 +6,7 @@ import type { Queries } from "../../platform/database/database.ts";
 
 /** One thing to do to one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
-  op: "hold" | "settle" | "release" | "note";
+  op: "hold" | "settle" | "release" | "checkpoint";
   id: string;
   account_id?: string | undefined;
   num?: string;
@@ -34,7 +34,7 @@ export interface Outcome {
   outcome:
     | "held"
     | "resolved"
-    | "noted"
+    | "checkpointed"
     | "already"
     | "insufficient"
     | "conflict"

@@ -51,7 +51,7 @@ export async function listMovements(
       from transfer t left join hold h on h.id = t.hold_id
      where t.account_id = ${account}
        -- A loss is the operator's, not the account's.
-       and t.kind <> 'loss'
+       and t.kind <> 'shortfall'
        ${
     place === null
       ? sql``
@@ -86,7 +86,7 @@ export interface CreditGrant {
 /** What an account has beside cash, in the order of use. */
 export async function listCreditGrants(sql: Queries, account: string): Promise<CreditGrant[]> {
   const rows = await sql<CreditGrant[]>`
-    select id, source, unit, granted, remaining, frozen, created_at, ends_at from pot
+    select id, source, unit, granted, remaining, frozen, created_at, ends_at from balance_bucket
      where account_id = ${account} and is_open and source <> 'cash' and ended_at is null
        and (ends_at is null or ends_at > ledger_now())
      order by source, unit, ends_at, id`;

@@ -7,11 +7,13 @@ import {
   writeJournal,
   writeJournalSync,
 } from "./settlement_journal.ts";
+import { withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface PendingOptions {
   /** A folder on the local disk, for the case that the process ends first; left out: there is none. */
   folder?: string | undefined;
-  log?(level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
+  log?: Pick<Log, "info" | "warn" | "error">;
   /** The first pause between two attempts; it doubles up to `retryMaxMs`. */
   retryMs?: number;
   retryMaxMs?: number;
@@ -74,7 +76,7 @@ export class PendingSettlements implements AsyncDisposable {
     const bytes = JSON.stringify(item).length;
     const { countMax, bytesMax } = this.#options;
     if (this.#waiting.size >= countMax || this.#bytes + bytes > bytesMax) return false;
-    if (this.#waiting.size === 0) this.#log("warn", "settlements wait for the database");
+    if (this.#waiting.size === 0) this.deps.log?.warn("settlements wait for the database");
     this.#keep({ item, bytes, source: null });
     return true;
   }
@@ -86,13 +88,13 @@ export class PendingSettlements implements AsyncDisposable {
     try {
       for (const journal of readJournals(folder)) this.#takeOver(journal);
     } catch (error) {
-      this.#log("error", "settlement journals cannot be read", { folder, error });
+      this.deps.log?.error("settlement journals cannot be read", { folder, error });
     }
   }
 
   #takeOver(journal: JournalFile): void {
     const { path: file, items, damaged } = journal;
-    this.#log(damaged > 0 ? "error" : "info", "settlement journal found", {
+    this.deps.log?.[damaged > 0 ? "error" : "info"]("settlement journal found", {
       file,
       settlements: items.length,
       damaged_lines: damaged,
@@ -132,7 +134,7 @@ export class PendingSettlements implements AsyncDisposable {
     await Promise.all(others.map((pending) => this.#try(pending)));
     this.#pauseMs = this.#options.retryMs;
     if (this.#waiting.size > 0 || this.#settled === 0) return;
-    this.#log("info", "settlements completed after the database was away", {
+    this.deps.log?.info("settlements completed after the database was away", {
       settlements: this.#settled,
     });
     this.#settled = 0;
@@ -149,7 +151,9 @@ export class PendingSettlements implements AsyncDisposable {
       for (const pending of unsaved) pending.source = journal;
     } catch (error) {
       this.#cannotSave = true;
-      this.#log("error", "settlements kept in memory only, the disk cannot be written", { error });
+      this.deps.log?.error("settlements kept in memory only, the disk cannot be written", {
+        error,
+      });
     }
   }
 
@@ -165,7 +169,7 @@ export class PendingSettlements implements AsyncDisposable {
     } catch (error) {
       if (isStorageDown(error)) return "away";
       if (isRetryable(error)) return "later";
-      this.#log("error", "settlement failed, the last checkpoint counts", {
+      this.deps.log?.error("settlement failed, the last checkpoint counts", {
         request_id: id,
         error,
       });
@@ -185,7 +189,7 @@ export class PendingSettlements implements AsyncDisposable {
       retireJournal(source);
     } catch (error) {
       // It is settled again at the next start, which changes nothing.
-      this.#log("error", "settlement journal not removed", { file: source.path, error });
+      this.deps.log?.error("settlement journal not removed", { file: source.path, error });
     }
   }
 
@@ -194,16 +198,12 @@ export class PendingSettlements implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) =>
-      timer = setTimeout(resolve, this.#options.closeMs)
-    );
-    await Promise.race([this.#round.then(() => this.#tryAll()), patience]);
-    clearTimeout(timer);
+    const lastTry = this.#round.then(() => this.#tryAll());
+    await withTimeout(lastTry, this.#options.closeMs, () => undefined);
     if (this.#waiting.size === 0) return;
     const unsaved = this.#unsaved();
     if (unsaved.length > 0 && !this.#writeDown(unsaved.map(({ item }) => item))) return;
-    this.#log("warn", "settlements are on disk, the next start settles them", {
+    this.deps.log?.warn("settlements are on disk, the next start settles them", {
       settlements: this.#waiting.size,
       folder: this.#options.folder,
     });
@@ -213,22 +213,18 @@ export class PendingSettlements implements AsyncDisposable {
     const { folder } = this.#options;
     const fields = { settlements: items.length };
     if (folder === undefined) {
-      this.#log("error", "settlements lost at shutdown, their last checkpoints count", fields);
+      this.deps.log?.error("settlements lost at shutdown, their last checkpoints count", fields);
       return false;
     }
     try {
       writeJournalSync(folder, items);
       return true;
     } catch (error) {
-      this.#log("error", "settlements lost at shutdown, their last checkpoints count", {
+      this.deps.log?.error("settlements lost at shutdown, their last checkpoints count", {
         ...fields,
         error,
       });
       return false;
     }
-  }
-
-  #log(level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void {
-    this.deps.log?.(level, message, fields);
   }
 }

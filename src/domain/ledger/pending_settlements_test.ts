@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { ConnectionError } from "../../platform/database/storage_error.ts";
 import type { Item } from "./item.ts";
 import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
+import { sleep } from "../../lib/timers.ts";
+import { recordLog } from "../../../test/helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -44,7 +46,7 @@ async function open(options: PendingOptions = {}, folder?: string): Promise<Run>
         return Promise.resolve();
       },
       drop: (id) => run.dropped.push(id),
-      log: (_, message) => run.logged.push(message),
+      log: recordLog((_, message) => run.logged.push(message)),
       folder: place,
       retryMs: 5,
       retryMaxMs: 10,
@@ -62,7 +64,7 @@ async function open(options: PendingOptions = {}, folder?: string): Promise<Run>
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
     assert.ok(tries < 500, "never happened");
-    await new Promise((resume) => setTimeout(resume, 5));
+    await sleep(5);
   }
 }
 

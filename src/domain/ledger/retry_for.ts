@@ -1,4 +1,5 @@
 import { isRetryable } from "../../platform/database/storage_error.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
@@ -8,7 +9,7 @@ export async function retryFor<T>(ms: number, error: unknown, work: () => Promis
   const giveUpAt = performance.now() + ms;
   for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     if (!isRetryable(error) || performance.now() + pauseMs > giveUpAt) throw error;
-    await new Promise((resume) => setTimeout(resume, pauseMs));
+    await sleep(pauseMs);
     try {
       return await work();
     } catch (again) {

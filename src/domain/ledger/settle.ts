@@ -26,7 +26,7 @@ export function settleItem(id: string, charge: Charge, account?: string): Item {
 }
 
 export function checkpointItem(id: string, charge: Charge, account?: string): Item {
-  return { op: "note", id, account_id: account, ...chargeFields(charge) };
+  return { op: "checkpoint", id, account_id: account, ...chargeFields(charge) };
 }
 
 export function readCheckpoint({ id, outcome }: Outcome): void {

@@ -25,7 +25,7 @@ export async function sweepLedger(
   return {
     holds: await repeat(() => sweepHolds(sql, onExceeded)),
     pots: await repeat(async () => {
-      const [row] = await sql<[{ count: number }]>`select ledger_sweep_pots(${MOST}) as count`;
+      const [row] = await sql<[{ count: number }]>`select ledger_sweep_buckets(${MOST}) as count`;
       return row.count;
     }),
     plans: await repeat(async () => {

@@ -3,12 +3,14 @@ import { isStorageDown } from "../../platform/database/storage_error.ts";
 import type { Resolution } from "./settle.ts";
 import { sweepLedger } from "./sweep.ts";
 import { rollUpUsage } from "./usage_days.ts";
+import { periodic } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SweepLoopOptions {
   /** Renews what this process still has open. */
   renew(): Promise<void>;
   onExceeded(resolution: Resolution): void;
-  log: (level: "info" | "error", message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "info" | "error">;
 }
 
 const EVERY_MS = 5_000;
@@ -23,44 +25,27 @@ export function startSweepLoop(
   { renew, onExceeded, log }: SweepLoopOptions,
 ): AsyncDisposable {
   let renewalsFirst = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let isClosed = false;
 
   async function run(): Promise<void> {
-    try {
-      // A sweep that hangs with the database would be the first thing it does when it is back.
-      const askedAt = performance.now();
-      await sql`select 1`;
-      if (performance.now() - askedAt > HUNG_MS) renewalsFirst = RENEWALS_FIRST;
-      await renew();
-      if (renewalsFirst > 0) {
-        renewalsFirst--;
-        return;
-      }
-      const swept = await sweepLedger(sql, onExceeded);
-      if (swept.holds + swept.pots + swept.plans > 0) log("info", "swept the ledger", { ...swept });
-      await rollUpUsage(sql);
-    } catch (error) {
+    // A sweep that hangs with the database would be the first thing it does when it is back.
+    const askedAt = performance.now();
+    await sql`select 1`;
+    if (performance.now() - askedAt > HUNG_MS) renewalsFirst = RENEWALS_FIRST;
+    await renew();
+    if (renewalsFirst > 0) {
+      renewalsFirst--;
+      return;
+    }
+    const swept = await sweepLedger(sql, onExceeded);
+    if (swept.holds + swept.pots + swept.plans > 0) log.info("swept the ledger", { ...swept });
+    await rollUpUsage(sql);
+  }
+  return periodic(run, {
+    intervalMs: EVERY_MS,
+    onError(error) {
       // While the database is away everybody says so already.
       if (isStorageDown(error)) renewalsFirst = RENEWALS_FIRST;
-      else if (!isClosed) log("error", "cannot sweep the ledger", { error });
-    }
-  }
-  function wait(): void {
-    timer = setTimeout(() => {
-      running = run().finally(() => {
-        if (!isClosed) wait();
-      });
-    }, EVERY_MS);
-    Deno.unrefTimer(timer);
-  }
-  wait();
-  return {
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      clearTimeout(timer);
-      await running;
+      else log.error("cannot sweep the ledger", { error });
     },
-  };
+  });
 }

@@ -43,7 +43,7 @@ const RULES: readonly LedgerRule[] = [
          where name ~ '^(cash|gift|quota):' group by 1, 2),
       compared as (
         select coalesce(p.id, b.name) as id, coalesce(p.remaining, 0) as has, coalesce(b.amount, 0) as says
-          from pot p full join booked b on b.name = p.id and b.unit = p.unit)
+          from balance_bucket p full join booked b on b.name = p.id and b.unit = p.unit)
       select count(*) as seen, count(*) filter (where has <> says) as wrong,
              (array_agg(id || ' has ' || trim_scale(has) || ', its transfers say ' || trim_scale(says))
                filter (where has <> says))[:5] as examples
@@ -54,7 +54,7 @@ const RULES: readonly LedgerRule[] = [
     run: (sql) =>
       sql`
       with seen as (
-        select id, remaining < 0 or frozen < 0 or frozen > remaining as is_wrong from pot
+        select id, remaining < 0 or frozen < 0 or frozen > remaining as is_wrong from balance_bucket
         union all
         select id, amount < 0 or units < 0 or shortfall < 0 or 0 > any (held) or 0 > any (taken) from hold)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
@@ -65,11 +65,11 @@ const RULES: readonly LedgerRule[] = [
     run: (sql) =>
       sql`
       with reserved as (
-        select leg, sum(part) as amount from hold, unnest(legs, held) as l (leg, part)
-         where state = 'open' group by leg),
+        select bucket, sum(part) as amount from hold, unnest(allocations, held) as l (bucket, part)
+         where state = 'open' group by bucket),
       compared as (
-        select coalesce(p.id, r.leg) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
-          from pot p full join reserved r on r.leg = p.id)
+        select coalesce(p.id, r.bucket) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
+          from balance_bucket p full join reserved r on r.bucket = p.id)
       select count(*) as seen, count(*) filter (where has <> says) as wrong,
              (array_agg(id || ' has ' || trim_scale(has) || ' frozen, open holds say ' || trim_scale(says))
                filter (where has <> says))[:5] as examples
@@ -79,7 +79,7 @@ const RULES: readonly LedgerRule[] = [
     name: "what has ended is spent or lapsed",
     run: (sql) =>
       sql`
-      with seen as (select id, remaining <> frozen as is_wrong from pot where ended_at is not null)
+      with seen as (select id, remaining <> frozen as is_wrong from balance_bucket where ended_at is not null)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
@@ -97,18 +97,18 @@ const RULES: readonly LedgerRule[] = [
                    then coalesce((
                      select bool_or(h > 0 and t > h)
                          or (not beyond_hold
-                             and sum(t) filter (where leg !~ '^quota:')
-                               > sum(h) filter (where leg !~ '^quota:'))
-                       from unnest(legs, held, taken) as l (leg, h, t)), false)
+                             and sum(t) filter (where bucket !~ '^quota:')
+                               > sum(h) filter (where bucket !~ '^quota:'))
+                       from unnest(allocations, held, taken) as l (bucket, h, t)), false)
                  when cardinality(taken) = 1 and held[1] > 0
                    then taken[1] > held[1]
-                     or (shortfall > 0 and taken[1] < held[1] and legs[1] !~ '^quota:')
+                     or (shortfall > 0 and taken[1] < held[1] and allocations[1] !~ '^quota:')
                  else coalesce((
                    select bool_or(t > h and (h > 0 or not beyond_hold))
-                       or (bool_or(t < h and leg !~ '^quota:')
-                           and (shortfall > 0 or bool_or(h = 0 and leg !~ '^quota:')))
-                       or (bool_or(t < h and leg ~ '^quota:') and bool_or(h = 0 and leg ~ '^quota:'))
-                     from unnest(legs, held, taken) as l (leg, h, t)), false)
+                       or (bool_or(t < h and bucket !~ '^quota:')
+                           and (shortfall > 0 or bool_or(h = 0 and bucket !~ '^quota:')))
+                       or (bool_or(t < h and bucket ~ '^quota:') and bool_or(h = 0 and bucket ~ '^quota:'))
+                     from unnest(allocations, held, taken) as l (bucket, h, t)), false)
                end as is_wrong
           from hold where taken is not null)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
@@ -124,7 +124,7 @@ const RULES: readonly LedgerRule[] = [
         select hold_id,
                sum(case when debit in ('revenue', 'quota_used') then -amount else amount end) as amount
           from transfer
-         where hold_id is not null and kind in ('capture', 'loss') group by hold_id),
+         where hold_id is not null and kind in ('capture', 'shortfall') group by hold_id),
       compared as (
         select coalesce(h.id, b.hold_id) as id, coalesce(b.amount, 0) as booked,
                coalesce(case cardinality(h.taken) when 1 then h.taken[1]

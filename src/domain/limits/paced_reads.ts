@@ -1,5 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { pauseBetweenPieces, PieceCounter } from "./body_pieces.ts";
+import { periodic, rethrow } from "../../lib/timers.ts";
 
 /** How slowly a body may come. */
 export interface BodyPace {
@@ -38,7 +39,8 @@ export class PacedReads implements Disposable {
   readonly pace: BodyPace;
   readonly #reads = new Set<Read>();
   /** One timer for all: most bodies have arrived before they are asked for. */
-  #timer: ReturnType<typeof setInterval> | undefined;
+  /** Runs while there are reads. */
+  #looking: Disposable | null = null;
 
   constructor(pace: Partial<BodyPace> = {}) {
     this.pace = { ...PACE, ...pace };
@@ -98,7 +100,11 @@ export class PacedReads implements Disposable {
     const now = performance.now();
     const read = { announced, startedAt: now, lastAt: now, bytes: 0, giveUp };
     this.#reads.add(read);
-    this.#timer ??= setInterval(() => this.#look(), Math.min(1_000, this.pace.graceMs / 4));
+    this.#looking ??= periodic(() => this.#look(), {
+      intervalMs: Math.min(1_000, this.pace.graceMs / 4),
+      onError: rethrow,
+      keepsProcessAlive: true,
+    });
     return read;
   }
 
@@ -111,12 +117,16 @@ export class PacedReads implements Disposable {
       read.giveUp();
     }
     if (this.#reads.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopLooking();
+  }
+
+  #stopLooking(): void {
+    this.#looking?.[Symbol.dispose]();
+    this.#looking = null;
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#stopLooking();
     this.#reads.clear();
   }
 }

@@ -9,11 +9,13 @@ import {
   MINUTE_MS,
 } from "./limiter.ts";
 import { RateLimiter } from "./rate_limit.ts";
+import { periodic, rethrow, withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SharedRateOptions {
   /** How many nodes there are, this one included. */
   nodes: () => number;
-  log: (level: "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "warn" | "error">;
 }
 
 /** A busy key borrows this much ahead: one second of its rate. */
@@ -62,7 +64,7 @@ interface Account {
 export class SharedRateLimiter implements Limiter, AsyncDisposable {
   readonly #accounts = new Map<string, Account>();
   readonly #asking = new Set<Account>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #tidying: Disposable;
   #asked: Promise<void> | null = null;
   /** Set while the database does not answer; then keys are held to this node's share. */
   #alone: RateLimiter | null = null;
@@ -71,8 +73,10 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   #forgotAt = performance.now();
 
   constructor(private readonly sql: Queries, private readonly options: SharedRateOptions) {
-    this.#timer = setInterval(() => this.#tidy(performance.now()), TIDY_MS);
-    Deno.unrefTimer(this.#timer);
+    this.#tidying = periodic(() => this.#tidy(performance.now()), {
+      intervalMs: TIDY_MS,
+      onError: rethrow,
+    });
   }
 
   take(
@@ -179,7 +183,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
           this.#answer(account, asks[i]!, loans[i]!, counts[i]!);
         }
       } catch (error) {
-        if (!isStorageDown(error)) this.options.log("error", "cannot share rates", { error });
+        if (!isStorageDown(error)) this.options.log.error("cannot share rates", { error });
         this.#goAlone(performance.now() + TRUST_MS);
         // It may have been noted all the same: counted twice is the safe side.
         for (const [i, account] of accounts.entries()) account.unsettled += asks[i]!.settle;
@@ -233,7 +237,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   }
 
   #goAlone(until: number): void {
-    if (this.#aloneUntil === 0) this.options.log("warn", "rates are held to this node's share");
+    if (this.#aloneUntil === 0) this.options.log.warn("rates are held to this node's share");
     this.#aloneUntil = until;
   }
 
@@ -266,16 +270,13 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#tidying[Symbol.dispose]();
     for (const account of this.#accounts.values()) {
       account.unsettled -= account.loan;
       account.loan = 0;
       if (account.unsettled !== 0) this.#ask(account);
     }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, PATIENCE_MS));
-    await Promise.race([this.#asked, patience]);
-    clearTimeout(timer);
+    await withTimeout(Promise.resolve(this.#asked), PATIENCE_MS, () => undefined);
   }
 }
 

@@ -3,6 +3,8 @@ import { type FreshDatabase, freshDatabase } from "../../../test/helpers/fresh_d
 import type { Database } from "../../platform/database/database.ts";
 import { lend } from "./lend.ts";
 import { SharedRateLimiter } from "./shared_rate.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -21,7 +23,7 @@ async function openGround(): Promise<Ground> {
     store,
     database,
     node: (nodes = 1) =>
-      closing.use(new SharedRateLimiter(database.sql, { nodes: () => nodes, log() {} })),
+      closing.use(new SharedRateLimiter(database.sql, { nodes: () => nodes, log: noLog })),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
@@ -69,7 +71,7 @@ Deno.test(
           if (allowed) passed++;
           else {
             refused++;
-            await new Promise((resume) => setTimeout(resume, 1));
+            await sleep(1);
           }
         }
       })
@@ -113,7 +115,7 @@ Deno.test("what one node used or gave back, another knows", STRICT, async () => 
     const [loan] = await lend(ground.database.sql, ask);
     if (loan!.level > 150_000) break;
     assert.ok(waited < 20_000, `the bucket stands at ${loan!.level}`);
-    await new Promise((resume) => setTimeout(resume, 50));
+    await sleep(50);
   }
   const fourth = await ground.node(2).take("key", 1_000, 1, now());
   assert.equal(fourth.allowed, false);
@@ -146,7 +148,7 @@ Deno.test(
     await ground.database.sql`alter function rate_lent rename to rate_lend`;
     // Back within a second or two: then the bucket knows what was used meanwhile.
     for (let waited = 0;; waited += 100) {
-      await new Promise((resume) => setTimeout(resume, 100));
+      await sleep(100);
       await node.take("key", 90, 1, performance.now());
       const [loan] = await lend(ground.database.sql, [{ key: "key", settle: 0, need: 0, want: 0 }]);
       if (loan!.level > 15_000) break;

@@ -25,7 +25,7 @@ export function maxUsage(model: Model, body: Body): Usage {
     }
     case "drama": {
       const shots = numberLimit(model, "max_shots") ?? 1;
-      return { shots, episodes: 1, calls: 1, seconds: shots * (model.chain?.video?.duration ?? 0) };
+      return { shots, episodes: 1, calls: 1, seconds: shots * shotSeconds(model) };
     }
     case "speech": {
       const characters = [...text(body, "input")].length;
@@ -87,4 +87,8 @@ function numberLimit(model: Model, name: string): number | undefined {
 function listLimit(model: Model, name: string): readonly number[] | undefined {
   const limit = model.limits[name];
   return Array.isArray(limit) ? limit as readonly number[] : undefined;
+}
+
+function shotSeconds({ pipeline }: Model): number {
+  return pipeline?.video.offered === true ? pipeline.video.duration : 0;
 }

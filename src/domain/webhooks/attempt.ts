@@ -1,6 +1,7 @@
 import type { ClaimedDelivery } from "./claim.ts";
 import { renderPayload } from "./event.ts";
 import { signedHeaders } from "./sign.ts";
+import { withTimeout } from "../../lib/timers.ts";
 
 /** What of `outbound` is needed here: one request to an address that a stranger chose. */
 export interface WebhookPost {
@@ -97,24 +98,19 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   const reader = body.getReader();
   const bytes = new Uint8Array(RESPONSE_BYTES_KEPT);
   let length = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), RESPONSE_MS_MAX);
-  });
-  try {
+  const fill = async () => {
     while (true) {
       // A body that breaks off after the head changes nothing about what the head said.
-      const read = await Promise.race([reader.read().catch(() => null), patience]);
+      const read = await reader.read().catch(() => null);
       if (read === null || read.done) break;
       const part = read.value.subarray(0, bytes.length - length);
       bytes.set(part, length);
       length += part.length;
       if (part.length < read.value.length) break;
     }
-  } finally {
-    clearTimeout(timer);
-    reader.cancel().catch(() => undefined);
-  }
+  };
+  await withTimeout(fill(), RESPONSE_MS_MAX, () => undefined);
+  reader.cancel().catch(() => undefined);
   // A text column holds every character but this one.
   return new TextDecoder().decode(bytes.subarray(0, length)).replaceAll("\0", "\uFFFD");
 }

@@ -6,7 +6,7 @@ export interface ClaimedDelivery {
   readonly fence: number;
   readonly account: string;
   readonly endpoint: string | null;
-  readonly lane: string;
+  readonly destination: string;
   readonly url: string;
   readonly event: { id: string; type: string; created: number; data: string };
   readonly taskId: string | null;
@@ -29,7 +29,7 @@ interface Row {
   fence: number;
   account_id: string;
   endpoint_id: string | null;
-  lane: string;
+  destination: string;
   url: string;
   event_id: string;
   type: string;
@@ -37,7 +37,7 @@ interface Row {
   data: string;
   task_id: string | null;
   attempts: number;
-  round_from: number;
+  attempts_before_redelivery: number;
   is_test: boolean;
   off: ClaimedDelivery["off"];
   age: number;
@@ -47,7 +47,7 @@ interface Row {
 /** Which deliveries to claim: by name, or the next of a lane. Only what is due is claimed. */
 export type DueDelivery =
   | { readonly ids: readonly string[]; readonly notOf: readonly string[] }
-  | { readonly lane: string; readonly limit: number };
+  | { readonly destination: string; readonly limit: number };
 
 /** Takes what is due, for so long: whoever dies in between leaves it to the next. */
 export async function claimDeliveries(
@@ -58,10 +58,10 @@ export async function claimDeliveries(
   const due = "ids" in wanted
     ? sql`select id from webhook_delivery
            where id = any (${wanted.ids as string[]}) and wake_at <= now()
-             and lane <> all (${wanted.notOf as string[]})
+             and destination <> all (${wanted.notOf as string[]})
              for update skip locked`
     : sql`select id from webhook_delivery
-           where lane = ${wanted.lane} and wake_at <= now() order by wake_at limit ${wanted.limit}
+           where destination = ${wanted.destination} and wake_at <= now() order by wake_at limit ${wanted.limit}
              for update skip locked`;
   const rows = await sql<Row[]>`
     with due as materialized (${due}),
@@ -71,7 +71,7 @@ export async function claimDeliveries(
         from due, make_interval(secs => ${leaseSeconds}) as lease
        where d.id = due.id
       returning d.*)
-    select d.id, d.fence, d.account_id, d.endpoint_id, d.lane, d.url, d.attempts, d.round_from,
+    select d.id, d.fence, d.account_id, d.endpoint_id, d.destination, d.url, d.attempts, d.attempts_before_redelivery,
            d.is_test, e.id as event_id, e.type, e.data, e.task_id,
            floor(extract(epoch from e.created_at))::bigint as created,
            extract(epoch from now() - e.created_at)::float8 as age,
@@ -94,12 +94,12 @@ export async function claimDeliveries(
     fence: row.fence,
     account: row.account_id,
     endpoint: row.endpoint_id,
-    lane: row.lane,
+    destination: row.destination,
     url: row.url,
     event: { id: row.event_id, type: row.type, created: Number(row.created), data: row.data },
     taskId: row.task_id,
     attempts: row.attempts,
-    round: row.attempts - row.round_from,
+    round: row.attempts - row.attempts_before_redelivery,
     isTest: row.is_test,
     off: row.off,
     ageSeconds: row.age,
@@ -122,24 +122,26 @@ export async function dueDeliveries(
   notOf: readonly string[],
   perLane: number,
 ): Promise<string[]> {
-  const oldest = await sql<{ id: string; lane: string }[]>`
-    select id, lane from webhook_delivery where wake_at <= now() order by wake_at limit ${PAGE}`;
+  const oldest = await sql<{ id: string; destination: string }[]>`
+    select id, destination from webhook_delivery where wake_at <= now() order by wake_at limit ${PAGE}`;
   const skipped = new Set(notOf);
   if (oldest.length < PAGE) {
-    return oldest.filter(({ lane }) => !skipped.has(lane)).slice(0, limit).map(({ id }) => id);
+    return oldest.filter(({ destination }) => !skipped.has(destination)).slice(0, limit).map((
+      { id },
+    ) => id);
   }
   const rows = await sql<{ id: string }[]>`
-    with recursive lanes as (
-      (select lane from webhook_delivery where wake_at is not null order by lane limit 1)
+    with recursive destinations as (
+      (select destination from webhook_delivery where wake_at is not null order by destination limit 1)
       union all
-      select (select d.lane from webhook_delivery d
-               where d.wake_at is not null and d.lane > lanes.lane order by d.lane limit 1)
-        from lanes where lanes.lane is not null)
+      select (select d.destination from webhook_delivery d
+               where d.wake_at is not null and d.destination > destinations.destination order by d.destination limit 1)
+        from destinations where destinations.destination is not null)
     select d.id
-      from lanes, lateral (
+      from destinations, lateral (
         select id, wake_at from webhook_delivery
-         where lane = lanes.lane and wake_at <= now() order by wake_at limit ${perLane}) d
-     where lanes.lane is not null and lanes.lane <> all (${notOf as string[]})
+         where destination = destinations.destination and wake_at <= now() order by wake_at limit ${perLane}) d
+     where destinations.destination is not null and destinations.destination <> all (${notOf as string[]})
      order by d.wake_at limit ${limit}`;
   return rows.map(({ id }) => id);
 }

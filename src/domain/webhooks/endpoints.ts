@@ -114,10 +114,10 @@ export async function updateEndpoint(
        where id = ${id} and account_id = ${account} and deleted_at is null
       returning *),
     moved as (
-      update webhook_delivery d set url = c.url, lane = c.account_id || '/' || c.host
+      update webhook_delivery d set url = c.url, destination = c.account_id || '/' || c.host
         from changed c, webhook_endpoint before
        where before.id = c.id and before.url <> c.url
-         and d.lane = before.account_id || '/' || before.host and d.wake_at is not null
+         and d.destination = before.account_id || '/' || before.host and d.wake_at is not null
          and d.endpoint_id = c.id)
     select * from changed`;
   return shown(row ?? unknownEndpoint());
@@ -177,7 +177,7 @@ export async function endDeliveriesOf(
     update webhook_delivery d
        set state = 'failed', reason = ${reason}, wake_at = null, ended_at = now()
       from webhook_endpoint e
-     where e.id = any (${endpoints as string[]}) and d.lane = e.account_id || '/' || e.host
+     where e.id = any (${endpoints as string[]}) and d.destination = e.account_id || '/' || e.host
        and d.endpoint_id = e.id and d.wake_at is not null and d.lease_until is null`;
 }
 

@@ -42,7 +42,7 @@ export async function enqueueEvent(
          and not exists (select from account where id = ${account} and closed_at is not null)
       on conflict (task_id) do nothing
       returning id)
-    insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, lane, wake_at)
+    insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, destination, wake_at)
     select 'dlv_' || substr(made.id, 5) || lpad(row_number() over (order by endpoint_id)::text, 2, '0'),
            made.id, ${account}, endpoint_id, url, ${account} || '/' || host, now()
       from made, target

@@ -59,9 +59,9 @@ Deno.test("an event goes to the callback of its request, else to the endpoints t
     ["https://own.example:8443/x"],
   );
   const [row] = await sql<
-    [{ lane: string }]
-  >`select lane from webhook_delivery where endpoint_id is null`;
-  assert.equal(row.lane, `${account}/own.example:8443`);
+    [{ destination: string }]
+  >`select destination from webhook_delivery where endpoint_id is null`;
+  assert.equal(row.destination, `${account}/own.example:8443`);
 });
 
 Deno.test("an event that is rolled back with its task leaves nothing", async () => {

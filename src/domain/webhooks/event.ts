@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { parseStored, StoredJsonError } from "../../lib/stored_json.ts";
+
 /** What can happen to a task; `webhook.test` is sent when an account asks for it, and says nothing. */
 export const TASK_EVENTS = [
   "task.succeeded",
@@ -14,6 +17,24 @@ export interface EventData {
   readonly status: string;
   /** As the task shows its outputs. */
   readonly output: readonly unknown[];
+}
+
+const storedEventData: z.ZodType<EventData> = z.looseObject({
+  task_id: z.string(),
+  status: z.string(),
+  output: z.array(z.unknown()).default([]),
+});
+
+/** Parses the stored `data` of an event; throws a `StoredJsonError` where it is not readable. */
+export function parseEventData(stored: string): EventData {
+  let json: unknown;
+  try {
+    json = JSON.parse(stored);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new StoredJsonError("Cannot read stored event data: it is not JSON");
+  }
+  return parseStored(storedEventData, "event data", json);
 }
 
 /** A new event: a task has ended. */

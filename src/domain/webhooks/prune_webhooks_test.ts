@@ -20,7 +20,7 @@ Deno.test("what ended a month ago is removed with its log; what waits, and what 
       insert into webhook_event (id, account_id, task_id, type, data, created_at)
       values (${event}, ${account}, ${event}, 'task.failed', '{}', ${at})`;
     await sql`
-      insert into webhook_delivery (id, event_id, account_id, url, lane, state, wake_at, ended_at)
+      insert into webhook_delivery (id, event_id, account_id, url, destination, state, wake_at, ended_at)
       values (${id}, ${event}, ${account}, 'https://a.example/', 'l', ${
       isPending ? "pending" : "delivered"
     }, ${isPending ? at : null}, ${isPending ? null : at})`;

@@ -36,7 +36,7 @@ export async function recordAttempts(
       select * from json_to_recordset(${JSON.stringify(notes)}::text::json) as n (
         id text, fence int, outcome text, reason text, wait_ms float8, status int, error text,
         response text, latency_ms int, attempted boolean)),
-    noted as (
+    recorded as (
       update webhook_delivery d
          set state = case n.outcome when 'delivered' then 'delivered'
                                     when 'failed' then 'failed' else 'pending' end,
@@ -56,10 +56,10 @@ export async function recordAttempts(
       insert into webhook_attempt (delivery_id, number, started_at, latency_ms, status, error, response)
       select id, attempts, now() - latency_ms * interval '1 millisecond', latency_ms, status, error,
              response
-        from noted where attempted),
+        from recorded where attempted),
     fared as (
       select endpoint_id, bool_or(outcome = 'delivered') as well, bool_or(reason is not distinct from 'gone') as gone
-        from noted where attempted and not is_test and endpoint_id is not null group by endpoint_id),
+        from recorded where attempted and not is_test and endpoint_id is not null group by endpoint_id),
     changed as (
       update webhook_endpoint e
          set failing_since = case when not f.well then coalesce(e.failing_since, now()) end,

@@ -58,8 +58,8 @@ export async function redeliverFailed(
 function wake(sql: Queries, ids: postgres.PendingQuery<postgres.Row[]>) {
   return sql<{ id: string }[]>`
     update webhook_delivery d
-       set state = 'pending', reason = null, wake_at = now(), ended_at = null, round_from = attempts,
-           url = coalesce(p.url, d.url), lane = coalesce(p.account_id || '/' || p.host, d.lane)
+       set state = 'pending', reason = null, wake_at = now(), ended_at = null, attempts_before_redelivery = attempts,
+           url = coalesce(p.url, d.url), destination = coalesce(p.account_id || '/' || p.host, d.destination)
       from (${ids}) as wanted
       left join webhook_endpoint p
         on p.id = (select endpoint_id from webhook_delivery o where o.id = wanted.id)
@@ -82,7 +82,7 @@ export async function sendTest(
     made as (
       insert into webhook_event (id, account_id, type, data)
       select ${event}, account_id, 'webhook.test', ${JSON.stringify(data)} from target returning id)
-    insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, lane, wake_at, is_test)
+    insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, destination, wake_at, is_test)
     select 'dlv_' || substr(made.id, 5) || '00', made.id, account_id, target.id, url,
            account_id || '/' || host, now(), true
       from made, target

@@ -17,6 +17,8 @@ import {
 import { type AttemptRecord, recordAttempts } from "./record_attempts.ts";
 import type { SecretBox } from "./secret_box.ts";
 import { revealSecret } from "./secrets.ts";
+import { sleep, withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SenderDeps {
   sql: Queries;
@@ -29,11 +31,7 @@ export interface SenderDeps {
   /** Wakes the worker for a retry that is near; the queue's sweeper finds the others. */
   ring: (message: DeliveryMessage, delayMs: number) => void;
   onAttempt?: (outcome: AttemptRecord["outcome"], latencyMs: number) => void;
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** What the queue needs of us; written here because the queue is a neighbour. */
@@ -119,9 +117,9 @@ export class Sender implements DeliveryWorker {
       if (this.#isClosing) this.#handBack(delivery, 0);
       else if (delivery.off !== null) this.#end(delivery, delivery.off);
       else if (delivery.attempts === 0 && early > 0) this.#handBack(delivery, early * 1000);
-      else this.#queues.lane(delivery.lane).waiting.push(delivery);
+      else this.#queues.lane(delivery.destination).waiting.push(delivery);
     }
-    for (const name of new Set(claimed.map(({ lane }) => lane))) {
+    for (const name of new Set(claimed.map(({ destination }) => destination))) {
       this.#pump(this.#queues.lane(name));
     }
   }
@@ -146,11 +144,11 @@ export class Sender implements DeliveryWorker {
     try {
       claimed = await claimDeliveries(
         this.deps.sql,
-        { lane: lane.name, limit },
+        { destination: lane.name, limit },
         this.#leaseSeconds(),
       );
     } catch (error) {
-      if (!isStorageDown(error)) this.deps.log("error", "cannot claim deliveries", { error });
+      if (!isStorageDown(error)) this.deps.log.error("cannot claim deliveries", { error });
     }
     lane.isClaiming = false;
     // After a failure too: the sweeper will say when there is something again.
@@ -164,7 +162,7 @@ export class Sender implements DeliveryWorker {
     try {
       seen = await this.#attempt(delivery);
     } catch (error) {
-      this.deps.log("error", "cannot send an event", { delivery: delivery.id, error });
+      this.deps.log.error("cannot send an event", { delivery: delivery.id, error });
     }
     const isGivenUp = this.#giveUp.signal.aborted && seen?.status == null;
     const reached = seen === null || isGivenUp ? null : seen.status !== null;
@@ -228,11 +226,11 @@ export class Sender implements DeliveryWorker {
         return;
       } catch (error) {
         if (tried < NOTE_TRIES && isStorageUnavailable(error)) {
-          await new Promise((resume) => setTimeout(resume, 100 * 2 ** tried));
+          await sleep(100 * 2 ** tried);
           continue;
         }
         const fields = { delivery: note.id, outcome: note.outcome, error };
-        return this.deps.log("error", "cannot note a delivery: it will be repeated", fields);
+        return this.deps.log.error("cannot note a delivery: it will be repeated", fields);
       }
     }
   }
@@ -241,7 +239,7 @@ export class Sender implements DeliveryWorker {
     const { sql, plan, log } = this.deps;
     const disabled = await recordAttempts(sql, notes, plan().webhooks.disableAfterDays);
     for (const { id, disabled_reason } of disabled) {
-      log("warn", "a webhook endpoint was disabled", { endpoint: id, reason: disabled_reason });
+      log.warn("a webhook endpoint was disabled", { endpoint: id, reason: disabled_reason });
     }
     if (disabled.length > 0) {
       await endDeliveriesOf(sql, disabled.map(({ id }) => id), "endpoint_disabled");
@@ -260,15 +258,7 @@ export class Sender implements DeliveryWorker {
 
   /** Waits until no attempt is under way, so long at the most: steps end before their attempts do. */
   async settled(patienceMs: number): Promise<void> {
-    let isLate = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => resolve(void (isLate = true)), patienceMs);
-    });
-    while (this.#flights.size > 0 && !isLate) {
-      await Promise.race([late, Promise.all(this.#flights)]);
-    }
-    clearTimeout(timer);
+    await withTimeout(this.#landed(), patienceMs, () => undefined);
   }
 
   /** Lets what is under way end, for a moment, and hands the rest back. */
@@ -276,8 +266,12 @@ export class Sender implements DeliveryWorker {
     this.#isClosing = true;
     for (const delivery of this.#queues.takeWaiting()) this.#handBack(delivery, 0);
     const timer = setTimeout(() => this.#giveUp.abort(), GRACE_MS);
-    while (this.#flights.size > 0) await Promise.all(this.#flights);
+    await this.#landed();
     clearTimeout(timer);
+  }
+
+  async #landed(): Promise<void> {
+    while (this.#flights.size > 0) await Promise.all(this.#flights);
   }
 }
 

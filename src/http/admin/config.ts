@@ -9,9 +9,9 @@ export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
   return function retrieveConfig() {
     const nodes = [
       { id: cluster.nodeId, version: configStore.current.version, is_this: true, is_newer: false },
-      ...cluster.peers.map(({ id, declaration, isAhead }) => ({
+      ...cluster.peers.map(({ id, configVersion, isAhead }) => ({
         id,
-        version: declaration,
+        version: configVersion,
         is_this: false,
         is_newer: isAhead,
       })),

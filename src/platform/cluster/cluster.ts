@@ -1,6 +1,8 @@
 import type { Sql } from "postgres";
 import { newId } from "../../lib/ids.ts";
 import type { Database, Queries } from "../database/database.ts";
+import { sleep } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export type Topic = "api_key" | "account";
 export interface CacheVersion {
@@ -14,9 +16,9 @@ export type Listener = (topic: Topic, subject: string) => void;
 export interface Peer {
   readonly id: string;
   /** Where it keeps what is its own: a folder of a machine. */
-  readonly home: string | null;
+  readonly hostId: string | null;
   readonly queue: string | null;
-  readonly declaration: string | null;
+  readonly configVersion: string | null;
   /** Its declaration was first seen after the one this node serves. */
   readonly isAhead: boolean;
 }
@@ -47,10 +49,10 @@ export const DEAD_SECONDS = 10;
 const CHANNEL = "tollgate_change";
 
 export interface ClusterOptions {
-  log: (message: string, fields?: Record<string, unknown>) => void;
-  declaration: () => string;
+  log: Pick<Log, "warn">;
+  configVersion: () => string;
   currency: () => string;
-  home: string;
+  hostId: string;
   queue: string;
   /** Repeats a step that the database could not serve; left out, it is tried once. */
   patiently?: <T>(step: () => Promise<T>) => Promise<T>;
@@ -103,8 +105,8 @@ class SharedChanges implements Cluster {
     const [row] = await this.sql<[{ seen: string }]>`
       with newest as (select coalesce(max(number), 0) as seen from change),
            gone as (delete from node where seen_at < now() - interval '1 day')
-      insert into node (id, seen_at, seen_change, declaration, currency)
-      select ${this.nodeId}, now(), seen, ${this.options.declaration()}, ${this.options.currency()}
+      insert into node (id, seen_at, seen_change, config_version, currency)
+      select ${this.nodeId}, now(), seen, ${this.options.configVersion()}, ${this.options.currency()}
         from newest
       -- The start may repeat this when it lost its connection after it was done.
       on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change
@@ -145,7 +147,7 @@ class SharedChanges implements Cluster {
          where seen_change < ${number}::bigint
            and seen_at > now() - make_interval(secs => ${DEAD_SECONDS})`;
       if (row.behind === 0) return;
-      await new Promise((resume) => setTimeout(resume, 10));
+      await sleep(10);
     }
   }
 
@@ -184,38 +186,40 @@ class SharedChanges implements Cluster {
       await this.#meet();
       this.#freshUntil = started + FRESH_MS;
     } catch (error) {
-      if (!this.#closed) this.options.log("cannot reach the other nodes", { error });
+      if (!this.#closed) this.options.log.warn("cannot reach the other nodes", { error });
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.#beat(), BEAT_MS);
   }
 
   /** Says that this node lives and what it serves, and looks who else does. */
   async #meet(): Promise<void> {
-    const { home, queue } = this.options;
-    const version = this.options.declaration();
+    const { hostId, queue } = this.options;
+    const version = this.options.configVersion();
     if (version !== this.#declared) {
-      await this.sql`insert into declaration (version) values (${version}) on conflict do nothing`;
+      await this
+        .sql`insert into config_activation (version) values (${version}) on conflict do nothing`;
     }
     const peers = await this.sql<Peer[]>`
       with me as (
-        insert into node (id, seen_at, seen_change, declaration, currency, home, queue)
+        insert into node (id, seen_at, seen_change, config_version, currency, host_id, queue)
         values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${version},
-                ${this.options.currency()}, ${home}, ${queue})
+                ${this.options.currency()}, ${hostId}, ${queue})
         on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change,
-          declaration = excluded.declaration, home = excluded.home, queue = excluded.queue)
-      select id, home, queue, node.declaration, coalesce(theirs.first_at > mine.first_at, false) as "isAhead"
+          config_version = excluded.config_version, host_id = excluded.host_id, queue = excluded.queue)
+      select id, host_id as "hostId", queue, node.config_version as "configVersion",
+             coalesce(theirs.activated_at > mine.activated_at, false) as "isAhead"
         from node
-        left join declaration theirs on theirs.version = node.declaration
-        left join declaration mine on mine.version = ${version}
+        left join config_activation theirs on theirs.version = node.config_version
+        left join config_activation mine on mine.version = ${version}
        where id <> ${this.nodeId} and seen_at > now() - make_interval(secs => ${DEAD_SECONDS})
        order by started_at, id`;
     this.#declared = version;
     const [was, is] = [isBehind(this.#peers), isBehind(peers)];
     this.#peers = peers;
     if (is && !was) {
-      this.options.log("this node runs an older declaration than its peers", {
+      this.options.log.warn("this node runs an older declaration than its peers", {
         declaration: version,
-        newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.declaration))],
+        newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.configVersion))],
       });
     }
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig } from "./compile.ts";
 
 const DECLARED = `providers: { sim: { adapter: simulator } }
@@ -19,7 +19,7 @@ function told(route: string): string[] {
     source: `${DECLARED}  - { path: /more, operation: generation, ${route} }\n`,
     environment: {},
     known: {
-      adapters: ADAPTERS,
+      adapters: openAdapters(),
       operations: new Set(["generation"]),
       requests: new Set(["images_generations"]),
     },

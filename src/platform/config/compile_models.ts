@@ -35,7 +35,7 @@ export function compileModel(
       .sort((a, b) => a.priority - b.priority),
     visibility: visibilityOf(model.visible_to),
     onDisconnect: model.on_disconnect ?? "stop",
-    chain: model.chain === undefined ? null : compilePipeline(model.chain, declaredModels),
+    pipeline: model.chain === undefined ? null : compilePipeline(model.chain, declaredModels),
     deadlineSeconds: model.deadline_seconds ?? 1800,
     listJson: JSON.stringify(shown),
     detailJson: JSON.stringify({ ...shown, limits }),

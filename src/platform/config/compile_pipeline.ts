@@ -24,6 +24,8 @@ const STORYBOARD_PROMPT =
 
 const VIDEO_PROMPT = `{{heading}}. {{action}} {{looks}}`;
 
+const NOT_OFFERED = { offered: false } as const;
+
 /** How a drama is made, with what the operator left out filled in. Faults were found before. */
 export function compilePipeline(
   chain: declared.Chain,
@@ -32,18 +34,21 @@ export function compilePipeline(
   const { script, roles, storyboard, video } = chain;
   return {
     script: textStage(script, SCRIPT_PROMPT),
-    roles: roles === undefined ? null : textStage(roles, ROLES_PROMPT),
-    storyboard: storyboard === undefined ? null : {
+    roles: roles === undefined ? NOT_OFFERED : { offered: true, ...textStage(roles, ROLES_PROMPT) },
+    storyboard: storyboard === undefined ? NOT_OFFERED : {
+      offered: true,
       model: storyboard.model,
       prompt: storyboard.prompt ?? STORYBOARD_PROMPT,
       sizes: new Map(Object.entries(storyboard.sizes ?? {})),
     },
-    video: video === undefined ? null : {
+    video: video === undefined ? NOT_OFFERED : {
+      offered: true,
       model: video.model,
       prompt: video.prompt ?? VIDEO_PROMPT,
       duration: video.duration ??
         Math.min(...models.get(video.model)!.limits?.durations ?? [DURATION_UNDECLARED]),
-      speech: video.speech === undefined ? null : {
+      speech: video.speech === undefined ? NOT_OFFERED : {
+        offered: true,
         model: video.speech.model,
         voices: video.speech.voices ?? models.get(video.speech.model)!.limits?.voices ?? [],
         charactersMax: video.speech.max_characters ?? 300,

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, compileOrThrow } from "./compile.ts";
 import { ConfigError } from "./faults.ts";
 import { isVisible, priceInForce } from "./config.ts";
 
+const ADAPTERS = openAdapters();
 const DECLARED = `plans: { pro: {} }
 providers:
   sim: { adapter: simulator, api_key: "\${SIM_KEY:-}" }

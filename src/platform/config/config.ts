@@ -129,8 +129,8 @@ export interface Model {
   readonly upstreams: readonly Upstream[];
   readonly visibility: Visibility;
   readonly onDisconnect: "stop" | "drain";
-  /** Of a drama: what it is made by, in place of upstreams. */
-  readonly chain: DramaPipeline | null;
+  /** For dramas, in place of upstreams. */
+  readonly pipeline: DramaPipeline | null;
   /** How long a task may take once an upstream has it. */
   readonly deadlineSeconds: number;
   /** The list entry and the detail view as JSON text, written once: no request serialises a model. */
@@ -139,31 +139,21 @@ export interface Model {
   readonly notice: ModelNotice | null;
 }
 
-/** The stages of a drama. One that is null is not offered. */
+/** The stages of a drama. Only the script is offered by every model. */
 export interface DramaPipeline {
   readonly script: TextStage;
-  readonly roles: TextStage | null;
-  readonly storyboard: {
-    readonly model: string;
-    readonly prompt: string;
-    /** By aspect ratio. */
-    readonly sizes: ReadonlyMap<string, string>;
-  } | null;
-  readonly video: {
-    readonly model: string;
-    readonly prompt: string;
-    /** Seconds of a shot. */
-    readonly duration: number;
-    readonly speech: {
-      readonly model: string;
-      readonly voices: readonly string[];
-      readonly charactersMax: number;
-    } | null;
-  } | null;
+  readonly roles: OptionalStage<TextStage>;
+  readonly storyboard: OptionalStage<StoryboardStage>;
+  readonly video: OptionalStage<VideoStage>;
   readonly shotsMin: number;
   readonly tries: number;
   readonly shotsAtOnce: number;
 }
+
+/** A stage that a pipeline offers, or does not. */
+export type OptionalStage<Stage> = ({ readonly offered: true } & Stage) | {
+  readonly offered: false;
+};
 
 export interface TextStage {
   readonly model: string;
@@ -171,6 +161,27 @@ export interface TextStage {
   /** What the operator asks of the answer, beside what we do. */
   readonly schema: Readonly<Record<string, unknown>> | null;
   readonly maxOutputTokens: number;
+}
+
+export interface StoryboardStage {
+  readonly model: string;
+  readonly prompt: string;
+  /** By aspect ratio. */
+  readonly sizes: ReadonlyMap<string, string>;
+}
+
+export interface VideoStage {
+  readonly model: string;
+  readonly prompt: string;
+  /** Seconds of a shot. */
+  readonly duration: number;
+  readonly speech: OptionalStage<SpeechStage>;
+}
+
+export interface SpeechStage {
+  readonly model: string;
+  readonly voices: readonly string[];
+  readonly charactersMax: number;
 }
 
 export interface ModelLimits {

@@ -5,6 +5,7 @@ import { type ConfigChange, diffConfigs } from "./diff.ts";
 import { ConfigError, type ConfigFault, type Path, renderFaults } from "./faults.ts";
 import { type Environment, loadYaml } from "./load.ts";
 import type { Config } from "./config.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** How the last attempt to take a new declaration went. */
 export interface Reload {
@@ -20,11 +21,7 @@ export interface ConfigStoreOptions {
   file: string;
   environment: Environment;
   known: BuildCapabilities;
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** A configuration as it was written; values of environment variables are not part of it. */
@@ -160,7 +157,7 @@ export class ConfigStore {
     this.#tell(config);
     if (changes.length > 0) {
       this.#lastChange = this.#last;
-      log("info", "declaration reloaded", {
+      log.info("declaration reloaded", {
         cause,
         version: config.version,
         changes: changes.length,
@@ -177,7 +174,7 @@ export class ConfigStore {
   /** A mistake of ours must not end a gateway that is serving: the old plan is as good as it was. */
   #admit(cause: Reload["cause"], error: unknown): Reload {
     const message = "could not be compiled through a mistake of this build, not of the file";
-    this.#options.log("error", message, {
+    this.#options.log.error(message, {
       error: error instanceof Error ? error.stack : `${error}`,
     });
     return this.#keepOld(cause, "", [{ ...WHOLE_FILE, message }]);
@@ -189,7 +186,7 @@ export class ConfigStore {
       try {
         listener(config, this.#text);
       } catch (error) {
-        this.#options.log("error", "a part did not take the new declaration", {
+        this.#options.log.error("a part did not take the new declaration", {
           error: String(error),
         });
       }
@@ -199,7 +196,7 @@ export class ConfigStore {
   #keepOld(cause: Reload["cause"], source: string, faults: ConfigFault[]): Reload {
     const { file, log } = this.#options;
     this.#last = this.#note(cause, null, faults, []);
-    log("error", "declaration not taken: the one before stays in force", {
+    log.error("declaration not taken: the one before stays in force", {
       cause,
       version: this.#current.version,
       faults: faults.filter((fault) => fault.severity === "error").length,
@@ -220,7 +217,7 @@ export class ConfigStore {
   #warn(faults: ConfigFault[]): void {
     const warnings = faults.filter(({ severity }) => severity === "warning");
     for (const { line, path, message } of warnings.slice(0, LOGGED_MAX)) {
-      this.#options.log("warn", `${this.#options.file}:${line} ${path}: ${message}`);
+      this.#options.log.warn(`${this.#options.file}:${line} ${path}: ${message}`);
     }
   }
 }

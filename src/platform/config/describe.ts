@@ -4,6 +4,7 @@ import type {
   Config,
   DramaPipeline,
   Model,
+  OptionalStage,
   Price,
   Provider,
   SignInProvider,
@@ -139,23 +140,30 @@ function describeModel(model: Model): Record<string, unknown> {
       accounts: [...model.visibility.accounts],
     },
     on_disconnect: model.onDisconnect,
-    ...(model.chain === null ? {} : { chain: describeChain(model.chain) }),
+    ...(model.pipeline === null ? {} : { chain: describePipeline(model.pipeline) }),
     deadline_seconds: model.deadlineSeconds,
     ...(model.notice === null ? {} : { notice: model.notice }),
   };
 }
 
-function describeChain(chain: DramaPipeline): Record<string, unknown> {
-  const { storyboard, video, shotsMin, shotsAtOnce, ...rest } = chain;
+function describePipeline(pipeline: DramaPipeline): Record<string, unknown> {
+  const { shotsMin, shotsAtOnce, ...rest } = pipeline;
+  const storyboard = ifOffered(pipeline.storyboard);
+  const video = ifOffered(pipeline.video);
   return {
     ...rest,
-    storyboard: storyboard === null
-      ? null
-      : { ...storyboard, sizes: Object.fromEntries(storyboard.sizes) },
-    video,
+    roles: ifOffered(pipeline.roles),
+    storyboard: storyboard && { ...storyboard, sizes: Object.fromEntries(storyboard.sizes) },
+    video: video && { ...video, speech: ifOffered(video.speech) },
     min_shots: shotsMin,
     shots_at_once: shotsAtOnce,
   };
+}
+
+function ifOffered<Stage>(stage: OptionalStage<Stage>): Omit<Stage, "offered"> | null {
+  if (!stage.offered) return null;
+  const { offered: _, ...described } = stage;
+  return described as unknown as Omit<Stage, "offered">;
 }
 
 function describePrice(price: Price): Record<string, unknown> {

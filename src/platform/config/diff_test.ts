@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig } from "./compile.ts";
 import { describeConfig, type Description } from "./describe.ts";
 import { diffConfigs, renderChanges } from "./diff.ts";
@@ -37,7 +37,7 @@ function described(source: string): Description {
     file: "gateway.yaml",
     source,
     environment: {},
-    known: { adapters: ADAPTERS, operations: new Set(["list_models"]), requests: new Set() },
+    known: { adapters: openAdapters(), operations: new Set(["list_models"]), requests: new Set() },
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
   assert.ok(config !== null, JSON.stringify(faults));

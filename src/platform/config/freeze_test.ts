@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig } from "./compile.ts";
 import { freeze } from "./freeze.ts";
 
@@ -37,7 +37,7 @@ Deno.test("a compiled plan cannot be changed, down to the last part of it", () =
     file: "gateway.yaml",
     source: DECLARED,
     environment: {},
-    known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
+    known: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
   let count = 0;

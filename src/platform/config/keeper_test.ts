@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { ConfigError } from "./faults.ts";
 import { ConfigStore, type ConfigStoreOptions } from "./config_store.ts";
 import type { Config } from "./config.ts";
+import { recordLog } from "../../../test/helpers/logs.ts";
 
 const declared = (name: string) =>
   `service: { name: ${name} }
@@ -24,8 +25,8 @@ async function openKeeper(environment: Record<string, string> = {}) {
   const options: ConfigStoreOptions = {
     file,
     environment,
-    known: { adapters: new Map(ADAPTERS), operations: new Set(), requests: new Set() },
-    log: (level, message, fields) => logged.push({ level, message, fields }),
+    known: { adapters: new Map(openAdapters()), operations: new Set(), requests: new Set() },
+    log: recordLog((level, message, fields) => logged.push({ level, message, fields })),
   };
   const configStore = await ConfigStore.open(options);
   return {

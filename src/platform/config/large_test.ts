@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import process from "node:process";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, type CompiledConfig } from "./compile.ts";
 
-const KNOWN = { adapters: ADAPTERS, operations: new Set<string>(), requests: new Set<string>() };
+const KNOWN = {
+  adapters: openAdapters(),
+  operations: new Set<string>(),
+  requests: new Set<string>(),
+};
 
 function compileText(source: string): CompiledConfig & { cpuMs: number } {
   const before = process.cpuUsage();

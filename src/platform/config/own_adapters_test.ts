@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { EVERY_ADAPTER } from "../../../providers/own.ts";
-import { BUILD_CAPABILITIES } from "../../app/build_capabilities.ts";
+import { Adapters } from "../../../providers/adapters.ts";
+import { buildCapabilities } from "../../app/build_capabilities.ts";
 import { compileConfig } from "./compile.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
+
+const adapters = new Adapters();
 
 const SERVICE = `name: Atelier
 base_url: https://api.atelier.example/v2
@@ -46,7 +49,7 @@ function compiled(file: string, source: string) {
     file,
     source,
     environment: {},
-    known: BUILD_CAPABILITIES,
+    known: buildCapabilities(adapters),
     now: Date.now(),
   });
   return { config, told: faults.map(({ line, path, message }) => `${line} ${path}: ${message}`) };
@@ -61,12 +64,12 @@ Deno.test("a provider's adapter may be a file beside the declaration, for media 
   assert.deepEqual(image.told, []);
   const { adapter } = image.config!.providers.get("atelier")!;
   assert.match(adapter, /^\.\/services\/atelier\.yaml@[0-9a-f]{12}$/);
-  assert.equal(EVERY_ADAPTER.get(adapter)?.media?.image?.inputs, "url");
+  assert.equal(adapters.get(adapter)?.media?.image?.inputs, "url");
   assert.deepEqual(image.config!.files, [join(at.folder, "services/atelier.yaml")]);
 
   const chat = compiled(at.file, declaration("talk.yml", "chat"));
   assert.deepEqual(chat.told, []);
-  assert.ok(EVERY_ADAPTER.get(chat.config!.providers.get("atelier")!.adapter)?.chat);
+  assert.ok(adapters.get(chat.config!.providers.get("atelier")!.adapter)?.chat);
 });
 
 Deno.test("faults of the file are told at the provider that names it, all at once and with their lines", async () => {
@@ -129,13 +132,13 @@ Deno.test("a change of the file is taken while running; plans before it keep the
   const configStore = await ConfigStore.open({
     file: at.file,
     environment: {},
-    known: BUILD_CAPABILITIES,
-    log() {},
+    known: buildCapabilities(adapters),
+    log: noLog,
   });
   using _watch = watchConfigFile(at.file, configStore);
   const before = configStore.current;
   const adapterOf = (config: typeof before) =>
-    EVERY_ADAPTER.get(config.providers.get("atelier")!.adapter)!.media!.image!;
+    adapters.get(config.providers.get("atelier")!.adapter)!.media!.image!;
   const changed = new Promise<typeof before>((resolve) => configStore.onChange(resolve));
   await Deno.writeTextFile(
     join(at.folder, "services/atelier.yaml"),

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ADAPTERS } from "../../../providers/registry.ts";
+import { openAdapters } from "../../../providers/registry.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const declared = (name: string) =>
   `service: { name: ${name} }
@@ -22,8 +24,8 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
-    log: () => {},
+    known: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
+    log: noLog,
   });
   const watch = watchConfigFile(file, configStore);
   return {
@@ -44,11 +46,9 @@ async function until(what: string, isTrue: () => boolean): Promise<void> {
   const deadline = Date.now() + 15_000;
   while (!isTrue()) {
     assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
 }
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 Deno.test("a file that is written over is taken", async () => {
   await using watched = await openWatched();
@@ -124,10 +124,10 @@ Deno.test("other files of the folder are none of its business, and nothing is ta
   const before = watched.configStore.lastReload;
   await Deno.writeTextFile(join(watched.folder, "notes.txt"), "hello");
   await Deno.readTextFile(watched.file);
-  await pause(400);
+  await sleep(400);
   assert.equal(watched.configStore.lastReload, before);
   await Deno.writeTextFile(watched.file, declared("late"));
   watched.watch[Symbol.dispose]();
-  await pause(400);
+  await sleep(400);
   assert.equal(watched.name(), "first");
 });

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { EngineLimits } from "./embedded_thread.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** Whatever takes statements: the pool, or a transaction of it. */
 // deno-lint-ignore ban-types -- the type parameter postgres.js itself uses
@@ -21,7 +22,7 @@ export interface OpenOptions {
   /** A `postgres://` address. Without one, the database lives in `dataDir`. */
   databaseUrl?: string;
   dataDir: string;
-  log: (message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "info">;
   /** How long a server that does not answer at start is waited for. */
   waitSeconds?: number;
   /** Connections to a server. The embedded database always has one. */

@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { OpenOptions } from "./database.ts";
 import { EngineFailure, type EngineLimits, EngineThread, lostEngine } from "./embedded_thread.ts";
+import { sleep } from "../../lib/timers.ts";
 
 /** Recovery writes to the log of changes: two of its files must fit before it is worth a try. */
 const ROOM_BYTES = 8 * 1024 * 1024;
@@ -63,7 +64,7 @@ export class Engine {
     const { folder, log } = this.options;
     this.#thread = null;
     this.#reason = reason;
-    log("embedded database failed, restarting", { folder, reason });
+    log.info("embedded database failed, restarting", { folder, reason });
     if (!this.#closing.signal.aborted) this.#restarting = this.#restart();
   }
 
@@ -76,13 +77,13 @@ export class Engine {
       try {
         await checkRoom(this.options.home);
         await this.#start();
-        return log("embedded database restarted", { folder });
+        return log.info("embedded database restarted", { folder });
       } catch (error) {
         // Room that is missing and files that cannot be opened now may be there later.
         const reason = (error as Error).message;
         if (this.#closing.signal.aborted) return;
         if (reason !== this.#reason) {
-          log("embedded database cannot restart yet", { folder, reason });
+          log.info("embedded database cannot restart yet", { folder, reason });
         }
         this.#reason = reason;
         if (error instanceof EngineFailure && error.isStuck) this.options.onStuck?.();
@@ -91,13 +92,12 @@ export class Engine {
     }
   }
 
+  /** Ends early when the engine is closed. */
   async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
     const { signal } = this.#closing;
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearTimeout(timer);
+    await sleep(ms, signal).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
   }
 }
 

@@ -26,7 +26,7 @@ export async function prepareFolder(
   const names = await namesIn(folder);
   if (names !== null && names.length > 0) return await checkComplete(folder, names);
 
-  log("creating the embedded database", { folder });
+  log.info("creating the embedded database", { folder });
   // Where the folder is a link, the database belongs where it leads.
   const target = names === null ? folder : await Deno.realPath(folder);
   const creating = `${target}.creating`;

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { openDatabase } from "./postgres.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 const EMBEDDED = {
   sanitizeOps: true,
@@ -40,7 +42,7 @@ Deno.test("a folder with other things in it is refused and left as it is", EMBED
   const folder = join(dataDir, "postgres");
   await Deno.mkdir(folder);
   await Deno.writeTextFile(join(folder, "notes.txt"), "mine");
-  await assert.rejects(openDatabase({ dataDir, log() {} }), {
+  await assert.rejects(openDatabase({ dataDir, log: noLog }), {
     name: "StorageError",
     message: /^The folder .*\/postgres is not empty and not a database .* restore this folder/,
   });
@@ -56,7 +58,7 @@ Deno.test(
     const creating = join(dataDir, "postgres.creating");
     const code = `
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
-    await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log() {} });`;
+    await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log: noLog });`;
     const process = new Deno.Command(Deno.execPath(), {
       args: ["eval", "--ext=ts", code],
       cwd: join(import.meta.dirname!, "../../.."),
@@ -65,14 +67,14 @@ Deno.test(
     // In the middle of it: the first files are there, and the database is not.
     const giveUpAt = performance.now() + 60_000;
     while (!exists(join(creating, "PG_VERSION")) && performance.now() < giveUpAt) {
-      await new Promise((resume) => setTimeout(resume, 5));
+      await sleep(5);
     }
     assert.ok(exists(creating), "it is created under another name");
     process.kill("SIGKILL");
     await process.status;
     assert.ok(!exists(join(dataDir, "postgres")), "what is not complete does not have the name");
     {
-      await using database = await openDatabase({ dataDir, log() {} });
+      await using database = await openDatabase({ dataDir, log: noLog });
       await database.ping();
     }
     assert.deepEqual([...Deno.readDirSync(dataDir)].map(({ name }) => name).sort(), [

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { smallDisk } from "../../../test/helpers/small_disk.ts";
 import { type Database, isStorageDown, openDatabase } from "./postgres.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog, recordLog } from "../../../test/helpers/logs.ts";
 
 const EMBEDDED = { ignore: Deno.env.get("TEST_STORE") !== "embedded" };
 
@@ -34,7 +36,7 @@ Deno.test(
     const said: string[] = [];
     const database = await openDatabase({
       dataDir: disk.path,
-      log: (message) => said.push(message),
+      log: recordLog((_, message) => said.push(message)),
     });
     const { sql } = database;
     await sql`insert into account (id, name) values ('acct_kept', 'kept')`;
@@ -44,14 +46,14 @@ Deno.test(
     assert.ok(isStorageDown(failure), String(failure));
     await assert.rejects(database.ping(), (error) => isStorageDown(error));
     // Time for attempts to start again, which must fail.
-    await new Promise((resume) => setTimeout(resume, 2_000));
+    await sleep(2_000);
     await assert.rejects(async () => await sql`select 1`, (error) => isStorageDown(error));
 
     await disk.free();
     const giveUpAt = performance.now() + 60_000;
     while (await sql`select 1`.then(() => false, () => true)) {
       assert.ok(performance.now() < giveUpAt, `did not recover: ${said}`);
-      await new Promise((resume) => setTimeout(resume, 100));
+      await sleep(100);
     }
     assert.deepEqual([...await sql`select name from account where id = 'acct_kept'`], [
       { name: "kept" },
@@ -68,7 +70,7 @@ Deno.test("without room it can still be closed", EMBEDDED, async () => {
   if (disk === null) return;
   await using fresh = await freshDatabase();
   await copy(join(fresh.dataDir, "postgres"), join(disk.path, "postgres"));
-  const database = await openDatabase({ dataDir: disk.path, log() {} });
+  const database = await openDatabase({ dataDir: disk.path, log: noLog });
   await disk.fill();
   await exhaustLog(database);
   const late = Promise.withResolvers<string>();
@@ -88,7 +90,7 @@ Deno.test(
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
     const { sql } = await openDatabase({
       dataDir: ${JSON.stringify(fresh.dataDir)},
-      log() {},
+      log: noLog,
       engine: { statementMs: 2_000, restartMs: 50 },
       onStuck: () => Deno.exit(134),
     });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { isStorageDown, openDatabase } from "./postgres.ts";
+import { noLog, recordLog } from "../../../test/helpers/logs.ts";
 
 const EMBEDDED = {
   sanitizeOps: true,
@@ -14,7 +15,7 @@ async function openElsewhere(dataDir: string, work = "") {
   const code = `
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
     try {
-      const { sql } = await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log() {} });
+      const { sql } = await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log: noLog });
       ${work}
       console.log("open");
     } catch (error) {
@@ -92,7 +93,10 @@ Deno.test("a first start that was cut short begins anew", EMBEDDED, async () => 
   await Deno.writeTextFile(join(dataDir, "creating"), "");
   const said: string[] = [];
   {
-    await using database = await openDatabase({ dataDir, log: (message) => said.push(message) });
+    await using database = await openDatabase({
+      dataDir,
+      log: recordLog((_, message) => said.push(message)),
+    });
     assert.equal(database.kind, "embedded");
     assert.equal(database.describe, folder);
     await database.ping();
@@ -115,7 +119,7 @@ Deno.test(
     await Deno.mkdir(dataDir);
     await Deno.rename(join(fresh.dataDir, "postgres"), join(dataDir, "postgres"));
     for (let i = 0; i < 2; i++) {
-      await using database = await openDatabase({ dataDir, log() {} });
+      await using database = await openDatabase({ dataDir, log: noLog });
       assert.equal((await database.sql`select id from account`).length, 0);
     }
   },
@@ -145,7 +149,7 @@ Deno.test("when the engine dies, queries fail instead of waiting", EMBEDDED, asy
   try {
     await using database = await openDatabase({
       dataDir: fresh.dataDir,
-      log: (message) => said.push(message),
+      log: recordLog((_, message) => said.push(message)),
     });
     const { sql } = database;
     await sql`select 1`;

@@ -4,6 +4,7 @@ import type { FromEngine, ToEngine } from "./embedded_worker.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { PgliteSocket } from "./pglite_socket.ts";
 import { ConnectionError } from "./storage_error.ts";
+import { withTimeout } from "../../lib/timers.ts";
 
 /** How long the embedded database may take for what; options, so that tests need not wait. */
 export interface EngineLimits {
@@ -99,9 +100,7 @@ export class EngineThread {
   async close(): Promise<void> {
     if (this.#state === "serving") {
       this.#tell({ close: true });
-      const timer = setTimeout(this.#closed.resolve, this.limits.closeMs);
-      await this.#closed.promise;
-      clearTimeout(timer);
+      await withTimeout(this.#closed.promise, this.limits.closeMs, () => undefined);
     }
     this.#end();
   }

@@ -10,6 +10,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { Activity } from "./embedded_activity.ts";
 import { PgliteConnections } from "./pglite_connections.ts";
 import { EngineClock } from "./engine_clock.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export type ToEngine =
   | { open: { folder: string; activity: SharedArrayBuffer; clock: SharedArrayBuffer } }
@@ -72,7 +73,7 @@ async function waitForPredecessor(folder: string): Promise<void> {
       file.close();
       throw new StuckError("the thread that ran it before does not end");
     }
-    await new Promise((resume) => setTimeout(resume, 20));
+    await sleep(20);
   }
 }
 

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { OpenOptions } from "./database.ts";
+import { periodic } from "../../lib/timers.ts";
 
 const CHECKPOINT_MS = 5 * 60_000;
 const CHECKPOINTS_PER_VACUUM = 12;
@@ -10,14 +11,11 @@ const CHECKPOINTS_PER_VACUUM = 12;
  */
 export function maintain(sql: postgres.Sql, log: OpenOptions["log"]): Disposable {
   let rounds = 0;
-  const timer = setInterval(async () => {
-    try {
-      await sql`checkpoint`;
-      if (++rounds % CHECKPOINTS_PER_VACUUM === 0) await sql`vacuum (analyze)`;
-    } catch (error) {
-      log("cannot tidy the embedded database", { error });
-    }
-  }, CHECKPOINT_MS);
-  Deno.unrefTimer(timer);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return periodic(async () => {
+    await sql`checkpoint`;
+    if (++rounds % CHECKPOINTS_PER_VACUUM === 0) await sql`vacuum (analyze)`;
+  }, {
+    intervalMs: CHECKPOINT_MS,
+    onError: (error) => log.info("embedded database maintenance failed", { error }),
+  });
 }

@@ -1,25 +1,50 @@
 import type postgres from "postgres";
-import { type Migration, readMigrations } from "./read_migrations.ts";
+import { describeSqlError, recreateChangedFunctions } from "./recreate_functions.ts";
+import {
+  type Migration,
+  readFunctions,
+  readMigrations,
+  SHIPPED_SQL,
+  type SqlFolders,
+} from "./read_sql_files.ts";
 import { StorageError } from "./storage_error.ts";
 
-/** Any number would do, as long as every build of the gateway uses the same one. */
+/** The number itself has no meaning; every build of the gateway must use the same one. */
 const LOCK = 7_014_255_483;
 
+/** The first migration of the builds before the baseline schema. */
+const FIRST_MIGRATION_BEFORE_BASELINE = "accounts";
+
+export interface MigrationResult {
+  /** Files of schema migrations that were applied. */
+  applied: string[];
+  /** Names of functions that were created or replaced. */
+  functions: string[];
+}
+
 /**
- * Brings the schema up to this build. Ten nodes may call this at once: each step holds a lock to its
- * commit and looks again at what is recorded, so every migration runs once, whoever gets there first.
+ * Brings the database up to this build: applies the schema migrations that it lacks, and creates again the
+ * functions whose text has changed. Schema and functions change in one transaction, so they always match.
  *
- * The lock lives in the transaction, not in the session: it needs no second connection, cannot outlive
- * a crash, and holds behind a pooler that hands out sessions per transaction.
+ * Several nodes may call this at once. The lock belongs to the transaction, not to the session: it needs no
+ * second connection, cannot outlive a crash, and works behind a pooler that assigns sessions per transaction.
+ *
+ * An older build that starts later puts its own function texts back. A function change that an older build
+ * cannot work with must therefore come with a numbered migration: older builds then refuse to start.
  */
-export async function migrate(sql: postgres.Sql, folder?: URL): Promise<{ applied: string[] }> {
-  const known = await readMigrations(folder);
-  const applied: string[] = [];
-  while (true) {
-    const next = await sql.begin((tx) => applyNext(tx, known));
-    if (next === null) return { applied };
-    applied.push(next);
-  }
+export async function migrate(
+  sql: postgres.Sql,
+  folders: SqlFolders = SHIPPED_SQL,
+): Promise<MigrationResult> {
+  const migrations = await readMigrations(folders.schema);
+  const functions = folders.functions === undefined ? [] : await readFunctions(folders.functions);
+  return await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCK})`;
+    return {
+      applied: await applyMigrations(tx, migrations),
+      functions: await recreateChangedFunctions(tx, functions),
+    };
+  });
 }
 
 interface Recorded {
@@ -28,11 +53,10 @@ interface Recorded {
   checksum: string;
 }
 
-async function applyNext(
+async function applyMigrations(
   tx: postgres.TransactionSql,
   known: readonly Migration[],
-): Promise<string | null> {
-  await tx`select pg_advisory_xact_lock(${LOCK})`;
+): Promise<string[]> {
   await tx`
     create table if not exists migration (
       number     int primary key,
@@ -43,31 +67,32 @@ async function applyNext(
     select number, name, checksum from migration order by number`;
   checkHistory(recorded, known);
 
-  const next = known[recorded.length];
-  if (next === undefined) return null;
-  try {
-    await tx.unsafe(next.text);
-  } catch (cause) {
-    throw new StorageError(`Cannot apply migration ${next.file}${describeFault(cause, next)}.`, {
-      cause,
-    });
+  const pending = known.slice(recorded.length);
+  for (const migration of pending) {
+    try {
+      await tx.unsafe(migration.text);
+    } catch (cause) {
+      throw new StorageError(
+        `Cannot apply migration ${migration.file}${describeSqlError(cause, migration)}.`,
+        { cause },
+      );
+    }
+    await tx`
+      insert into migration (number, name, checksum)
+      values (${migration.number}, ${migration.name}, ${migration.checksum})`;
   }
-  await tx`
-    insert into migration (number, name, checksum)
-    values (${next.number}, ${next.name}, ${next.checksum})`;
-  return next.file;
+  return pending.map(({ file }) => file);
 }
 
-function describeFault(cause: unknown, { text }: Migration): string {
-  const { message, position } = cause as { message?: string; position?: string };
-  const line = position === undefined
-    ? ""
-    : `, line ${text.slice(0, Number(position)).split("\n").length}`;
-  return `${line}: ${message ?? cause}`;
-}
-
-/** What is recorded must be the beginning of what this build knows, unchanged and without holes. */
+/** The recorded migrations must be the first ones of this build, unchanged and without gaps. */
 function checkHistory(recorded: readonly Recorded[], known: readonly Migration[]): void {
+  if (recorded[0]?.number === 1 && recorded[0].name === FIRST_MIGRATION_BEFORE_BASELINE) {
+    throw new StorageError(
+      "The database has the schema of a pre-release build, which this build cannot upgrade: " +
+        "export what you need with the build that made it, then start this one with an empty " +
+        "database (another DATABASE_URL or DATA_DIR).",
+    );
+  }
   const newest = recorded.at(-1);
   if (newest !== undefined && newest.number > known.length) {
     throw new StorageError(

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { FAST, startPostgres } from "../../../scripts/postgres.ts";
 import { type Database, isStorageDown, openDatabase } from "./postgres.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog } from "../../../test/helpers/logs.ts";
 
 /** Only a server can go away by itself. */
 const ON_SERVER = {
@@ -12,7 +14,7 @@ const ON_SERVER = {
 async function openOwnServer() {
   // Without waiting for the disk, but not forgetting what it confirmed when it is killed.
   const server = await startPostgres({ settings: { ...FAST, synchronous_commit: "on" } });
-  const database = await openDatabase({ databaseUrl: server.url, dataDir: "unused", log() {} });
+  const database = await openDatabase({ databaseUrl: server.url, dataDir: "unused", log: noLog });
   return {
     server,
     database,
@@ -33,12 +35,10 @@ async function untilBack<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       assert.ok(isStorageDown(error), String(error));
       assert.ok(performance.now() < giveUpAt, "the pool did not recover");
-      await wait(20);
+      await sleep(20);
     }
   }
 }
-
-const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
 Deno.test(
   "while the server is away every query fails at once, and works again when it is back",
@@ -47,7 +47,7 @@ Deno.test(
     await using own = await openOwnServer();
     const { sql, server, database } = own;
     const running = Promise.allSettled(Array.from({ length: 30 }, () => sql`select pg_sleep(5)`));
-    await wait(100);
+    await sleep(100);
     await server.kill();
     for (const outcome of await running) {
       assert.equal(outcome.status, "rejected");
@@ -81,23 +81,23 @@ Deno.test(
     const lost = Promise.withResolvers<void>();
     const hangUp = async (pid: number) => {
       await sql`select pg_terminate_backend(${pid})`;
-      await wait(50);
+      await sleep(50);
     };
     const first = sql.begin(async (tx) => {
       await tx`insert into entry values ('first')`;
       const [row] = await tx`select pg_backend_pid() as pid`;
       await hangUp(row!.pid);
       lost.resolve();
-      await wait(100); // others reuse whatever is free
+      await sleep(100); // others reuse whatever is free
       await tx`insert into entry values ('first, late')`;
     });
     first.catch(() => undefined);
     await lost.promise;
     const others = Array.from({ length: 30 }, (_, i) =>
       sql.begin(async (tx) => {
-        await wait(i);
+        await sleep(i);
         await tx`insert into entry values ('other')`;
-        await wait(50);
+        await sleep(50);
       }));
     await assert.rejects(first, (error) => isStorageDown(error));
     await Promise.all(others);
@@ -122,7 +122,7 @@ Deno.test(
     // It may fail before anybody waits for it.
     stuck.catch(() => undefined);
     const beside = sql.begin((tx) => tx`select pg_sleep(0.2)`);
-    await wait(20);
+    await sleep(20);
     await sql`select pg_terminate_backend(${await pid.promise})`;
     await assert.rejects(stuck, (error) => isStorageDown(error));
     await beside;
@@ -149,17 +149,17 @@ Deno.test(
           kept.push(id);
         } catch (error) {
           assert.ok(isStorageDown(error), String(error));
-          await wait(5);
+          await sleep(5);
         }
       }
     };
     const workers = Array.from({ length: 40 }, (_, i) => worker(i % 2 === 0));
     for (let round = 0; round < 3; round++) {
-      await wait(200);
+      await sleep(200);
       await server.restart();
       const before = kept.length;
       await untilBack(() => sql`select 1`);
-      while (kept.length === before) await wait(10);
+      while (kept.length === before) await sleep(10);
     }
     stop = true;
     await Promise.all(workers);
@@ -175,14 +175,14 @@ Deno.test("a listener hears again after the server was away, and is told", ON_SE
   let listening = 0;
   const { unlisten } = await sql.listen("news", (text) => heard.push(text), () => listening++);
   await sql.notify("news", "one");
-  while (heard.length < 1) await wait(5);
+  while (heard.length < 1) await sleep(5);
   await server.restart();
-  while (listening < 2) await wait(20);
+  while (listening < 2) await sleep(20);
   await untilBack(() => sql.notify("news", "two"));
-  while (heard.length < 2) await wait(5);
+  while (heard.length < 2) await sleep(5);
   await unlisten();
   await sql.notify("news", "three");
-  await wait(50);
+  await sleep(50);
   assert.deepEqual(heard, ["one", "two"]);
 });
 
@@ -200,7 +200,7 @@ Deno.test(
       openDatabase({
         databaseUrl: `postgres://127.0.0.1:${silent.addr.port}/x`,
         dataDir: "unused",
-        log() {},
+        log: noLog,
         waitSeconds: 1,
       }),
       { name: "StorageError", message: /does not answer/ },
@@ -230,7 +230,7 @@ Deno.test(
         database = await openDatabase({
           databaseUrl: `postgres://127.0.0.1:${proxy.addr.port}/x`,
           dataDir: "unused",
-          log() {},
+          log: noLog,
           waitSeconds: 1,
         }),
       { name: "StorageError" },
@@ -239,6 +239,6 @@ Deno.test(
     assert.ok(attempts < 10, `${attempts} attempts in a second`);
     proxy.close();
     await accepting;
-    await wait(20); // the driver begins with a timer of 0 ms, which may outlive the connection
+    await sleep(20); // the driver begins with a timer of 0 ms, which may outlive the connection
   },
 );

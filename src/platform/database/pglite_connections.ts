@@ -1,3 +1,4 @@
+import { concatBytes } from "../../lib/bytes.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import type { Activity } from "./embedded_activity.ts";
 import { FatalErrors } from "./fatal_errors.ts";
@@ -94,12 +95,7 @@ export class MessageSplitter {
   #started = false;
 
   *add(chunk: Uint8Array<ArrayBuffer>): Iterable<Uint8Array | "cancel"> {
-    let bytes = chunk;
-    if (this.#rest.length > 0) {
-      bytes = new Uint8Array(this.#rest.length + chunk.length);
-      bytes.set(this.#rest);
-      bytes.set(chunk, this.#rest.length);
-    }
+    const bytes = this.#rest.length === 0 ? chunk : concatBytes([this.#rest, chunk]);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
     while (true) {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { startPostgres } from "../../../scripts/postgres.ts";
 import { isStorageDown, openDatabase, StorageError } from "./postgres.ts";
 import { versionFault } from "./server.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog, recordLog } from "../../../test/helpers/logs.ts";
 
 const ON_SERVER = {
   sanitizeOps: true,
@@ -13,7 +15,7 @@ const PASSWORD = "p@ss/w0rd#%";
 /** Opens it, and answers what it says when it cannot. Fails should the password show anywhere. */
 async function refusal(databaseUrl: string, waitSeconds = 0) {
   const said: { message: string; fields: Record<string, unknown> | undefined }[] = [];
-  const log = (message: string, fields?: Record<string, unknown>) => said.push({ message, fields });
+  const log = recordLog((_, message, fields) => said.push({ message, fields }));
   const error = await openDatabase({ databaseUrl, dataDir: "unused", log, waitSeconds }).then(
     async (database) => {
       await database[Symbol.asyncDispose]();
@@ -63,8 +65,8 @@ Deno.test(
 Deno.test("a server that starts late is used as soon as it answers", ON_SERVER, async () => {
   await using server = await startPostgres();
   await server.kill();
-  const opening = openDatabase({ databaseUrl: server.url, dataDir: "unused", log() {} });
-  await new Promise((resume) => setTimeout(resume, 300));
+  const opening = openDatabase({ databaseUrl: server.url, dataDir: "unused", log: noLog });
+  await sleep(300);
   await server.restart();
   await using database = await opening;
   assert.equal(database.kind, "server");
@@ -85,7 +87,7 @@ Deno.test(
       await using database = await openDatabase({
         databaseUrl: server.url,
         dataDir: "x",
-        log() {},
+        log: noLog,
       });
       assert.ok(!database.describe.includes("w0rd"));
     }
@@ -101,7 +103,7 @@ Deno.test(
     url.search = "?sslmode=require";
     assert.match((await refusal(url.href, 60)).message, /the server does not offer TLS/);
     url.search = "?sslmode=prefer&channel_binding=require";
-    await using _ = await openDatabase({ databaseUrl: url.href, dataDir: "unused", log() {} });
+    await using _ = await openDatabase({ databaseUrl: url.href, dataDir: "unused", log: noLog });
     assert.ok(performance.now() - started < 10_000);
   },
 );
@@ -131,7 +133,7 @@ Deno.test(
     await using server = await startPostgres();
     const { folder, port } = server;
     const databaseUrl = `postgres://postgres@${encodeURIComponent(folder)}:${port}/postgres`;
-    await using database = await openDatabase({ databaseUrl, dataDir: "unused", log() {} });
+    await using database = await openDatabase({ databaseUrl, dataDir: "unused", log: noLog });
     assert.match(database.describe, /\/\.s\.PGSQL\.\d+\/postgres$/);
     await database.sql.begin((tx) => tx`select 1`);
     await server.kill();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { isStorageDown } from "./postgres.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -171,7 +172,7 @@ Deno.test("a closed database refuses, and closing waits for what runs", STRICT, 
     await tx`select pg_sleep(0.1)`;
     return await tx`select 1 as one`;
   });
-  await new Promise((resume) => setTimeout(resume, 30));
+  await sleep(30);
   await sql.end();
   assert.deepEqual([...await running], [{ one: 1 }]);
   await assert.rejects(async () => await sql`select 1`, (error) => isStorageDown(error));

@@ -58,6 +58,11 @@ export function isStorageUnavailable(error: unknown): boolean {
     isCausedBy(error, (code) => UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code));
 }
 
+/** The `onError` of housekeeping that the next round makes up for. Other errors go through. */
+export function ignoreStorageUnavailable(error: unknown): void {
+  if (!isStorageUnavailable(error)) throw error;
+}
+
 function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean {
   // A cause may point back at its effect; ten deep is no cause any more.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {

@@ -1,10 +1,12 @@
 import type { Queries } from "./database.ts";
 import { ConnectionError } from "./storage_error.ts";
+import { withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface ProbeOptions {
   /** The row of the table `node` that is written: this node's own. */
   row: string;
-  log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
+  log: Pick<Log, "info" | "warn">;
   /** An answer counts for so long. */
   freshMs?: number;
   /** No answer by then is one. */
@@ -33,7 +35,7 @@ export class StorageProbe {
     const reason = await this.#answer.reason ?? this.#troubleNow();
     if (reason === null && !this.#wasReady) {
       this.#wasReady = true;
-      this.options.log("info", "database ready again");
+      this.options.log.info("database ready again");
     }
     return reason;
   }
@@ -57,26 +59,20 @@ export class StorageProbe {
 
   /** The page is public, so the details are in the log; once, not with every probe. */
   #tellOnce(error: unknown): void {
-    if (this.#wasReady) this.options.log("warn", "database not ready", { error });
+    if (this.#wasReady) this.options.log.warn("database not ready", { error });
     this.#wasReady = false;
   }
 
   async #try(): Promise<string | null> {
     const { row, patienceMs = 2_000 } = this.options;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new ConnectionError("CONNECT_TIMEOUT", "The database does not answer"));
-      }, patienceMs);
-    });
     try {
-      await Promise.race([this.#writeRow(row), late]);
+      await withTimeout(this.#writeRow(row), patienceMs, () => {
+        throw new ConnectionError("CONNECT_TIMEOUT", "The database does not answer");
+      });
       return null;
     } catch (error) {
       this.#tellOnce(error);
       return troubleOf(error) ?? "the database does not answer";
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -84,7 +80,7 @@ export class StorageProbe {
   async #writeRow(row: string): Promise<void> {
     await this.sql`
       insert into node (id, seen_at) values (${row}, '-infinity')
-      on conflict (id) do update set home = node.home returning id`;
+      on conflict (id) do update set host_id = node.host_id returning id`;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { OpenOptions } from "./database.ts";
 import { isStorageDown, isStorageUnavailable, StorageError } from "./storage_error.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const RETRY_MS = 250;
 const REPORT_MS = 2_000;
@@ -39,14 +40,14 @@ export async function waitForDatabase<T>(
         );
       }
       if (now >= reportAt) {
-        log("waiting for the database", {
+        log.info("waiting for the database", {
           database: describe,
           reason,
           waited_seconds: waitedSeconds,
         });
         reportAt = now + REPORT_MS;
       }
-      await new Promise((resume) => setTimeout(resume, RETRY_MS));
+      await sleep(RETRY_MS);
     }
   }
 }

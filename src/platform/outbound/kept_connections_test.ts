@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { HOST, say, serveRaw } from "../../../test/helpers/raw_server.ts";
 import { Outbound } from "./safe_fetch.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const LENIENT = { allowPrivate: true };
 const here = () => Promise.resolve(["127.0.0.1"]);
@@ -25,7 +26,7 @@ test("connections are kept for the next request when an answer was read, and dro
     using response = await outbound.fetch({ ...LIMITS, url, method }, LENIENT);
     if (response.body !== null) await new Response(response.body).text();
     // The socket goes back to its pool a turn after the last byte.
-    await new Promise((resume) => setTimeout(resume, 20));
+    await sleep(20);
   }
   assert.equal(new Set(sizes).size, 1, sizes.join());
   using _unread = await outbound.fetch({ ...LIMITS, url }, LENIENT);
@@ -45,6 +46,6 @@ test("a kept connection that the other side has closed is replaced without anybo
     );
     assert.equal(await new Response(response.body).text(), "ok");
     assert.equal(server.taken, round);
-    await new Promise((resume) => setTimeout(resume, 20));
+    await sleep(20);
   }
 });

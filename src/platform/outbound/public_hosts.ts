@@ -2,6 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
 import { type Resolve, resolveHost } from "./resolve.ts";
+import { withTimeout } from "../../lib/timers.ts";
 
 export interface PublicHostsOptions {
   resolve?: Resolve;
@@ -73,13 +74,9 @@ export class PublicHosts {
   }
 
   async #lookUp(host: string): Promise<Reach> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<readonly string[]>((resolve) =>
-      timer = setTimeout(resolve, this.#timeoutMs, [])
-    );
     // A name that cannot be resolved rejects: that is an answer here.
-    const addresses = await Promise.race([this.#resolve(host).catch(() => []), late]);
-    clearTimeout(timer);
+    const resolved = this.#resolve(host).catch(() => []);
+    const addresses = await withTimeout(resolved, this.#timeoutMs, () => []);
     if (addresses.length === 0) {
       // It may well be found the next time.
       this.#kept.delete(host);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { CERTIFICATE, HOST, say, serveRaw, untilLeft } from "../../../test/helpers/raw_server.ts";
 import { checkUrlResolves } from "./check_url.ts";
 import { Outbound, type OutboundOptions, type OutboundRequest } from "./safe_fetch.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const STRICT = { allowPrivate: false };
 const LENIENT = { allowPrivate: true };
@@ -181,7 +182,7 @@ test("an answer that does not begin, and one that drips, end at the deadline", a
     await say(connection, "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
     while (true) {
       await say(connection, ".");
-      await new Promise((resume) => setTimeout(resume, 10));
+      await sleep(10);
     }
   });
   assert.equal(await ask({ url: `http://${HOST}:${dripping.port}/`, timeoutMs: 300 }), "timeout");

@@ -8,16 +8,14 @@ import { ConnectionError, isStorageDown } from "../database/storage_error.ts";
 import { openPgPool } from "./pg_pool.ts";
 import type { JobHandler, JobMessage, Queue } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
+import { periodic, withTimeout } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface GraphileQueueOptions {
   sql: postgres.Sql;
   databaseUrl: string;
   onStep?: RunnerOptions["onStep"];
-  log: (
-    level: "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => void;
+  log: Pick<Log, "info" | "warn" | "error">;
   /** How often jobs are removed that no worker will take any more. */
   removeEveryMs?: number;
 }
@@ -48,7 +46,7 @@ export class GraphileQueue implements Queue {
   readonly #hands = new Map<string, Hands>();
   #later = new Map<string, { message: JobMessage; delayMs: number }>();
   #adding: Promise<void> | null = null;
-  #removing: Promise<void> = Promise.resolve();
+  #removing: AsyncDisposable | null = null;
   #runner: Runner | null = null;
   #isClosing = false;
   #isClosed = false;
@@ -89,7 +87,14 @@ export class GraphileQueue implements Queue {
       ...(onStep === undefined ? {} : { onStep }),
     });
     for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner);
-    this.#removing = this.#removeDead([...workers.keys()]);
+    const kinds = [...workers.keys()];
+    this.#removing = periodic(() => this.#removeDead(kinds), {
+      intervalMs: this.#options.removeEveryMs ?? REMOVE_EVERY_MS,
+      startsAtOnce: true,
+      onError: (error) => {
+        if (!isStorageDown(error)) this.#options.log.error("cannot remove dead jobs", { error });
+      },
+    });
   }
 
   /**
@@ -97,18 +102,8 @@ export class GraphileQueue implements Queue {
    * dies is never taken again and never removed. Jobs only wake workers: rows that are due are found without.
    */
   async #removeDead(kinds: readonly string[]): Promise<void> {
-    try {
-      const removed = await removeDeadJobs(this.#options.sql, kinds);
-      if (removed > 0) this.#options.log("info", "removed jobs of dead workers", { jobs: removed });
-    } catch (error) {
-      if (!isStorageDown(error)) this.#options.log("error", "cannot remove dead jobs", { error });
-    }
-    if (this.#isClosing) return;
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#removing = this.#removeDead(kinds);
-    }, this.#options.removeEveryMs ?? REMOVE_EVERY_MS);
-    this.#timers.add(timer);
+    const removed = await removeDeadJobs(this.#options.sql, kinds);
+    if (removed > 0) this.#options.log.info("removed jobs of dead workers", { jobs: removed });
   }
 
   async catchUp(patienceMs: number): Promise<void> {
@@ -133,7 +128,7 @@ export class GraphileQueue implements Queue {
         await addJobs(this.#options.sql, jobs);
       } catch (error) {
         // Rows know when they are due; the sweeper comes to them.
-        if (!isStorageDown(error)) this.#options.log("error", "cannot add jobs", { error });
+        if (!isStorageDown(error)) this.#options.log.error("cannot add jobs", { error });
       }
     }
     this.#adding = null;
@@ -151,7 +146,7 @@ export class GraphileQueue implements Queue {
         pollInterval: POLL_MS,
         logger: new Logger(() => (level, message) => {
           if (level === "error" || level === "warning") {
-            this.#options.log("warn", "the queue's worker complains", { kind, message });
+            this.#options.log.warn("the queue's worker complains", { kind, message });
           }
         }),
         preset: {
@@ -194,14 +189,11 @@ export class GraphileQueue implements Queue {
       await pool.end().catch(() => {}); // it may have been ended before
     });
     await this.#runner?.[Symbol.asyncDispose]();
-    await this.#removing;
+    await this.#removing?.[Symbol.asyncDispose]();
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#adding;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<void>((resolve) => timer = setTimeout(resolve, END_MS));
-    await Promise.race([Promise.all(ending), patience]);
-    clearTimeout(timer);
+    await withTimeout(Promise.all(ending), END_MS, () => undefined);
   }
 }
 

@@ -6,6 +6,8 @@ import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/postgres.ts";
 import { GraphileQueue, migrateQueue } from "./graphile_queue.ts";
 import type { JobHandler, NextStep } from "./queue.ts";
+import { sleep } from "../../lib/timers.ts";
+import { noLog, recordLog } from "../../../test/helpers/logs.ts";
 
 interface Node extends AsyncDisposable {
   queue: GraphileQueue;
@@ -45,7 +47,9 @@ async function openGround(): Promise<Ground> {
       const queue = new GraphileQueue({
         sql,
         databaseUrl,
-        log: (level, message, fields) => logged!.push(`${level} ${message} ${fields?.error ?? ""}`),
+        log: recordLog((level, message, fields) =>
+          logged!.push(`${level} ${message} ${fields?.error ?? ""}`)
+        ),
       });
       const worker: JobHandler = {
         slots,
@@ -147,7 +151,7 @@ Deno.test(
     await using ground = await openGround();
     const done = new Map<string, number>();
     const step = async (id: string): Promise<NextStep> => {
-      await new Promise((resume) => setTimeout(resume, 5));
+      await sleep(5);
       done.set(id, (done.get(id) ?? 0) + 1);
       return "done";
     };
@@ -183,12 +187,12 @@ Deno.test("the queue outlives a crash of its database and goes on by itself", as
   // What tests usually set would lose the queue's own tables in the crash.
   const server = parts.use(await startPostgres({ settings: DURABLE }));
   const database = parts.use(
-    await openDatabase({ databaseUrl: server.url, dataDir: "unused", log() {} }),
+    await openDatabase({ databaseUrl: server.url, dataDir: "unused", log: noLog }),
   );
   await migrateQueue(database.sql, server.url);
   const steps: string[] = [];
   const queue = parts.use(
-    new GraphileQueue({ sql: database.sql, databaseUrl: server.url, log() {} }),
+    new GraphileQueue({ sql: database.sql, databaseUrl: server.url, log: noLog }),
   );
   queue.start(
     new Map([["work", {
@@ -216,12 +220,12 @@ Deno.test("who is woken to catch up comes back when nothing is due any more", ST
   const databaseUrl = store.databaseUrl!;
   await migrateQueue(database.sql, databaseUrl);
   const due = new Set<string>();
-  const queue = parts.use(new GraphileQueue({ sql: database.sql, databaseUrl, log() {} }));
+  const queue = parts.use(new GraphileQueue({ sql: database.sql, databaseUrl, log: noLog }));
   queue.start(
     new Map([["work", {
       slots: 2,
       step: async (id) => {
-        await new Promise((resume) => setTimeout(resume, 1));
+        await sleep(1);
         due.delete(id);
         return "done" as const;
       },

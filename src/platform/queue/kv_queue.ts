@@ -105,7 +105,7 @@ export class KvQueue implements Queue {
     if (this.#isClosed || this.#kv !== kv) return;
     this.#kv = null;
     this.#failure = "the queue's file cannot be used";
-    this.options.log("error", "the queue's file cannot be used: work goes on more slowly", {
+    this.options.log.error("the queue's file cannot be used: work goes on more slowly", {
       error,
     });
     close(kv);
@@ -147,7 +147,7 @@ export class KvQueue implements Queue {
 }
 
 async function openFile({ path, log }: KvQueueOptions): Promise<Deno.Kv> {
-  return await openKv(path, (message, fields) => log("warn", message, fields));
+  return await openKv(path, log);
 }
 
 /** Earlier versions kept messages that were never delivered; the sweeper finds what they were about. */

@@ -1,5 +1,7 @@
 import { isStorageDown } from "../database/storage_error.ts";
 import type { JobHandler, JobMessage, NextStep } from "./queue.ts";
+import { sleep } from "../../lib/timers.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface RunnerOptions {
   workers: ReadonlyMap<string, JobHandler>;
@@ -7,7 +9,7 @@ export interface RunnerOptions {
   again(message: JobMessage, delayMs: number): void;
   /** A step took so long and ended so. */
   onStep?(kind: string, ms: number, outcome: "done" | "again" | "broke"): void;
-  log(level: "warn" | "error", message: string, fields?: Record<string, unknown>): void;
+  log: Pick<Log, "warn" | "error">;
 }
 
 /** How often rows are looked for whose bell was lost. */
@@ -128,7 +130,7 @@ export class Runner implements AsyncDisposable {
     } catch (error) {
       // While the database is away everybody says so already; the sweeper comes back to it.
       if (!isStorageDown(error)) {
-        this.options.log("error", "a step of the queue broke", { kind: lane.kind, id, error });
+        this.options.log.error("a step of the queue broke", { kind: lane.kind, id, error });
       }
     }
     lane.running.delete(id);
@@ -163,7 +165,7 @@ export class Runner implements AsyncDisposable {
     while (!this.#isClosed && performance.now() < until) {
       const found = await this.#look();
       if (found === "nothing" && this.#isQuiet()) return;
-      await new Promise((resume) => setTimeout(resume, LOOK_MS));
+      await sleep(LOOK_MS);
     }
   }
 
@@ -187,7 +189,7 @@ export class Runner implements AsyncDisposable {
     } catch (error) {
       this.#sweepFailure = "due work cannot be looked for";
       if (!isStorageDown(error)) {
-        this.options.log("error", "cannot look for due work", { error });
+        this.options.log.error("cannot look for due work", { error });
       }
     }
     return isMore ? "more" : isSome ? "some" : "nothing";

@@ -166,12 +166,3 @@ export function describeError(error: unknown): string {
   const cause = error.cause === undefined ? "" : `\ncaused by ${describeError(error.cause)}`;
   return `${head}${code === undefined ? "" : ` [${code}]`}${cause}`;
 }
-
-/** The log as a function of the level, for parts that are given no more of it. */
-export function logAtLevel(log: Log) {
-  return (
-    level: "debug" | "info" | "warn" | "error",
-    message: string,
-    fields?: Record<string, unknown>,
-  ) => log[level](message, fields);
-}

@@ -33,7 +33,7 @@ export function priceSummary(model: Model, price: Price, currency: string): stri
   const { price: single, input_price: input, output_price: output } = price.amounts;
   if (single !== undefined) {
     const text = perUnit(single, price, currency);
-    return model.chain === null ? text : `${text} plus models used`;
+    return model.pipeline === null ? text : `${text} plus models used`;
   }
   return `${formatPrice(input ?? "0", currency)} in, ${
     formatPrice(output ?? "0", currency)
@@ -44,20 +44,20 @@ export function priceSummary(model: Model, price: Price, currency: string): stri
 export function stagePriceLines(
   config: Config,
   account: PricedAccount,
-  { chain }: Model,
+  { pipeline }: Model,
 ): PriceLine[] {
-  if (chain === null) return [];
-  const { script, roles, storyboard, video } = chain;
-  const stages: [name: string, model: string | undefined, note: string][] = [
-    ["Script", script.model, ""],
-    ["Roles", roles?.model, ""],
-    ["Storyboard", storyboard?.model, ", one image per shot"],
-    ["Video", video?.model, `, ${video?.duration} s per shot`],
-    ["Speech", video?.speech?.model, ""],
-  ];
+  if (pipeline === null) return [];
+  const { script, roles, storyboard, video } = pipeline;
+  const stages: [name: string, model: string, note: string][] = [["Script", script.model, ""]];
+  if (roles.offered) stages.push(["Roles", roles.model, ""]);
+  if (storyboard.offered) stages.push(["Storyboard", storyboard.model, ", one image per shot"]);
+  if (video.offered) {
+    stages.push(["Video", video.model, `, ${video.duration} s per shot`]);
+    if (video.speech.offered) stages.push(["Speech", video.speech.model, ""]);
+  }
   const { currency } = config.service;
   return stages.flatMap(([name, id, note]): PriceLine[] => {
-    const model = id === undefined ? undefined : config.models.get(id);
+    const model = config.models.get(id);
     const price = model && priceFor(config, account, model.id, Date.now());
     if (!model || !price) return [];
     return [[name, `${priceSummary(model, price, currency)} (${model.id}${note})`]];

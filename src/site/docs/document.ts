@@ -3,7 +3,7 @@ export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, Schema>;
-    responses: Record<string, Answer>;
+    responses: Record<string, DocumentedResponse>;
   };
 }
 
@@ -16,7 +16,7 @@ export interface Operation {
   "x-stage"?: "released" | "preview" | "planned";
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema?: Schema }> };
-  responses: Record<string, Answer>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 export interface Parameter {
@@ -27,7 +27,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-interface Answer {
+interface DocumentedResponse {
   $ref?: string;
   description?: string;
   content?: Record<string, { schema?: Schema }>;
@@ -56,7 +56,7 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
 }
 
-/** One call of the API, as the reference lists it. */
+/** One operation of the API, as the reference lists it. */
 export interface DocumentedCall extends Operation {
   method: string;
   path: string;
@@ -84,7 +84,7 @@ const TITLES: Readonly<Record<string, string>> = {
   operator: "Operator",
 };
 
-/** Every call, in groups that people look under. */
+/** All operations, grouped by topic. */
 export function groupsOf(document: OpenApi): Group[] {
   const groups = new Map<string, DocumentedCall[]>();
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -97,7 +97,7 @@ export function groupsOf(document: OpenApi): Group[] {
   return [...groups].map(([title, calls]) => ({ title, calls }));
 }
 
-/** What a reference stands for; a schema that is none is itself. */
+/** Follows `$ref` to the schema it names; a schema without one is returned as it is. */
 export function resolve(document: OpenApi, schema: Schema): Schema {
   let found = schema;
   for (let hops = 0; found.$ref !== undefined && hops < 10; hops++) {
@@ -108,7 +108,7 @@ export function resolve(document: OpenApi, schema: Schema): Schema {
   return found;
 }
 
-/** A schema's kind in a few words: `integer, 1 to 10`, `array of string`, `"mp3" | "wav"`. */
+/** A short description of a schema's type: `integer, 1 to 10`, `array of string`, `"mp3" | "wav"`. */
 export function describeType(document: OpenApi, schema: Schema, depth = 0): string {
   const { type, enum: values, const: constant, anyOf, oneOf, items, ...rest } = resolve(
     document,
@@ -138,20 +138,20 @@ function boundsOf({ minimum, maximum, maxLength, maxItems }: Schema): string {
   return "";
 }
 
-export interface Field {
+export interface DocumentedField {
   name: string;
   type: string;
   required: boolean;
   description: string | undefined;
   fallback: string | undefined;
-  /** What is inside, for objects and lists of them. */
-  fields: Field[];
+  /** The fields of an object, or of the objects in a list. */
+  fields: DocumentedField[];
 }
 
 const DEPTH_MAX = 3;
 
-/** The fields of an object, or of what a list holds. */
-export function fieldsOf(document: OpenApi, schema: Schema, depth = 0): Field[] {
+/** The fields of an object, or of the objects in a list. */
+export function fieldsOf(document: OpenApi, schema: Schema, depth = 0): DocumentedField[] {
   const whole = resolve(document, schema);
   const inside = [whole.type].flat().includes("array") && whole.items !== undefined
     ? resolve(document, whole.items)

@@ -1,18 +1,12 @@
 import type { SiteDeps, SiteRouter } from "../context.ts";
-import { browserAuthorizationGuide } from "./browser_authorization.tsx";
-import { errorsGuide } from "./errors.tsx";
-import { quickStart } from "./quick_start.tsx";
+import { guidePage, receiverFile } from "./guide_page.tsx";
+import { GUIDES } from "./guides.ts";
 import { reference } from "./reference.tsx";
-import { tasksGuide } from "./tasks.tsx";
-import { webhooksGuide } from "./webhooks.tsx";
 
-/** The documentation: guides, and the reference of what is really served. */
+/** The documentation: the guides of docs/use, and the reference made from the OpenAPI document. */
 export function mountDocs(site: SiteRouter, deps: SiteDeps): void {
-  site.get("/docs", quickStart);
-  site.get("/docs/tasks", tasksGuide);
-  site.get("/docs/webhooks", webhooksGuide);
-  site.get("/docs/errors", errorsGuide);
-  site.get("/docs/browser-authorization", browserAuthorizationGuide);
+  for (const guide of GUIDES) site.get(guide.path, guidePage(deps, guide));
+  site.get("/docs/receivers/:name", receiverFile);
   site.get("/docs/reference", reference(deps, "client"));
   site.get("/docs/operator", reference(deps, "operator"));
 }

@@ -6,7 +6,7 @@ import { Badge, CodeBox } from "../parts.tsx";
 import {
   describeType,
   type DocumentedCall,
-  type Field,
+  type DocumentedField,
   fieldsOf,
   type Group,
   groupsOf,
@@ -20,24 +20,22 @@ interface Rendered {
   html: string;
 }
 
-/** Written once per plan and address: the document only changes with the declaration. */
-const rendered = new WeakMap<Config, Map<string, Rendered>>();
+/** A Host header may have any value: only a few rendered pages are kept. */
+const KEPT_MAX = 8;
 
 /** The reference, made from the document that is served at /openapi.json. */
 export function reference({ document }: SiteDeps, audience: "client" | "operator") {
-  return function reference(c: SiteContext): Response {
-    const { config } = c.env;
+  // The site is built for each configuration, so its document is rendered once per base URL.
+  const rendered = new Map<string, Rendered>();
+  return (c: SiteContext): Response => {
     const base = baseUrlOf(c);
-    const pages = rendered.get(config) ?? new Map<string, Rendered>();
-    rendered.set(config, pages);
-    const name = `${audience} ${base}`;
-    let page = pages.get(name);
+    let page = rendered.get(base);
     if (page === undefined) {
+      const { config } = c.env;
       page = render(document(config) as unknown as OpenApi, config, base, audience);
-      // A Host header may say anything: only a few are remembered.
-      if (pages.size < 8) pages.set(name, page);
+      if (rendered.size < KEPT_MAX) rendered.set(base, page);
     }
-    const title = audience === "client" ? "API reference" : "Operator's API";
+    const title = audience === "client" ? "API reference" : "Operator API";
     return sendDocs(
       c,
       { title, groups: page.groups },
@@ -48,15 +46,15 @@ export function reference({ document }: SiteDeps, audience: "client" | "operator
             {audience === "client"
               ? (
                 <>
-                  Every call, made from{" "}
-                  <a href="/openapi.json">the OpenAPI document</a>. The base address is{" "}
-                  <code>{base}</code>; a key goes into the header{" "}
+                  Every endpoint, made from{" "}
+                  <a href="/openapi.json">the OpenAPI document</a>. The base URL is{" "}
+                  <code>{base}</code>; the API key goes into the header{" "}
                   <code>Authorization: Bearer</code>.
                 </>
               )
               : (
                 <>
-                  For whoever runs this gateway. It wants the operator's token instead of an API
+                  For operators of this gateway. Requests need the admin token instead of an API
                   key; <code>deno task gateway</code> wraps all of it.
                 </>
               )}
@@ -100,7 +98,7 @@ function CallEntry(
 ) {
   const id = anchorOf(call);
   const [type, body] = Object.entries(call.requestBody?.content ?? {})[0] ?? [];
-  const answers = Object.entries(call.responses).filter(([status]) => status !== "default");
+  const responses = Object.entries(call.responses).filter(([status]) => status !== "default");
   return (
     <article class="call stack" id={id}>
       <div class="call-title">
@@ -134,16 +132,16 @@ function CallEntry(
           <Fields fields={fieldsOf(document, body.schema ?? {})} />
         </div>
       )}
-      {answers.map(([status, answer]) => {
-        const [kind, content] = Object.entries(answer.content ?? {})[0] ?? [];
+      {responses.map(([status, response]) => {
+        const [kind, content] = Object.entries(response.content ?? {})[0] ?? [];
         const fields = fieldsOf(document, content?.schema ?? {});
         return (
           <details class="disclosure">
             <summary>
-              Answer {status} <span class="faint small">{kind}</span>
+              Response {status} <span class="faint small">{kind}</span>
             </summary>
             <div>
-              {fields.length > 0 ? <Fields fields={fields} /> : <p>{answer.description}.</p>}
+              {fields.length > 0 ? <Fields fields={fields} /> : <p>{response.description}.</p>}
             </div>
           </details>
         );
@@ -159,7 +157,7 @@ function CallEntry(
   );
 }
 
-function Fields({ fields }: { fields: readonly Field[] }) {
+function Fields({ fields }: { fields: readonly DocumentedField[] }) {
   return (
     <table class="params">
       <tbody>
@@ -173,7 +171,7 @@ function Fields({ fields }: { fields: readonly Field[] }) {
               {field.description}
               {field.fallback !== undefined && (
                 <span class="type">
-                  Left out: <code>{field.fallback}</code>
+                  Default: <code>{field.fallback}</code>
                 </span>
               )}
               {field.fields.length > 0 && (

@@ -1,7 +1,9 @@
 import type { Config, Model } from "../../platform/config/config.ts";
+import { apiKeyVariable } from "../api_key_variable.ts";
 import { type DocumentedCall, type OpenApi, resolve, type Schema } from "./document.ts";
+import { exampleModel } from "./sample_values.ts";
 
-/** Sentences that make sense where one is asked for; everything else is made from the schema. */
+/** Sample values for fields of these names; all others are made from the schema. */
 const TEXTS: Readonly<Record<string, string>> = {
   prompt: "a lighthouse at dusk, waves against the rocks",
   input: "The gate is open.",
@@ -16,7 +18,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   path: "/v1/chat/completions",
 };
 
-/** A call of the API as a line for the shell. */
+/** An operation of the API as a curl command. */
 export function sampleCurl(
   document: OpenApi,
   config: Config,
@@ -24,14 +26,16 @@ export function sampleCurl(
   call: DocumentedCall,
 ): string {
   const site = base.replace(/\/v1$/, "");
-  const secret = call.tags.includes("operator") ? "ADMIN_TOKEN" : "TOLLGATE_API_KEY";
+  const secret = call.tags.includes("operator")
+    ? "ADMIN_TOKEN"
+    : apiKeyVariable(config.service.name);
   const lines = [
     `curl ${call.method === "get" ? "" : `-X ${call.method.toUpperCase()} `}"${site}${call.path}"`,
     `-H "Authorization: Bearer $${secret}"`,
   ];
   const content = call.requestBody?.content ?? {};
   if ("multipart/form-data" in content) {
-    lines.push("-F purpose=generation", "-F file=@picture.png");
+    lines.push("-F purpose=generation", "-F file=@portrait.png");
   } else if (content["application/json"] !== undefined) {
     const body = sampleOf(
       document,
@@ -47,7 +51,7 @@ export function sampleCurl(
   return lines.join(" \\\n  ");
 }
 
-/** A model that a call can be made with, so that a reader can paste it. */
+/** A model that the operation can be called with, so that a reader can paste the sample. */
 function modelFor(config: Config, call: DocumentedCall): string {
   const kinds: readonly (readonly [RegExp, Model["type"]])[] = [
     [/images/, "image"],
@@ -57,11 +61,10 @@ function modelFor(config: Config, call: DocumentedCall): string {
     [/speech/, "speech"],
   ];
   const type = kinds.find(([pattern]) => pattern.test(call.path))?.[1] ?? "chat";
-  const models = [...config.models.values()].filter((model) => model.visibility === "everyone");
-  return models.find((model) => model.type === type)?.id ?? "model-id";
+  return exampleModel(config, type, { id: "", plan: "free" }) ?? "model-id";
 }
 
-/** The least that a schema takes. */
+/** A value that a schema accepts, with its required fields only. */
 function sampleOf(document: OpenApi, schema: Schema, model: string, name: string): unknown {
   const whole = resolve(document, schema);
   if (name === "model") return model;

@@ -3,20 +3,14 @@ import type { SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
 import { Badge } from "../parts.tsx";
 import type { DocumentedCall, Group } from "./document.ts";
+import { GUIDES } from "./guides.ts";
 
-const GUIDES = [
-  ["/docs", "Quick start"],
-  ["/docs/tasks", "Long work: tasks"],
-  ["/docs/webhooks", "Webhooks"],
-  ["/docs/errors", "Errors, limits, money"],
-  ["/docs/browser-authorization", "Browser authorization"],
-] as const;
 const REFERENCES = [
   ["/docs/reference", "API reference"],
-  ["/docs/operator", "Operator's API"],
+  ["/docs/operator", "Operator API"],
 ] as const;
 
-/** A page of the documentation, with the way to the others beside it. */
+/** A page of the documentation, with the navigation beside it. */
 export function sendDocs(
   c: SiteContext,
   { title, groups = [] }: { title: string; groups?: readonly Group[] },
@@ -32,7 +26,7 @@ export function sendDocs(
     <div class="docs">
       <nav class="docs-nav" aria-label="Documentation">
         <h2>Guides</h2>
-        <Links c={c} links={GUIDES} />
+        <Links c={c} links={GUIDES.map(({ path, title }) => [path, title] as const)} />
         <h2>Reference</h2>
         <Links c={c} links={REFERENCES} />
         {groups.map(({ title, calls }) => (

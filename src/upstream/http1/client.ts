@@ -3,6 +3,7 @@ import { type ConnectOptions, openConnection } from "./connect.ts";
 import type { Http1Connection } from "./connection.ts";
 import { BrokenAnswer, type Fields } from "./head.ts";
 import { type Http1Request, writeRequest } from "./write_request.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export { HandshakeFailed } from "./connect.ts";
 
@@ -153,7 +154,7 @@ export class Http1Client implements Disposable {
       const now = performance.now();
       if (now < untilMs) {
         // The other side's close may have arrived without having been read yet: lets the runtime read it.
-        if (now - since > UNCHECKED_MS) await new Promise((resume) => setTimeout(resume, 0));
+        if (now - since > UNCHECKED_MS) await sleep(0);
         if (!connection.isClosed) return connection;
       }
       this.#close(connection);

@@ -4,6 +4,7 @@ import { CERTIFICATE, HOST, say, serveRaw, untilLeft } from "../../../test/helpe
 import { NotSent, type UpstreamRequest } from "../adapter.ts";
 import { readText } from "../body_reader.ts";
 import { Http1Client, needsFetch } from "./client.ts";
+import { sleep } from "../../lib/timers.ts";
 
 test("a request arrives as it was written", async () => {
   let seen = "";
@@ -55,7 +56,7 @@ test("answers of every framing are read, and their connection serves the next re
 test("an interim answer that comes by itself is passed over, however long it is", async () => {
   await using server = serveRaw(async (connection) => {
     await say(connection, `HTTP/1.1 103 Early Hints\r\nlink: </${"x".repeat(500)}>\r\n\r\n`);
-    await new Promise((resume) => setTimeout(resume, 50));
+    await sleep(50);
     await say(connection, OK);
   });
   using client = new Http1Client();
@@ -93,7 +94,7 @@ test("an answer that drips byte by byte is the same answer", async () => {
     (connection as Deno.TcpConn).setNoDelay();
     for (const byte of new TextEncoder().encode(text)) {
       await connection.write(new Uint8Array([byte]));
-      await new Promise((resume) => setTimeout(resume));
+      await sleep(0);
     }
   });
   using client = new Http1Client();

@@ -16,6 +16,7 @@ import type { PreparedChat } from "./prepare_chat.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter, type Heading, renderCompletion } from "./render.ts";
 import { suggestCheaper } from "./suggest_cheaper.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface ChatDeps {
   ledger: Ledger;
@@ -23,7 +24,7 @@ export interface ChatDeps {
   imageHosts: PublicHosts;
   /** Renders a failure in mid-stream as the client may see it. */
   renderFailure(apiError: ApiError, requestId: string): string;
-  onError(message: string, fields: Record<string, unknown>): void;
+  log: Pick<Log, "error">;
   timing?: Partial<ChatTiming>;
 }
 
@@ -183,7 +184,7 @@ async function streamed(
     try {
       await hold.settleDelivered(chargeFor(quoted, upstream, metered));
     } catch (error) {
-      deps.onError("stream settlement failed, the last checkpoint counts", {
+      deps.log.error("stream settlement failed, the last checkpoint counts", {
         request_id: call.requestId,
         error,
       });

@@ -1,6 +1,7 @@
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import type { ChunkStream } from "../../upstream/call_chat.ts";
 import { type ChunkWriter, DONE, HEARTBEAT } from "./render.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export interface RelayOptions {
   first: readonly ChatChunk[];
@@ -123,7 +124,7 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
       if (waiting === "" && !isOver) await new Promise<void>((resolve) => filled = resolve);
       filled = null;
       const early = GATHER_MS - (performance.now() - lastSent);
-      if (early > 0 && !isOver) await new Promise((resolve) => setTimeout(resolve, early));
+      if (early > 0 && !isOver) await sleep(early);
       if (hasLeft) return;
       // Settled before the last words are out: whoever has read them finds the receipt.
       const isLast = isOver;

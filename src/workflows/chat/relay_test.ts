@@ -3,6 +3,7 @@ import type { ChatChunk } from "../../upstream/adapter.ts";
 import type { ChunkStream } from "../../upstream/call_chat.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter } from "./render.ts";
+import { sleep } from "../../lib/timers.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const chunk = (content: string): ChatChunk => ({
@@ -60,7 +61,7 @@ function open(onDisconnect: "stop" | "drain" = "stop", unreadMs = 60_000) {
   };
 }
 
-const settled = () => new Promise((resume) => setTimeout(resume, 20));
+const settled = () => sleep(20);
 
 Deno.test("the first words leave before anything else has come", STRICT, async () => {
   const { reader, say, told } = open();
@@ -130,7 +131,7 @@ Deno.test("a client that leaves words unread for too long counts as gone", STRIC
   const reader = stream.getReader();
   await reader.read();
   say([chunk("unread")]);
-  await new Promise((resume) => setTimeout(resume, 200));
+  await sleep(200);
   assert.deepEqual(told, ["leave"]);
   assert.equal(new TextDecoder().decode((await reader.read()).value), "data: unread\n\n");
   assert.equal((await reader.read()).done, true);
@@ -144,7 +145,7 @@ Deno.test(
     const reader = stream.getReader();
     await reader.read();
     const reading = reader.read();
-    await new Promise((resume) => setTimeout(resume, 200));
+    await sleep(200);
     assert.deepEqual(told, []);
     say([chunk("late")]);
     assert.match(new TextDecoder().decode((await reading).value), /late/);

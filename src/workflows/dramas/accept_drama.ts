@@ -9,7 +9,7 @@ import { checkDrama, type DramaBody } from "./check_drama.ts";
 import { type DramaJob, type StageStatus, stagesUntil } from "./drama.ts";
 import { pricesOf, quoteDrama } from "./price_drama.ts";
 
-/** Accepts a drama: checked, priced for the worst case of its chain, held for and written down. */
+/** Accepts a drama: checks it, holds its maximum price and stores it. */
 export async function acceptDrama(
   deps: TaskDeps,
   call: GenerationCall,
@@ -30,7 +30,7 @@ export async function acceptDrama(
   });
 }
 
-/** What a drama would do and cost at the most, if it can be accepted; books nothing. */
+/** The job and maximum price of a drama that can be accepted. Changes nothing. */
 export async function quoteRequest(
   deps: Pick<TaskDeps, "files" | "database">,
   { config, account, callbackUrl }: Pick<GenerationCall, "config" | "account" | "callbackUrl">,
@@ -46,7 +46,7 @@ export async function quoteRequest(
       { param: "callback_url" },
     );
   }
-  const { own, parts } = pricesOf(config, account, model, checked.until);
-  const job: DramaJob = { ...checked, prices: parts };
+  const { own, subtasks } = pricesOf(config, account, model, checked.until);
+  const job: DramaJob = { ...checked, prices: subtasks };
   return { job, quote: quoteDrama(config, model, own, job) };
 }

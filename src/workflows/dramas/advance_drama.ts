@@ -8,108 +8,108 @@ import { outputOf } from "../tasks/copy_outputs.ts";
 import { configForTask, modelGone } from "../tasks/upstream_assignment.ts";
 import { cancelSubtasks } from "../tasks/subtasks.ts";
 import type { ClaimedTask, EndStatus, StoredOutput, TaskOutput } from "../tasks/task.ts";
-import type { DramaJob } from "./drama.ts";
+import { type DramaJob, requireStage } from "./drama.ts";
 import { joinInWorker } from "./join_in_worker.ts";
 import { CannotJoin } from "./open_shot.ts";
 import { createSubtasks, type NewSubtask, readSubtasks } from "./subtasks.ts";
 import { chargeDrama } from "./price_drama.ts";
 import {
   imageJob,
+  type InputLimits,
   lineJob,
   type ShotContext,
-  type StageAbility,
   textPrompt,
   videoJob,
 } from "./shots.ts";
 import { type DramaProgress, dramaProgress, type WantedSubtask } from "./drama_progress.ts";
+import { parseDramaJob } from "./stored_drama.ts";
 import { stageSchema } from "./texts.ts";
 import type { TextJob } from "./write_text.ts";
 
-const CLIP_BYTES_MAX = 512 * 1024 * 1024;
+const SHOT_BYTES_MAX = 512 * 1024 * 1024;
+/** Of a subtask whose model is no longer in the configuration. */
+const DEFAULT_DEADLINE_SECONDS = 1_800;
 
 /**
- * One step of a drama: looks at its parts, makes those that can be made now, and waits; or ends it. The
- * parts are tasks of their own, so that a crash, a deploy or a failing upstream repeats only what is missing.
+ * One step of a drama: reads the rows of its subtasks, creates those that can start now, and waits; or ends the
+ * drama. Subtasks are tasks, so that a crash, a deploy or a failing upstream repeats only what is missing.
  */
 export async function advanceDrama(
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
-  const job = task.job as DramaJob;
+  const job = parseDramaJob(task.job);
   const progress = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
-  if (task.cancel_asked_at !== null && !progress.isComplete) {
-    if (progress.living === 0) return await end(deps, task, job, progress, { status: "cancelled" });
+  if (task.cancel_requested_at !== null && !progress.isComplete) {
+    if (progress.active === 0) return await end(deps, task, job, progress, { status: "cancelled" });
     await cancelSubtasks(deps, task.id);
     return await wait(deps, task, progress, []);
   }
   if (progress.isComplete) return await conclude(deps, task, job, progress, signal);
-  if (progress.failure !== null && progress.living === 0) {
+  if (progress.failure !== null && progress.active === 0) {
     return await end(deps, task, job, progress, { status: "failed", error: progress.failure });
   }
-  const room = job.chain.shotsAtOnce - progress.living;
-  const parts: NewSubtask[] = [];
-  for (const wanted of progress.open.slice(0, Math.max(0, room))) {
+  const free = job.pipeline.shotsAtOnce - progress.active;
+  const subtasks: Omit<NewSubtask, "deadlineSeconds">[] = [];
+  for (const wanted of progress.ready.slice(0, Math.max(0, free))) {
     const id = modelOf(job, wanted);
-    const model = (await configForTask(deps, task.declaration, id)).models.get(id);
-    const part = model === undefined ? null : newPart(model, job, progress, wanted);
-    // A model of the chain is gone: what is there is kept, and paid for.
-    if (part === null) {
-      if (progress.living > 0) return await wait(deps, task, progress, []);
+    const model = (await configForTask(deps, task.config_version, id)).models.get(id);
+    // The model was removed: results so far are kept and charged.
+    if (model === undefined) {
+      if (progress.active > 0) return await wait(deps, task, progress, []);
       const { code, message } = modelGone();
       return await end(deps, task, job, progress, { status: "failed", error: { code, message } });
     }
-    parts.push(part);
+    subtasks.push(newSubtask(model, job, progress, wanted));
   }
-  return await wait(deps, task, progress, parts);
+  return await wait(deps, task, progress, subtasks);
 }
 
 async function wait(
   deps: TaskDeps,
   task: ClaimedTask,
   { stage, stages, progress }: DramaProgress,
-  parts: readonly NewSubtask[],
+  subtasks: readonly Omit<NewSubtask, "deadlineSeconds">[],
 ): Promise<NextStep> {
-  const config = await deps.plan(task.declaration);
-  const next = await createSubtasks(
-    deps,
-    task,
-    parts,
-    { stage, stages, progress },
-    (model) => config.models.get(model)?.deadlineSeconds ?? 1800,
-  );
+  const { models } = await deps.plan(task.config_version);
+  const withDeadlines = subtasks.map((subtask) => ({
+    ...subtask,
+    deadlineSeconds: models.get(subtask.model)?.deadlineSeconds ?? DEFAULT_DEADLINE_SECONDS,
+  }));
+  const next = await createSubtasks(deps, task, withDeadlines, { stage, stages, progress });
   deps.watch.changed(task.id);
   return next;
 }
 
-/** The model that makes a part. */
-function modelOf({ chain }: DramaJob, { part, stage }: WantedSubtask): string {
-  const { script, roles, storyboard, video } = chain;
-  if (stage === "script") return script.model;
-  if (stage === "roles") return roles!.model;
-  if (part.startsWith("speech/")) return video!.speech!.model;
-  return stage === "storyboard" ? storyboard!.model : video!.model;
+/** The model that makes a subtask. */
+function modelOf({ pipeline }: DramaJob, { subtask, stage }: WantedSubtask): string {
+  if (stage === "script") return pipeline.script.model;
+  if (subtask.startsWith("speech/")) {
+    return requireStage(requireStage(pipeline.video, "video").speech, "speech").model;
+  }
+  return requireStage<{ model: string }>(pipeline[stage], stage).model;
 }
 
-function newPart(
+function newSubtask(
   model: Model,
   job: DramaJob,
   progress: DramaProgress,
-  { part, stage, shot, attempt }: WantedSubtask & { attempt: number },
-): NewSubtask {
+  { subtask, stage, shot, attempt }: WantedSubtask & { attempt: number },
+): Omit<NewSubtask, "deadlineSeconds"> {
   const { id, type } = model;
-  const { script, roles } = job.chain;
+  const { script, roles } = job.pipeline;
   if (stage === "script" || stage === "roles") {
-    const text = stage === "script" ? script : roles!;
-    const written: TextJob = {
+    const text = stage === "script" ? script : requireStage(roles, stage);
+    const textJob: TextJob = {
       stage,
       prompt: textPrompt(job, text.prompt, progress.script),
       schema: stageSchema(job, stage),
       max_output_tokens: text.maxOutputTokens,
-      tries: job.chain.tries,
+      tries: job.pipeline.tries,
       characters: job.characters,
     };
-    return { part, attempt, type: "chat", model: id, job: written };
+    return { subtask, attempt, type: "chat", model: id, job: textJob };
   }
   const context: ShotContext = {
     job,
@@ -117,25 +117,27 @@ function newPart(
     roles: progress.roles!,
     shot: shot!,
   };
-  if (part.startsWith("speech/")) return { part, attempt, type, model: id, job: lineJob(context)! };
-  const ability = abilityOf(model);
-  const picture = progress.pictures.get(shot!)?.file_id ?? null;
-  const made = stage === "storyboard"
-    ? imageJob(context, ability)
-    : videoJob(context, picture, ability);
-  return { part, attempt, type, model: id, job: made };
+  if (subtask.startsWith("speech/")) {
+    return { subtask, attempt, type, model: id, job: lineJob(context)! };
+  }
+  const limits = inputLimitsOf(model);
+  const image = progress.images.get(shot!)?.file_id ?? null;
+  const shotJob = stage === "storyboard"
+    ? imageJob(context, limits)
+    : videoJob(context, image, limits);
+  return { subtask, attempt, type, model: id, job: shotJob };
 }
 
-function abilityOf(model: Model): StageAbility {
+function inputLimitsOf(model: Model): InputLimits {
   const { max_prompt_length, max_input_images } = model.limits;
-  const takesPictures = model.capabilities.has(`image_to_${model.type}`);
+  const takesImages = model.capabilities.has(`image_to_${model.type}`);
   return {
     promptMax: typeof max_prompt_length === "number" ? max_prompt_length : 32_000,
-    picturesMax: takesPictures ? Number(max_input_images ?? 1) : 0,
+    imagesMax: takesImages ? Number(max_input_images ?? 1) : 0,
   };
 }
 
-/** Everything is there: the last stage's results are the task's, and shots become one video. */
+/** All stages are done: the results of the last stage become the task's, and shots are joined to one video. */
 async function conclude(
   deps: TaskDeps,
   task: ClaimedTask,
@@ -147,13 +149,14 @@ async function conclude(
     const outputs = progress.stages.at(-1)!.outputs.map((output, index) => ({ ...output, index }));
     return await end(deps, task, job, progress, { status: "succeeded", outputs });
   }
-  let final = task.outputs[0] as StoredOutput | undefined;
+  // A step that was repeated may have joined and recorded it before.
+  let final = task.outputs[0];
   if (final === undefined) {
     try {
       final = await join(deps, task, progress, signal);
     } catch (error) {
       if (!(error instanceof CannotJoin)) throw error;
-      deps.log("warn", "shots cannot be joined", { task_id: task.id, error });
+      deps.log.warn("shots cannot be joined", { task_id: task.id, error });
       const message = "The shots cannot be joined to one video; each is listed by itself.";
       const failed = { ...progress, made: { ...progress.made, episodes: 0 as const } };
       return await end(deps, task, job, failed, {
@@ -168,18 +171,18 @@ async function conclude(
 async function join(
   deps: TaskDeps,
   task: ClaimedTask,
-  { clips, lines, script }: DramaProgress,
+  { videos, lines, script }: DramaProgress,
   signal: AbortSignal,
 ): Promise<StoredOutput> {
   const open = async (output: StoredOutput | undefined) => {
     if (output === undefined) return null;
-    const { bytes } = await deps.files.openInput(task.account_id, output.file_id, CLIP_BYTES_MAX);
+    const { bytes } = await deps.files.openInput(task.account_id, output.file_id, SHOT_BYTES_MAX);
     return bytes;
   };
   const shots = [];
   for (const shot of script!.scenes.keys()) {
     shots.push({
-      video: (await open(clips.get(shot + 1)))!,
+      video: (await open(videos.get(shot + 1)))!,
       line: await open(lines.get(shot + 1)),
     });
   }
@@ -196,7 +199,7 @@ async function join(
   return output;
 }
 
-/** Ends a drama, whichever way: what was made for it is listed and paid for, the rest goes back. */
+/** Ends a drama. Whatever the status, subtasks that succeeded are listed and charged; the rest is released. */
 async function end(
   deps: TaskDeps,
   task: ClaimedTask,
@@ -209,7 +212,7 @@ async function end(
   },
 ): Promise<NextStep> {
   const { paid, made } = progress;
-  const { service: { currencyScale: scale } } = await deps.plan(task.declaration);
+  const { service: { currencyScale: scale } } = await deps.plan(task.config_version);
   await finishTask(deps, task, {
     ...ending,
     charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),

@@ -1,11 +1,11 @@
 import { notOffered } from "../../lib/not_offered.ts";
 import { ApiError } from "../../lib/api_error.ts";
-import type { DramaPipeline, Model } from "../../platform/config/config.ts";
+import type { Model } from "../../platform/config/config.ts";
 import type { Files } from "../../domain/files/files.ts";
 import { checkLength } from "../tasks/check_generation.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { findTask, taskNotFound } from "../tasks/find_task.ts";
-import { isOver, type StoredOutput } from "../tasks/task.ts";
+import { isOver, type StoredOutput, type TaskStage } from "../tasks/task.ts";
 import {
   CAPABILITY_OF,
   type Character,
@@ -14,9 +14,9 @@ import {
   type GivenStages,
   type Roles,
   type Script,
-  type StageStatus,
   type StoredPipeline,
 } from "./drama.ts";
+import { parseDramaJob, parseRoles, parseScript } from "./stored_drama.ts";
 import { nameKey } from "./texts.ts";
 
 /** A request body that its schema let pass. */
@@ -36,7 +36,7 @@ export interface DramaBody {
 type CheckedDrama = Omit<DramaJob, "prices">;
 type Deps = Pick<TaskDeps, "files" | "database">;
 
-/** Checks a request against its model, its files against their owner, and what it continues from. */
+/** Checks a request against its model, that its files belong to the account, and the task it continues. */
 export async function checkDrama(
   deps: Deps,
   account: string,
@@ -61,9 +61,7 @@ export async function checkDrama(
   }
   checkLength(model, script, "script");
   const aspect_ratio = ratioOf(model, body.aspect_ratio ?? earlier?.job.aspect_ratio ?? undefined);
-  const isSameStory = earlier !== null && script === earlier.job.script;
-  const isSameShape = isSameStory && aspect_ratio === earlier.job.aspect_ratio;
-  if (earlier !== null && !isSameStory) {
+  if (earlier !== null && script !== earlier.job.script) {
     throw new ApiError(
       "invalid_value",
       "script differs from that of from_task: leave one of the two out.",
@@ -80,8 +78,12 @@ export async function checkDrama(
       : await charactersOf(deps.files, account, model, body.characters),
     until,
     shots_max: Number(model.limits.max_shots),
-    chain: storedChain(model.chain!, aspect_ratio),
-    given: earlier === null ? {} : isSameShape ? earlier.given : textsOf(earlier.given),
+    pipeline: storedPipeline(model, aspect_ratio),
+    given: earlier === null
+      ? {}
+      : aspect_ratio === earlier.job.aspect_ratio
+      ? earlier.given
+      : textsOf(earlier.given),
   };
 }
 
@@ -129,25 +131,24 @@ async function charactersOf(
       throw new ApiError(
         "file_not_found",
         "There is no such file: upload it with POST /v1/files.",
-        {
-          status: 400,
-          param,
-        },
+        { status: 400, param },
       );
     }
     if (file.kind !== "image") {
-      throw new ApiError("invalid_value", "A reference must be a picture.", { param });
+      throw new ApiError("invalid_value", "A reference must be an image.", { param });
     }
     characters.push({ name, file_id: file.id });
   }
   return characters;
 }
 
-function storedChain(chain: DramaPipeline, ratio: string | null): StoredPipeline {
-  const { storyboard } = chain;
+function storedPipeline({ id, pipeline }: Model, ratio: string | null): StoredPipeline {
+  if (pipeline === null) throw new Error(`${id} has no pipeline`);
+  const { storyboard } = pipeline;
   return {
-    ...chain,
-    storyboard: storyboard === null ? null : {
+    ...pipeline,
+    storyboard: !storyboard.offered ? storyboard : {
+      offered: true,
       model: storyboard.model,
       prompt: storyboard.prompt,
       size: (ratio === null ? undefined : storyboard.sizes.get(ratio)) ?? null,
@@ -155,7 +156,7 @@ function storedChain(chain: DramaPipeline, ratio: string | null): StoredPipeline
   };
 }
 
-/** What an earlier drama has finished, as far as its files are still there. */
+/** The job and results of an earlier drama. Results whose files are deleted are left out. */
 async function continuedFrom(
   { files, database: { sql } }: Deps,
   account: string,
@@ -174,41 +175,41 @@ async function continuedFrom(
       param,
     });
   }
-  const [stored] = await sql<{ job: DramaJob }[]>`select job from task where id = ${id}`;
-  const given = await givenBy(files, account, row.stages as readonly StageStatus[]);
+  const [stored] = await sql<{ job: unknown }[]>`select job from task where id = ${id}`;
+  const given = await givenBy(files, account, row.stages ?? []);
   if (given.script === undefined) {
     throw new ApiError("invalid_value", "from_task has finished no stage to go on from.", {
       param,
     });
   }
-  return { job: stored!.job, given };
+  return { job: parseDramaJob(stored!.job), given };
 }
 
 async function givenBy(
   files: Files,
   account: string,
-  stages: readonly StageStatus[],
+  stages: readonly TaskStage[],
 ): Promise<GivenStages> {
   const texts: { script?: Script; roles?: Roles } = {};
-  const shots = { image: "pictures", video: "clips", audio: "lines" } as const;
-  const found: Record<"pictures" | "clips" | "lines", Record<number, StoredOutput>> = {
-    pictures: {},
-    clips: {},
+  const keys = { image: "images", video: "videos", audio: "lines" } as const;
+  const found: Record<"images" | "videos" | "lines", Record<string, StoredOutput>> = {
+    images: {},
+    videos: {},
     lines: {},
   };
   for (const output of stages.flatMap(({ outputs }) => outputs)) {
     if ("content" in output) {
-      if (output.type === "script") texts.script = output.content as Script;
-      else texts.roles = output.content as Roles;
-    } else if (await files.find(account, output.file_id) !== null) {
-      const { shot, ...stored } = output as StoredOutput & { shot?: number };
-      found[shots[output.type]][shot!] = stored;
+      if (output.type === "script") texts.script = parseScript(output.content);
+      else texts.roles = parseRoles(output.content);
+    } else if (output.shot !== undefined && await files.find(account, output.file_id) !== null) {
+      const { shot, ...stored } = output;
+      found[keys[output.type]][shot] = stored;
     }
   }
   return { ...texts, ...found };
 }
 
-/** Pictures of another shape are of no use; what was written is. */
+/** Images of another aspect ratio cannot be used; texts can. */
 function textsOf({ script, roles }: GivenStages): GivenStages {
   return { ...(script && { script }), ...(roles && { roles }) };
 }

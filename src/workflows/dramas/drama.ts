@@ -1,6 +1,10 @@
-import type { DramaPipeline } from "../../platform/config/config.ts";
+import type {
+  DramaPipeline,
+  OptionalStage,
+  StoryboardStage,
+} from "../../platform/config/config.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
-import type { StoredOutput, TaskOutput } from "../tasks/task.ts";
+import type { StoredOutput, TaskStage } from "../tasks/task.ts";
 
 export const DRAMA_STAGES = ["script", "roles", "storyboard", "video"] as const;
 export type DramaStage = (typeof DRAMA_STAGES)[number];
@@ -13,7 +17,7 @@ export const CAPABILITY_OF: Readonly<Record<DramaStage, string>> = {
   video: "final_video",
 };
 
-/** What is written by the first stage: one scene is one shot. */
+/** Result of the script stage: one scene is one shot. */
 export interface Script {
   readonly synopsis: string;
   readonly scenes: readonly Scene[];
@@ -25,28 +29,27 @@ export interface Scene {
   readonly dialogue: readonly { readonly character: string; readonly line: string }[];
 }
 
+/** Result of the roles stage. */
 export interface Roles {
   readonly characters: readonly { readonly name: string; readonly looks: string }[];
 }
 
 export interface Character {
   readonly name: string;
-  /** A picture of the account's own. */
+  /** An image of the account's own. */
   readonly file_id?: string;
 }
 
-/** A chain as it is kept with the task: a reload does not change a drama that has begun. */
+/** A pipeline as it is stored with the task: a reload does not change a drama that has begun. */
 export type StoredPipeline =
   & Omit<DramaPipeline, "storyboard">
   & {
-    readonly storyboard: {
-      readonly model: string;
-      readonly prompt: string;
-      readonly size: string | null;
-    } | null;
+    readonly storyboard: OptionalStage<
+      Omit<StoryboardStage, "sizes"> & { readonly size: string | null }
+    >;
   };
 
-/** What a drama task is to do. */
+/** The request of a drama task, checked and filled in. */
 export interface DramaJob {
   readonly title: string;
   readonly script: string;
@@ -56,33 +59,38 @@ export interface DramaJob {
   /** The last stage that is wanted. */
   readonly until: DramaStage;
   readonly shots_max: number;
-  readonly chain: StoredPipeline;
-  /** Of the models of the chain, as they were when the request was accepted. */
+  readonly pipeline: StoredPipeline;
+  /** Of the models of the pipeline, as they were when the request was accepted. */
   readonly prices: Readonly<Record<string, PriceSnapshot>>;
-  /** What an earlier task has given already; it is neither made nor paid for again. */
+  /** Results of the earlier task that this one continues; they are neither made nor paid for again. */
   readonly given: GivenStages;
 }
 
-/** Results, wherever they come from. Shots count from 1. */
+/** Results by stage. Shots count from 1. */
 export interface GivenStages {
   readonly script?: Script;
   readonly roles?: Roles;
-  readonly pictures?: Readonly<Record<number, StoredOutput>>;
-  readonly clips?: Readonly<Record<number, StoredOutput>>;
-  readonly lines?: Readonly<Record<number, StoredOutput>>;
+  readonly images?: Readonly<Record<string, StoredOutput>>;
+  readonly videos?: Readonly<Record<string, StoredOutput>>;
+  /** Spoken lines, as audio. */
+  readonly lines?: Readonly<Record<string, StoredOutput>>;
 }
 
-/** A stage as the task's row keeps it; addresses are signed when it is shown. */
-export interface StageStatus {
+/** A stage of a drama as its row stores it. */
+export interface StageStatus extends TaskStage {
   readonly stage: DramaStage;
-  readonly status: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
-  readonly progress: number;
-  readonly outputs: readonly StageOutput[];
 }
-
-export type StageOutput = TaskOutput & { readonly shot?: number };
 
 /** The stages up to the last one wanted. */
 export function stagesUntil(last: DramaStage): readonly DramaStage[] {
   return DRAMA_STAGES.slice(0, DRAMA_STAGES.indexOf(last) + 1);
+}
+
+/** A stage that a drama needs. The request check refuses stages that its model does not offer. */
+export function requireStage<Stage>(
+  stage: OptionalStage<Stage>,
+  name: DramaStage | "speech",
+): Stage {
+  if (!stage.offered) throw new Error(`The pipeline offers no ${name} stage`);
+  return stage;
 }

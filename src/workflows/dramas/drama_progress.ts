@@ -1,46 +1,48 @@
 import type { Usage } from "../../domain/pricing/usage.ts";
-import { isOver, type StoredOutput } from "../tasks/task.ts";
+import { isOver, type StoredOutput, type TaskOutput } from "../tasks/task.ts";
 import {
   type DramaJob,
   type DramaStage,
   type Roles,
   type Script,
-  type StageOutput,
   type StageStatus,
   stagesUntil,
 } from "./drama.ts";
+import type { MadeUnits, PricedSubtask } from "./price_drama.ts";
+import { parseRoles, parseScript } from "./stored_drama.ts";
 import type { SubtaskRow } from "./subtasks.ts";
-import type { Made, PricedPart } from "./price_drama.ts";
 
-/** A part that is wanted: what it is called, and which stage and shot it serves. */
+/** A subtask that a drama needs, such as `script` or `video/3`, with its stage and shot. */
 export interface WantedSubtask {
-  readonly part: string;
+  readonly subtask: string;
   readonly stage: DramaStage;
   readonly shot: number | null;
 }
 
-/** How a drama stands, from what was asked and what its parts have given. */
+/** State of a drama, computed from its job and the rows of its subtasks. */
 export interface DramaProgress {
   readonly stages: readonly StageStatus[];
-  /** The stage at work; the last one when all is there. */
+  /** The stage that is running; the last one when the drama is complete. */
   readonly stage: DramaStage;
   readonly progress: number;
   readonly script: Script | null;
   readonly roles: Roles | null;
-  readonly pictures: ReadonlyMap<number, StoredOutput>;
-  readonly clips: ReadonlyMap<number, StoredOutput>;
+  readonly images: ReadonlyMap<number, StoredOutput>;
+  readonly videos: ReadonlyMap<number, StoredOutput>;
   readonly lines: ReadonlyMap<number, StoredOutput>;
-  /** What can be made now and nobody is making, with the number of the attempt. */
-  readonly open: readonly (WantedSubtask & { readonly attempt: number })[];
-  readonly living: number;
-  /** Why it cannot be finished; null while it can. */
+  /** Subtasks that can start now, with the number of the attempt. */
+  readonly ready: readonly (WantedSubtask & { readonly attempt: number })[];
+  /** How many subtasks have not ended. */
+  readonly active: number;
+  /** Why the drama cannot be finished; null while it can. */
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly isComplete: boolean;
-  /** Made for this drama, and therefore paid for with it. */
-  readonly paid: readonly PricedPart[];
-  readonly made: Made;
+  /** Subtasks that were made for this drama and are charged with it. */
+  readonly paid: readonly PricedSubtask[];
+  readonly made: MadeUnits;
 }
 
+/** Share of each stage in the progress of the whole. */
 const WEIGHTS: Readonly<Record<DramaStage, number>> = {
   script: 5,
   roles: 5,
@@ -48,207 +50,218 @@ const WEIGHTS: Readonly<Record<DramaStage, number>> = {
   video: 65,
 };
 
-interface PartState {
-  status: "open" | "living" | "done" | "failed";
+interface SubtaskState {
+  status: "ready" | "active" | "done" | "failed";
   progress: number;
   attempt: number;
-  output: unknown;
+  output: TaskOutput | null;
   error: { code: string; message: string } | null;
   paid: { model: string; usage: Usage } | null;
 }
 
-/** Pure: the same rows give the same survey, whoever looks and whenever. */
+type StateOf = (subtask: string) => SubtaskState;
+
+/** Has no side effects: the same job and rows give the same progress. */
 export function dramaProgress(job: DramaJob, rows: readonly SubtaskRow[]): DramaProgress {
-  const states = new Map<string, PartState>();
-  const stateOf = (part: string): PartState => {
-    const known = states.get(part) ?? stateOfPart(job, part, rows);
-    states.set(part, known);
+  const states = new Map<string, SubtaskState>();
+  const stateOf: StateOf = (subtask) => {
+    const known = states.get(subtask) ?? stateOfSubtask(job, subtask, rows);
+    states.set(subtask, known);
     return known;
   };
-  const script = outputOf<Script>(stateOf("script"));
-  const wanted = stagesUntil(job.until).map((stage) => wantedOf(job, stage, script, stateOf));
-  const current = wanted.findIndex((parts) => parts === null || !parts.every(isDone(stateOf)));
+  const stageNames = stagesUntil(job.until);
+  const scriptContent = contentOf(stateOf("script"));
+  const script = scriptContent === undefined ? null : parseScript(scriptContent);
+  const rolesContent = contentOf(stateOf("roles"));
+  const wanted = stageNames.map((stage) => wantedOf(job, stage, script, stateOf));
+  const current = wanted.findIndex((subtasks) => !subtasks?.every(isDone(stateOf)));
   const isComplete = current < 0;
-  const stage = stagesUntil(job.until)[isComplete ? wanted.length - 1 : current]!;
   const now = isComplete ? [] : wanted[current] ?? [];
-  const failed = now.map(({ part }) => stateOf(part)).find(({ status }) => status === "failed");
-  const everything = wanted.flatMap((parts) => parts ?? []);
-  const results = <T>(kind: string) => collect<T>(everything, kind, stateOf);
-  const pictures = results<StoredOutput>("storyboard");
-  const clips = results<StoredOutput>("video");
-  const paid = everything.flatMap(({ part, stage, shot }) => {
-    const own = stateOf(part).paid;
+  const failed = now.map(({ subtask }) => stateOf(subtask))
+    .find(({ status }) => status === "failed");
+  const everything = wanted.flatMap((subtasks) => subtasks ?? []);
+  const paid = everything.flatMap(({ subtask, stage, shot }) => {
+    const own = stateOf(subtask).paid;
     return own === null ? [] : [{ stage, shot, ...own }];
   });
   return {
-    stages: stagesUntil(job.until).map((each, at) =>
-      stageState(each, wanted[at] ?? null, !isComplete && at === current, stateOf)
+    stages: stageNames.map((stage, at) =>
+      stageStatus(stage, wanted[at] ?? null, !isComplete && at === current, stateOf)
     ),
-    stage,
-    progress: overall(job.until, wanted, stateOf),
+    stage: stageNames[isComplete ? wanted.length - 1 : current]!,
+    progress: overallProgress(job.until, wanted, stateOf),
     script,
-    roles: outputOf<Roles>(stateOf("roles")),
-    pictures,
-    clips,
-    lines: results<StoredOutput>("speech"),
-    open: failed !== undefined ? [] : now.flatMap((each) => {
-      const { status, attempt } = stateOf(each.part);
-      return status === "open" ? [{ ...each, attempt }] : [];
+    roles: rolesContent === undefined ? null : parseRoles(rolesContent),
+    images: filesOf(everything, "storyboard", stateOf),
+    videos: filesOf(everything, "video", stateOf),
+    lines: filesOf(everything, "speech", stateOf),
+    ready: failed !== undefined ? [] : now.flatMap((each) => {
+      const { status, attempt } = stateOf(each.subtask);
+      return status === "ready" ? [{ ...each, attempt }] : [];
     }),
-    living: rows.filter(({ status }) => !isOver(status)).length,
+    active: rows.filter(({ status }) => !isOver(status)).length,
     failure: failed?.error ?? null,
     isComplete,
     paid,
-    made: {
-      shots: paid.filter(({ stage }) => stage === (job.until === "video" ? "video" : "storyboard"))
-        .filter((part) => !("characters" in part.usage)).length,
-      episodes: isComplete && job.until === "video" ? 1 : 0,
-      seconds: job.chain.video === null
-        ? 0
-        : paid.filter((part) => part.stage === "video" && !("characters" in part.usage)).length *
-          job.chain.video.duration,
-    },
+    made: madeUnits(job, paid, isComplete),
   };
 }
 
-/** The parts of a stage; null while nobody knows how many shots there are. */
+/** Units of the drama's own price. Spoken lines are counted by characters and are no shots. */
+function madeUnits(
+  { until, pipeline: { video } }: DramaJob,
+  paid: readonly PricedSubtask[],
+  isComplete: boolean,
+): MadeUnits {
+  const visual = paid.filter(({ usage }) => !("characters" in usage));
+  const countOf = (wanted: DramaStage) => visual.filter(({ stage }) => stage === wanted).length;
+  return {
+    shots: countOf(until === "video" ? "video" : "storyboard"),
+    episodes: isComplete && until === "video" ? 1 : 0,
+    seconds: video.offered ? countOf("video") * video.duration : 0,
+  };
+}
+
+/** The subtasks of a stage; null while the number of shots is unknown. */
 function wantedOf(
-  job: DramaJob,
+  { pipeline: { video } }: DramaJob,
   stage: DramaStage,
   script: Script | null,
-  stateOf: (part: string) => PartState,
+  stateOf: StateOf,
 ): WantedSubtask[] | null {
-  if (stage === "script" || stage === "roles") return [{ part: stage, stage, shot: null }];
+  if (stage === "script" || stage === "roles") return [{ subtask: stage, stage, shot: null }];
   if (script === null) return null;
   const shots = script.scenes.map((_, at) => at + 1);
   if (stage === "storyboard") {
-    return shots.map((shot) => ({ part: `storyboard/${shot}`, stage, shot }));
+    return shots.map((shot) => ({ subtask: `storyboard/${shot}`, stage, shot }));
   }
   const isSpoken = (shot: number) =>
-    job.chain.video?.speech !== null &&
+    video.offered && video.speech.offered &&
     (script.scenes[shot - 1]!.dialogue.some(({ line }) => line.trim() !== "") ||
       stateOf(`speech/${shot}`).status === "done");
   return shots.flatMap((shot) => [
-    { part: `video/${shot}`, stage, shot },
-    ...(isSpoken(shot) ? [{ part: `speech/${shot}`, stage, shot }] : []),
+    { subtask: `video/${shot}`, stage, shot },
+    ...(isSpoken(shot) ? [{ subtask: `speech/${shot}`, stage, shot }] : []),
   ]);
 }
 
-/** What no second attempt would mend: the request itself is at fault. */
-const FINAL = new Set(["invalid_value", "prompt_too_long", "capability_not_supported"]);
+/** Errors that another attempt would repeat: the request itself is invalid. */
+const FINAL_CODES = new Set(["invalid_value", "prompt_too_long", "capability_not_supported"]);
 
-function stateOfPart(job: DramaJob, part: string, rows: readonly SubtaskRow[]): PartState {
-  const given = givenOf(job, part);
+function stateOfSubtask(
+  job: DramaJob,
+  subtask: string,
+  rows: readonly SubtaskRow[],
+): SubtaskState {
+  const given = givenOf(job, subtask);
   const nothing = { progress: 0, attempt: 1, output: null, error: null, paid: null };
   if (given !== undefined) return { ...nothing, status: "done", progress: 100, output: given };
-  const own = rows.filter((row) => row.part === part);
+  const own = rows.filter((row) => row.subtask === subtask);
   const done = own.find(({ status, outputs }) => status === "succeeded" && outputs.length > 0);
   if (done !== undefined) {
     const { model, usage } = done;
     const paid = usage === null ? null : { model, usage };
-    return { ...nothing, status: "done", progress: 100, output: done.outputs[0], paid };
+    return { ...nothing, status: "done", progress: 100, output: done.outputs[0]!, paid };
   }
-  const living = own.find(({ status }) => !isOver(status));
-  if (living !== undefined) {
-    return { ...nothing, status: "living", progress: living.progress, attempt: living.attempt };
+  const active = own.find(({ status }) => !isOver(status));
+  if (active !== undefined) {
+    return { ...nothing, status: "active", progress: active.progress, attempt: active.attempt };
   }
   const last = own.at(-1);
   const attempt = Math.max(0, ...own.map((row) => row.attempt)) + 1;
-  // A text is tried again by its own part.
-  const tries = part === "script" || part === "roles" ? 1 : job.chain.tries;
-  if (last === undefined || (own.length < tries && !FINAL.has(last.error_code ?? ""))) {
-    return { ...nothing, status: "open", attempt };
+  // The subtask of a text repeats its own request.
+  const tries = subtask === "script" || subtask === "roles" ? 1 : job.pipeline.tries;
+  if (last === undefined || (own.length < tries && !FINAL_CODES.has(last.error_code ?? ""))) {
+    return { ...nothing, status: "ready", attempt };
   }
   const error = {
     code: last.error_code ?? "upstream_failed",
-    message: `${nameOf(part)}: ${last.error_message ?? "The model gave no usable result."}`,
+    message: `${describe(subtask)}: ${last.error_message ?? "The model gave no usable result."}`,
   };
   return { ...nothing, status: "failed", error };
 }
 
-function nameOf(part: string): string {
-  const [stage, shot] = part.split("/");
+function describe(subtask: string): string {
+  const [stage, shot] = subtask.split("/");
   return shot === undefined ? `The ${stage} stage failed` : `Shot ${shot} failed (${stage})`;
 }
 
-function givenOf({ given }: DramaJob, part: string): unknown {
-  const [kind, shot] = part.split("/");
+/** A result of the earlier task; undefined where it has none. */
+function givenOf({ given }: DramaJob, subtask: string): TaskOutput | undefined {
+  const [kind, shot = ""] = subtask.split("/");
   switch (kind) {
     case "script":
-      return given.script && { content: given.script };
+      return given.script && { index: 0, type: kind, content: given.script };
     case "roles":
-      return given.roles && { content: given.roles };
+      return given.roles && { index: 0, type: kind, content: given.roles };
     case "storyboard":
-      return given.pictures?.[Number(shot)];
+      return given.images?.[shot];
     case "video":
-      return given.clips?.[Number(shot)];
+      return given.videos?.[shot];
     default:
-      return given.lines?.[Number(shot)];
+      return given.lines?.[shot];
   }
 }
 
-function outputOf<T>({ status, output }: PartState): T | null {
-  return status === "done" ? (output as { content: T }).content : null;
+function contentOf({ status, output }: SubtaskState): unknown {
+  return status === "done" && output !== null && "content" in output ? output.content : undefined;
 }
 
-const isDone = (stateOf: (part: string) => PartState) => ({ part }: WantedSubtask) =>
-  stateOf(part).status === "done";
+const isDone = (stateOf: StateOf) => ({ subtask }: WantedSubtask) =>
+  stateOf(subtask).status === "done";
 
-function collect<T>(
+function filesOf(
   wanted: readonly WantedSubtask[],
-  kind: string,
-  stateOf: (part: string) => PartState,
-): Map<number, T> {
-  const found = new Map<number, T>();
-  for (const { part, shot } of wanted) {
-    const state = stateOf(part);
-    if (part.startsWith(`${kind}/`) && state.status === "done") found.set(shot!, state.output as T);
+  kind: "storyboard" | "video" | "speech",
+  stateOf: StateOf,
+): Map<number, StoredOutput> {
+  const found = new Map<number, StoredOutput>();
+  for (const { subtask, shot } of wanted) {
+    if (!subtask.startsWith(`${kind}/`)) continue;
+    const { status, output } = stateOf(subtask);
+    if (status === "done" && output !== null && "file_id" in output) found.set(shot!, output);
   }
   return found;
 }
 
-function stageState(
+function stageStatus(
   stage: DramaStage,
-  parts: readonly WantedSubtask[] | null,
+  subtasks: readonly WantedSubtask[] | null,
   isCurrent: boolean,
-  stateOf: (part: string) => PartState,
+  stateOf: StateOf,
 ): StageStatus {
-  const states = (parts ?? []).map((each) => ({ ...each, ...stateOf(each.part) }));
-  const isAll = parts !== null && states.every(({ status }) => status === "done");
+  const states = (subtasks ?? []).map((each) => ({ ...each, ...stateOf(each.subtask) }));
+  const isAll = subtasks !== null && states.every(({ status }) => status === "done");
   const hasFailed = states.some(({ status }) => status === "failed");
   return {
     stage,
     status: isAll ? "succeeded" : hasFailed ? "failed" : isCurrent ? "running" : "waiting",
-    progress: Math.trunc(share(parts, stateOf) * 100),
-    outputs: states.filter(({ status }) => status === "done").map((
-      { stage, shot, output },
-      index,
-    ): StageOutput =>
-      shot === null
-        ? { index, type: stage, content: (output as { content: unknown }).content }
-        : { ...output as StoredOutput, index, shot }
+    progress: Math.trunc(doneShare(subtasks, stateOf) * 100),
+    outputs: states.filter(({ status }) => status === "done").map(
+      ({ shot, output }, index): TaskOutput =>
+        shot === null
+          ? { index, type: stage, content: (output as { content: unknown }).content }
+          : { ...output as StoredOutput, index, shot },
     ),
   };
 }
 
-/** How much of a stage is there, from 0 to 1. */
-function share(
-  parts: readonly WantedSubtask[] | null,
-  stateOf: (part: string) => PartState,
-): number {
-  if (parts === null || parts.length === 0) return 0;
-  return parts.reduce((sum, { part }) => sum + stateOf(part).progress, 0) / parts.length / 100;
+/** How much of a stage is done, from 0 to 1. */
+function doneShare(subtasks: readonly WantedSubtask[] | null, stateOf: StateOf): number {
+  if (subtasks === null || subtasks.length === 0) return 0;
+  const sum = subtasks.reduce((sum, { subtask }) => sum + stateOf(subtask).progress, 0);
+  return sum / subtasks.length / 100;
 }
 
-function overall(
+function overallProgress(
   until: DramaStage,
   wanted: readonly (readonly WantedSubtask[] | null)[],
-  stateOf: (part: string) => PartState,
+  stateOf: StateOf,
 ): number {
   const stages = stagesUntil(until);
   const whole = stages.reduce((sum, stage) => sum + WEIGHTS[stage], 0);
   const done = stages.reduce(
-    (sum, stage, at) => sum + WEIGHTS[stage] * share(wanted[at]!, stateOf),
+    (sum, stage, at) => sum + WEIGHTS[stage] * doneShare(wanted[at]!, stateOf),
     0,
   );
   return 100 * done / whole;

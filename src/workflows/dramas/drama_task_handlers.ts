@@ -3,7 +3,7 @@ import type { Upstreams } from "../../upstream/upstreams.ts";
 import { advanceDrama } from "./advance_drama.ts";
 import { writeText } from "./write_text.ts";
 
-/** How dramas and their texts are worked on; pictures, clips and lines are media jobs like any other. */
+/** Handlers of dramas and their text subtasks. Images, videos and spoken lines are ordinary media jobs. */
 export function dramaTaskHandlers(upstreams: Upstreams): ReadonlyMap<string, TaskHandler> {
   return new Map<string, TaskHandler>([
     ["drama", advanceDrama],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { crowdedMp4 } from "../../../test/helpers/hostile_media.ts";
-import { BLUE, clip, mp3, RED } from "../../../test/helpers/shots.ts";
+import { mp3, videoOf } from "../../../test/helpers/shots.ts";
 import { joinInWorker } from "./join_in_worker.ts";
 import { CannotJoin } from "./open_shot.ts";
 
@@ -11,8 +11,8 @@ Deno.test(
   "shots are joined in a worker, and a reason why not comes back with its shot",
   STRICT,
   async () => {
-    const red = await (await clip(RED, 1)).bytes();
-    const blue = await (await clip(BLUE, 1)).bytes();
+    const red = await (await videoOf("red", 1)).bytes();
+    const blue = await (await videoOf("blue", 1)).bytes();
     const line = await (await mp3(2)).bytes();
     const shots =
       () => [{ video: red.slice(), line: line.slice() }, { video: blue.slice(), line: null }];

@@ -8,33 +8,33 @@ import { priceFrom, type PriceSnapshot, snapshotOf } from "../../domain/pricing/
 import type { Usage, UsageItem } from "../../domain/pricing/usage.ts";
 import { maxUsage } from "../../domain/pricing/max_usage.ts";
 import { ApiError } from "../../lib/api_error.ts";
-import { type DramaJob, type DramaStage, stagesUntil } from "./drama.ts";
+import { type DramaJob, type DramaStage, requireStage, stagesUntil } from "./drama.ts";
 import { textPrompt } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
-/** A part of a drama that is there: what made it, and how much of it. */
-export interface PricedPart {
+/** A subtask that succeeded: the model that made it, and its usage. */
+export interface PricedSubtask {
   readonly stage: DramaStage;
   readonly shot: number | null;
   readonly model: string;
   readonly usage: Usage;
 }
 
-/** What was made, counted for the drama's own price. */
-export interface Made {
+/** Units of the drama's own price. */
+export interface MadeUnits {
   readonly shots: number;
   readonly episodes: 0 | 1;
   readonly seconds: number;
 }
 
-/** Prices of every model that a chain uses up to a stage, and of the drama itself. */
+/** Prices of the drama itself and of every model that its pipeline uses up to a stage. */
 export function pricesOf(
   config: Config,
   account: PricedAccount,
   model: Model,
   until: DramaStage,
-): { own: Price; parts: Record<string, PriceSnapshot> } {
+): { own: Price; subtasks: Record<string, PriceSnapshot> } {
   const now = Date.now();
   const find = (id: string) => {
     const price = priceFor(config, account, id, now);
@@ -43,92 +43,109 @@ export function pricesOf(
       param: "model",
     });
   };
-  const { script, roles, storyboard, video } = model.chain!;
-  const used = [script.model, roles?.model, storyboard?.model, video?.model, video?.speech?.model]
-    .slice(0, stagesUntil(until).length + (until === "video" ? 1 : 0))
-    .filter((id) => id !== undefined);
+  const { pipeline } = model;
+  if (pipeline === null) throw new Error(`${model.id} has no pipeline`);
+  const used = stagesUntil(until).flatMap((stage) => {
+    if (stage === "script") return [pipeline.script.model];
+    const offered = requireStage<{ model: string }>(pipeline[stage], stage);
+    const isSpoken = stage === "video" && pipeline.video.offered && pipeline.video.speech.offered;
+    return isSpoken ? [offered.model, pipeline.video.speech.model] : [offered.model];
+  });
   return {
     own: find(model.id),
-    parts: Object.fromEntries(used.map((id) => [id, snapshotOf(find(id))])),
+    subtasks: Object.fromEntries(used.map((id) => [id, snapshotOf(find(id))])),
   };
 }
 
-/** Words of a script count as tokens again in what is asked of the next stage. */
+/** A script's output tokens may become up to this many input tokens of the next stage each. */
 const RETOKENIZED = 2;
 
-/** The most a drama can cost: every shot made, every text as long as it may be. */
+/** The maximum price of a drama: every shot made, every text as long as its limit. */
 export function quoteDrama(config: Config, model: Model, own: Price, job: DramaJob): Quote {
-  const { chain, given, shots_max, until } = job;
-  const wanted = new Set(stagesUntil(until));
-  const shots = given.script?.scenes.length ?? shots_max;
-  const most: [model: string, usage: Usage][] = [];
-  const text = (stage: "script" | "roles", prompt: string, more = 0) => {
-    const { model: id, maxOutputTokens } = chain[stage]!;
-    const asked = {
-      stage,
-      prompt,
-      schema: stageSchema(job, stage),
-      max_output_tokens: maxOutputTokens,
-    };
-    const model = config.models.get(id)!;
-    const request = textRequest(asked, id, model.capabilities.has("json_schema"));
-    const usage = maxTextUsage(model, request);
-    most.push([id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + more }]);
-  };
-  const { script, roles, storyboard, video } = chain;
-  if (given.script === undefined) {
-    text("script", textPrompt(job, script.prompt, null));
-  }
-  if (wanted.has("roles") && given.roles === undefined) {
-    const prompt = textPrompt(job, roles!.prompt, given.script ?? null);
-    const scenes = given.script === undefined ? script.maxOutputTokens * RETOKENIZED : 0;
-    text("roles", prompt, scenes);
-  }
-  for (let shot = 1; shot <= shots; shot++) {
-    if (wanted.has("storyboard") && given.pictures?.[shot] === undefined) {
-      most.push([storyboard!.model, { images: 1, calls: 1 }]);
-    }
-    if (!wanted.has("video")) continue;
-    if (given.clips?.[shot] === undefined) {
-      most.push([video!.model, { seconds: video!.duration, videos: 1, calls: 1 }]);
-    }
-    if (video!.speech !== null && given.lines?.[shot] === undefined) {
-      const { model: id, charactersMax } = video!.speech;
-      most.push([id, maxUsage(config.models.get(id)!, { input: "x".repeat(charactersMax) })]);
-    }
-  }
-  const hasShots = wanted.has("storyboard");
+  const shots = job.given.script?.scenes.length ?? job.shots_max;
+  const wanted = new Set(stagesUntil(job.until));
+  const amounts = [...maxTexts(config, job), ...maxShots(config, job, shots)]
+    .map(([id, usage]) => {
+      const price = priceFrom(job.prices[id]!);
+      return quoteUsage(config.models.get(id)!, price, usage).amount;
+    });
   const fee = quoteUsage(model, own, {
-    shots: hasShots ? shots : 0,
+    shots: wanted.has("storyboard") ? shots : 0,
     episodes: wanted.has("video") ? 1 : 0,
     calls: 1,
-    seconds: wanted.has("video") ? shots * video!.duration : 0,
-  });
-  const amounts = most.map(([id, usage]) => {
-    const price = priceFrom(job.prices[id]!);
-    return quoteUsage(config.models.get(id)!, price, usage).amount;
+    seconds: wanted.has("video") ? shots * requireStage(job.pipeline.video, "video").duration : 0,
   });
   return { ...fee, kind: null, units: 0n, amount: [fee.amount, ...amounts].reduce(add) };
 }
 
-/** What a drama came to: its parts at the prices they were accepted at, and its own on top. */
+type ModelUsage = readonly [model: string, usage: Usage];
+
+/** Maximum usage of the texts that are not given. */
+function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
+  const { pipeline, given } = job;
+  const text = (stage: "script" | "roles", prompt: string, moreTokens = 0): ModelUsage => {
+    const { model: id, maxOutputTokens } = stage === "script"
+      ? pipeline.script
+      : requireStage(pipeline.roles, stage);
+    const schema = stageSchema(job, stage);
+    const model = config.models.get(id)!;
+    const request = textRequest(
+      { stage, prompt, schema, max_output_tokens: maxOutputTokens },
+      id,
+      model.capabilities.has("json_schema"),
+    );
+    const usage = maxTextUsage(model, request);
+    return [id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + moreTokens }];
+  };
+  const texts: ModelUsage[] = [];
+  if (given.script === undefined) {
+    texts.push(text("script", textPrompt(job, pipeline.script.prompt, null)));
+  }
+  if (stagesUntil(job.until).includes("roles") && given.roles === undefined) {
+    const { prompt } = requireStage(pipeline.roles, "roles");
+    const scriptTokens = given.script === undefined
+      ? pipeline.script.maxOutputTokens * RETOKENIZED
+      : 0;
+    texts.push(text("roles", textPrompt(job, prompt, given.script ?? null), scriptTokens));
+  }
+  return texts;
+}
+
+/** Maximum usage of the images, videos and spoken lines that are not given. */
+function maxShots(config: Config, { pipeline, given, until }: DramaJob, shots: number) {
+  const wanted = new Set(stagesUntil(until));
+  const usages: ModelUsage[] = [];
+  for (let shot = 1; shot <= shots; shot++) {
+    if (wanted.has("storyboard") && given.images?.[shot] === undefined) {
+      const { model } = requireStage(pipeline.storyboard, "storyboard");
+      usages.push([model, { images: 1, calls: 1 }]);
+    }
+    if (!wanted.has("video")) continue;
+    const video = requireStage(pipeline.video, "video");
+    if (given.videos?.[shot] === undefined) {
+      usages.push([video.model, { seconds: video.duration, videos: 1, calls: 1 }]);
+    }
+    if (video.speech.offered && given.lines?.[shot] === undefined) {
+      const { model: id, charactersMax } = video.speech;
+      usages.push([id, maxUsage(config.models.get(id)!, { input: "x".repeat(charactersMax) })]);
+    }
+  }
+  return usages;
+}
+
+/** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
 export function chargeDrama(
   job: DramaJob,
   own: Price,
-  parts: readonly PricedPart[],
-  made: Made,
+  subtasks: readonly PricedSubtask[],
+  made: MadeUnits,
   scale: number,
 ): Charge {
-  const total: Usage = { ...made, calls: parts.length > 0 ? 1 : 0 };
+  const total: Usage = { ...made, calls: subtasks.length > 0 ? 1 : 0 };
   const lines = [
-    ...parts.map((part) => ({
-      item: {
-        stage: part.stage,
-        ...(part.shot === null ? {} : { shot: part.shot }),
-        model: part.model,
-        usage: part.usage,
-      },
-      amount: priceOf(priceFrom(job.prices[part.model]!), part.usage),
+    ...subtasks.map(({ stage, shot, model, usage }) => ({
+      item: { stage, ...(shot === null ? {} : { shot }), model, usage },
+      amount: priceOf(priceFrom(job.prices[model]!), usage),
     })),
     { item: { stage: "drama", model: own.model, usage: total }, amount: priceOf(own, total) },
   ];
@@ -142,8 +159,8 @@ export function chargeDrama(
 }
 
 /**
- * Amounts at the currency's scale that add up to the rounded sum to the last digit: each is cut off, and
- * what is then missing goes to those that lost most.
+ * Amounts at the currency's scale that add up exactly to the rounded sum: each is rounded down, and the remaining
+ * units go to the amounts that lost most.
  */
 export function apportion(amounts: readonly Fraction[], sum: Fraction, scale: number): bigint[] {
   const unit = 10n ** BigInt(SCALE - scale);
@@ -162,7 +179,7 @@ export function apportion(amounts: readonly Fraction[], sum: Fraction, scale: nu
   return shares.map((share) => share * unit);
 }
 
-/** Kept in lowest terms: dozens of parts would make very long denominators. */
+/** Reduced to lowest terms: dozens of amounts would make very long denominators. */
 function add(a: Fraction, b: Fraction): Fraction {
   const num = a.num * b.den + b.num * a.den;
   const den = a.den * b.den;

@@ -1,9 +1,16 @@
 import { fillIn } from "../../platform/config/template.ts";
 import type { TaskJob } from "../tasks/task.ts";
-import type { Character, DramaJob, Roles, Scene, Script } from "./drama.ts";
+import {
+  type Character,
+  type DramaJob,
+  requireStage,
+  type Roles,
+  type Scene,
+  type Script,
+} from "./drama.ts";
 import { nameKey } from "./texts.ts";
 
-/** What a stage knows of the shot it works on. */
+/** The shot that a subtask makes, and the texts it is made from. */
 export interface ShotContext {
   readonly job: DramaJob;
   readonly script: Script;
@@ -12,10 +19,10 @@ export interface ShotContext {
   readonly shot: number;
 }
 
-/** What the models of a stage can take. */
-export interface StageAbility {
+/** Limits of a stage's model on what it is sent. */
+export interface InputLimits {
   readonly promptMax: number;
-  readonly picturesMax: number;
+  readonly imagesMax: number;
 }
 
 export function textPrompt(job: DramaJob, template: string, script: Script | null): string {
@@ -25,49 +32,50 @@ export function textPrompt(job: DramaJob, template: string, script: Script | nul
     characters: job.characters.map(({ name }) => name).join(", ") || "as the text has them",
     episode: job.episode,
     aspect_ratio: job.aspect_ratio ?? "",
-    shots_min: job.chain.shotsMin,
+    shots_min: job.pipeline.shotsMin,
     shots_max: job.shots_max,
     scenes: script === null ? "" : JSON.stringify(script.scenes),
   });
 }
 
-/** One picture of a shot, with the pictures of those who are in it. */
-export function imageJob(context: ShotContext, ability: StageAbility): TaskJob {
-  const { prompt, size } = context.job.chain.storyboard!;
+/** The image of a shot, with the reference images of the characters in it. */
+export function imageJob(context: ShotContext, limits: InputLimits): TaskJob {
+  const { prompt, size } = requireStage(context.job.pipeline.storyboard, "storyboard");
   const references = castOf(context).flatMap(({ file_id }) =>
     file_id === undefined ? [] : [file_id]
   );
   return {
-    prompt: shorten(shotPrompt(context, prompt), ability.promptMax),
+    prompt: shorten(shotPrompt(context, prompt), limits.promptMax),
     parameters: { n: 1, ...(size === null ? {} : { size }) },
-    inputs: references.slice(0, ability.picturesMax).map((file_id) => ({ role: "image", file_id })),
+    inputs: references.slice(0, limits.imagesMax).map((file_id) => ({ role: "image", file_id })),
   };
 }
 
-/** One clip of a shot, from its picture where the model can. */
+/** The video of a shot, made from its image where the model can. */
 export function videoJob(
   context: ShotContext,
-  picture: string | null,
-  ability: StageAbility,
+  image: string | null,
+  limits: InputLimits,
 ): TaskJob {
-  const { prompt, duration } = context.job.chain.video!;
+  const { prompt, duration } = requireStage(context.job.pipeline.video, "video");
   const { aspect_ratio } = context.job;
   return {
-    prompt: shorten(shotPrompt(context, prompt), ability.promptMax),
+    prompt: shorten(shotPrompt(context, prompt), limits.promptMax),
     parameters: { duration, ...(aspect_ratio === null ? {} : { aspect_ratio }) },
-    inputs: picture === null || ability.picturesMax === 0
-      ? []
-      : [{ role: "image", file_id: picture }],
+    inputs: image === null || limits.imagesMax === 0 ? [] : [{ role: "image", file_id: image }],
   };
 }
 
-/** What is spoken in a shot; null where nothing is. */
+/** The lines of a shot, to be spoken; null where it has none. */
 export function lineJob({ job, script, roles, shot }: ShotContext): TaskJob | null {
-  const { voices, charactersMax } = job.chain.video!.speech!;
+  const { voices, charactersMax } = requireStage(
+    requireStage(job.pipeline.video, "video").speech,
+    "speech",
+  );
   const { dialogue } = script.scenes[shot - 1]!;
-  const words = dialogue.map(({ line }) => line.trim()).filter((line) => line !== "").join(" ");
-  if (words === "") return null;
-  const prompt = shorten(words, charactersMax);
+  const text = dialogue.map(({ line }) => line.trim()).filter((line) => line !== "").join(" ");
+  if (text === "") return null;
+  const prompt = shorten(text, charactersMax);
   const speaker = nameKey(dialogue[0]!.character);
   const place = roles.characters.findIndex(({ name }) => nameKey(name) === speaker);
   const voice = voices[Math.max(0, place) % Math.max(1, voices.length)];
@@ -96,13 +104,13 @@ function shotPrompt(context: ShotContext, template: string): string {
   });
 }
 
-/** Who is in a shot: those who speak in it or are named in what is seen. */
+/** The characters in a shot: those who speak in it or are named in its heading or action. */
 function castOf({ job, roles, script, shot }: ShotContext): Character[] {
   const scene = script.scenes[shot - 1]!;
-  const everybody = new Map<string, Character>();
-  for (const { name } of roles.characters) everybody.set(nameKey(name), { name });
-  for (const character of job.characters) everybody.set(nameKey(character.name), character);
-  return [...everybody.values()].filter(({ name }) => isIn(scene, name));
+  const all = new Map<string, Character>();
+  for (const { name } of roles.characters) all.set(nameKey(name), { name });
+  for (const character of job.characters) all.set(nameKey(character.name), character);
+  return [...all.values()].filter(({ name }) => isIn(scene, name));
 }
 
 function isIn({ action, heading, dialogue }: Scene, name: string): boolean {
@@ -111,7 +119,7 @@ function isIn({ action, heading, dialogue }: Scene, name: string): boolean {
     nameKey(`${heading} ${action}`).includes(key);
 }
 
-/** At most so many characters; never half of one. */
+/** Cuts by code points, so that no character is split. */
 function shorten(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   return [...text].slice(0, charactersMax).join("");

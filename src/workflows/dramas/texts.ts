@@ -1,9 +1,9 @@
 import Ajv2020 from "ajv/dist/2020.js";
-import type { Character, DramaJob, Roles, Script } from "./drama.ts";
+import { type Character, type DramaJob, requireStage, type Roles, type Script } from "./drama.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What the script stage must answer with. */
+/** JSON Schema of the script stage's response. */
 export function scriptSchema(shotsMin: number, shotsMax: number): Schema {
   return {
     type: "object",
@@ -40,7 +40,7 @@ export function scriptSchema(shotsMin: number, shotsMax: number): Schema {
   };
 }
 
-/** What the roles stage must answer with. */
+/** JSON Schema of the roles stage's response. */
 export const ROLES_SCHEMA: Schema = {
   type: "object",
   additionalProperties: false,
@@ -62,17 +62,17 @@ export const ROLES_SCHEMA: Schema = {
   },
 };
 
-/** What a text stage of a drama must answer with, the operator's wishes included. */
+/** JSON Schema of a text stage's response, with the fields that the operator's schema adds. */
 export function stageSchema(
-  { chain, shots_max }: Pick<DramaJob, "chain" | "shots_max">,
+  { pipeline, shots_max }: Pick<DramaJob, "pipeline" | "shots_max">,
   stage: "script" | "roles",
 ): Schema {
   return stage === "script"
-    ? withOwn(scriptSchema(chain.shotsMin, shots_max), chain.script.schema)
-    : withOwn(ROLES_SCHEMA, chain.roles!.schema);
+    ? withOwn(scriptSchema(pipeline.shotsMin, shots_max), pipeline.script.schema)
+    : withOwn(ROLES_SCHEMA, requireStage(pipeline.roles, "roles").schema);
 }
 
-/** An operator's schema beside ours: theirs may ask for further fields of the whole. */
+/** Adds the top-level fields of an operator's schema to the gateway's own. */
 export function withOwn(schema: Schema, own: Schema | null): Schema {
   if (own === null) return schema;
   const fields = (value: unknown) => (value ?? {}) as Record<string, unknown>;
@@ -86,8 +86,8 @@ export function withOwn(schema: Schema, own: Schema | null): Schema {
 }
 
 /**
- * Reads a text that should be JSON; null where it is not, or not what was asked. Models without a mode
- * for JSON put a fence around it, or a word before it.
+ * Parses a model's response; null where it is no JSON or does not match the schema. Models without a JSON mode
+ * may put a code fence around it, or text before it.
  */
 export function readAnswer<T extends Script | Roles>(text: string, schema: Schema): T | null {
   const from = text.indexOf("{");
@@ -96,15 +96,16 @@ export function readAnswer<T extends Script | Roles>(text: string, schema: Schem
   let value: unknown;
   try {
     value = JSON.parse(text.slice(from, to + 1));
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
-  // Compiled for one answer: it is asked a few times per drama, and each has its own number of shots.
+  // Not cached: a drama needs it a few times, and each schema has its own number of shots.
   const isFitting = new Ajv2020.default({ strict: false, logger: false }).compile(schema);
   return isFitting(value) ? value as T : null;
 }
 
-/** Every character of the request has a role, whatever the model left out, and once only. */
+/** Adds roles that the model left out and removes duplicates: each character of the request has one. */
 export function completeRoles(roles: Roles, characters: readonly Character[]): Roles {
   const known = new Map<string, { name: string; looks: string }>();
   for (const role of roles.characters) {
@@ -116,7 +117,7 @@ export function completeRoles(roles: Roles, characters: readonly Character[]): R
   return { ...roles, characters: [...known.values()] };
 }
 
-/** Names are the same whatever their case and spaces. */
+/** Names are compared without case and extra spaces. */
 export function nameKey(name: string): string {
   return name.trim().toLowerCase().replace(/\s+/g, " ");
 }

@@ -11,9 +11,10 @@ import { askWhole } from "../../upstream/call_chat.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Character, Roles, Script } from "./drama.ts";
+import { parseTextJob } from "./stored_drama.ts";
 import { completeRoles, readAnswer } from "./texts.ts";
 
-/** What a text part is to write. */
+/** Job of a text subtask. */
 export interface TextJob {
   readonly stage: "script" | "roles";
   readonly prompt: string;
@@ -25,19 +26,19 @@ export interface TextJob {
 
 const RETRY_MS = 1_000;
 
-/** Asks for a text once, and takes it when it is what was asked for; later again when it is not. */
+/** Requests a text once. A response that does not match the schema is requested again later. */
 export async function writeText(
   upstreams: Upstreams,
   deps: TaskDeps,
   task: ClaimedTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
-  if (task.cancel_asked_at !== null) {
+  if (task.cancel_requested_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const job = task.job as TextJob;
-  const config = await configForTask(deps, task.declaration, task.model);
+  const job = parseTextJob(task.job);
+  const config = await configForTask(deps, task.config_version, task.model);
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
@@ -80,12 +81,12 @@ async function again(
   { tries }: TextJob,
   reason: ApiError,
 ): Promise<NextStep> {
-  if (task.looks + 1 >= tries) return await failTask(deps, task, reason);
-  const delayMs = RETRY_MS * 2 ** task.looks;
+  if (task.poll_count + 1 >= tries) return await failTask(deps, task, reason);
+  const delayMs = RETRY_MS * 2 ** task.poll_count;
   return { againInMs: await handBack(deps.database.sql, task, { delayMs, hasLooked: true }) };
 }
 
-/** What is asked of the model of a text stage. */
+/** The chat request of a text stage. */
 export function textRequest(
   job: Pick<TextJob, "stage" | "prompt" | "schema" | "max_output_tokens">,
   model: string,
@@ -108,16 +109,14 @@ export function textRequest(
   };
 }
 
-/** The request that was refused is ours: its fields are not in the client's, and are not named. */
+/** The upstream rejected a request that the gateway composed: its fields are not the client's and are not named. */
 function inClientTerms(error: ApiError): ApiError {
   switch (error.code) {
     case "prompt_too_long":
       return new ApiError(
         "prompt_too_long",
         "The script is longer than its model can take: shorten it.",
-        {
-          param: "script",
-        },
+        { param: "script" },
       );
     case "invalid_value":
       return jobError("rejected");

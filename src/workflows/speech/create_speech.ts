@@ -9,8 +9,9 @@ import { UpstreamFailure } from "../../upstream/failure.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type { JobStatus, MediaUsage, Submitted } from "../../upstream/media_adapter.ts";
 import type { MediaCalls, UpstreamAssignment } from "../../upstream/media_calls.ts";
-import type { CheckedSpeech } from "./check_speech.ts";
-import { audioMs } from "./audio_duration.ts";
+import { type CheckedSpeech, MIME_TYPES, type SpeechFormat } from "./check_speech.ts";
+import { bytesDuration } from "../../lib/media_duration/media_duration.ts";
+import { sleep } from "../../lib/timers.ts";
 
 export interface SpeechDeps {
   ledger: Ledger;
@@ -57,7 +58,7 @@ export async function synthesizeSpeech(
   });
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TOTAL_MS)]);
   const { bytes, usage, upstream } = await firstThatSpeaks(deps.media, call, signal);
-  const used = usageOf(call, bytes, usage);
+  const used = await usageOf(call, bytes, usage);
   await hold.settle(chargeUsage(call.quote, used, costAttribution(upstream, used)), SETTLE_MS);
   return bytes;
 }
@@ -160,24 +161,9 @@ async function outcomeOf(
   let seen = first;
   for (let pace = firstMs;; pace = Math.min(maxMs, pace * 1.5)) {
     if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") return seen;
-    await rest(pace, signal);
+    await sleep(pace, signal);
     seen = await media.look(assignment, id, signal);
   }
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop();
-  });
 }
 
 async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
@@ -199,10 +185,14 @@ async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<Arr
 }
 
 /** Characters as sent; time as the provider counts it, or as the sound lasts, at most what was held. */
-function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | null): Usage {
+async function usageOf(
+  { speech }: SpeechCall,
+  bytes: Uint8Array,
+  said: MediaUsage | null,
+): Promise<Usage> {
   const { response_format, seconds_max } = speech.parameters;
   const told = said?.durationMs;
-  const ms = Number.isFinite(told) ? told! : audioMs(bytes, response_format);
+  const ms = Number.isFinite(told) ? told! : await measuredMs(bytes, response_format);
   const most = seconds_max * 1000;
   const billed = ms === null ? most : Math.min(most, Math.max(0, Math.round(ms)));
   return {
@@ -211,6 +201,11 @@ function usageOf({ speech }: SpeechCall, bytes: Uint8Array, said: MediaUsage | n
     seconds: `${Math.floor(billed / 1000)}.${String(billed % 1000).padStart(3, "0")}`,
     ...(ms === null ? { estimated: true } : {}),
   };
+}
+
+async function measuredMs(bytes: Uint8Array, format: SpeechFormat): Promise<number | null> {
+  const seconds = await bytesDuration(bytes, MIME_TYPES[format]);
+  return seconds === null ? null : seconds * 1000;
 }
 
 /** No upstream can be asked now. */

@@ -25,7 +25,7 @@ export async function cancelTask(
     return { row: await find(), isPending: false };
   }
   const { count } = await sql`
-    update task set cancel_asked_at = coalesce(cancel_asked_at, now()),
+    update task set cancel_requested_at = coalesce(cancel_requested_at, now()),
                     wake_at = case when lease_until > now() then wake_at else now() end
      where id = ${id} and completed_at is null`;
   if (count > 0) deps.queue.ring({ kind: TASK, id });
@@ -36,9 +36,9 @@ export async function cancelTask(
 /** Asks for the end of every task of an account; those that are named are to be rung for. */
 export async function askToCancelAll(sql: Queries, account: string): Promise<string[]> {
   const asked = await sql<{ id: string }[]>`
-    update task set cancel_asked_at = now(),
+    update task set cancel_requested_at = now(),
                     wake_at = case when lease_until > now() then wake_at else now() end
-     where account_id = ${account} and completed_at is null and cancel_asked_at is null
+     where account_id = ${account} and completed_at is null and cancel_requested_at is null
     returning id`;
   return asked.map(({ id }) => id);
 }

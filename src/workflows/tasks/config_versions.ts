@@ -1,8 +1,11 @@
+import { z } from "zod";
+import { parseStored } from "../../lib/stored_json.ts";
 import type { ConfigStore, ConfigText } from "../../platform/config/config_store.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import type { TaskDeps } from "./deps.ts";
+import { periodic } from "../../lib/timers.ts";
 
 export interface ConfigVersionOptions {
   sql: Queries;
@@ -30,8 +33,11 @@ const COMPILED_MAX = 16;
 
 interface Row {
   source: string;
-  files: Record<string, string>;
+  files: unknown;
 }
+
+/** Files that a configuration names, by name: their text. */
+const storedFiles = z.record(z.string(), z.string());
 
 /**
  * The configurations that tasks began under, stored with their versions. What a node serves is stored before
@@ -46,13 +52,19 @@ export class ConfigVersions implements AsyncDisposable {
   readonly #compiled = new Map<string, Config | null>();
   readonly #compiling = new Map<string, Promise<Config>>();
   readonly #reported = new Set<string>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #sweeping: AsyncDisposable;
 
   private constructor(options: ConfigVersionOptions) {
     this.#options = options;
     this.#timing = { ...TIMING, ...options.timing };
+    this.#sweeping = periodic(() => this.#sweep(), {
+      intervalMs: this.#timing.sweepMs,
+      onError(error) {
+        // Tried again at the next sweep; a database that is away is reported elsewhere.
+        if (isStorageDown(error)) return;
+        options.log.error("config version sweep failed", { error: String(error) });
+      },
+    });
   }
 
   /** Stores the configuration in force, and from then on each that takes over. */
@@ -65,10 +77,9 @@ export class ConfigVersions implements AsyncDisposable {
       versions.#take(config, text);
       versions.stored(config.version).catch((error) => {
         // The next task stores it, or the next sweep.
-        log("warn", "config version not stored", { version: config.version, error: String(error) });
+        log.warn("config version not stored", { version: config.version, error: String(error) });
       });
     });
-    versions.#wait();
     return versions;
   }
 
@@ -112,7 +123,8 @@ export class ConfigVersions implements AsyncDisposable {
     }
     let config: Config | null = null;
     try {
-      config = configStore.compileStored({ ...row, files: new Map(Object.entries(row.files)) });
+      const files = parseStored(storedFiles, "config files", row.files);
+      config = configStore.compileStored({ ...row, files: new Map(Object.entries(files)) });
       if (config === null) this.#report(version, "this build cannot compile it");
     } catch (error) {
       this.#report(version, `this build cannot compile it: ${error}`);
@@ -126,7 +138,7 @@ export class ConfigVersions implements AsyncDisposable {
     if (this.#reported.has(version)) return;
     this.#reported.add(version);
     const inForce = this.#options.configStore.current.version;
-    this.#options.log("warn", "config version of a task not usable, using the one in force", {
+    this.#options.log.warn("config version of a task not usable, using the one in force", {
       version,
       in_force: inForce,
       reason,
@@ -149,32 +161,14 @@ export class ConfigVersions implements AsyncDisposable {
 
   async #sweep(): Promise<void> {
     const { sql, configStore, log } = this.#options;
-    try {
-      for (const version of [...this.#unstored.keys()]) await this.stored(version);
-      await storeConfig(sql, configStore.current.version, configStore.text);
-      const removed = await sweepConfigs(sql, this.#timing);
-      if (removed > 0) log("info", "config versions removed", { removed });
-    } catch (error) {
-      // Tried again at the next sweep; a database that is away is reported elsewhere.
-      if (!this.#isClosed && !isStorageDown(error)) {
-        log("error", "config version sweep failed", { error: String(error) });
-      }
-    }
-  }
-
-  #wait(): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.#sweep().finally(() => {
-        if (!this.#isClosed) this.#wait();
-      });
-    }, this.#timing.sweepMs);
-    Deno.unrefTimer(this.#timer);
+    for (const version of [...this.#unstored.keys()]) await this.stored(version);
+    await storeConfig(sql, configStore.current.version, configStore.text);
+    const removed = await sweepConfigs(sql, this.#timing);
+    if (removed > 0) log.info("config versions removed", { removed });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#sweeping[Symbol.asyncDispose]();
   }
 }
 
@@ -201,6 +195,6 @@ export async function sweepConfigs(
      where c.last_used_at < now() - make_interval(secs => ${unusedSeconds})
        and c.version not in (select n.version from config_version n
                               order by n.last_used_at desc, n.created_at desc limit ${keepNewest})
-       and not exists (select from task t where t.wake_at is not null and t.declaration = c.version)`;
+       and not exists (select from task t where t.wake_at is not null and t.config_version = c.version)`;
   return count;
 }

@@ -4,7 +4,7 @@ import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
 import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { recordOutput } from "./lease.ts";
-import type { ClaimedTask, StoredOutput, TaskJob } from "./task.ts";
+import type { MediaTask, StoredOutput } from "./task.ts";
 
 /** Results copied at once. */
 const AT_ONCE = 3;
@@ -21,12 +21,12 @@ export interface Copied {
  */
 export async function copyOutputs(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   outputs: readonly UpstreamOutput[],
   signal: AbortSignal,
 ): Promise<Copied> {
-  const { n } = (task.job as TaskJob).parameters;
+  const { n } = task.job.parameters;
   const wanted = outputs.slice(0, typeof n === "number" ? n : 1);
   const stored = [...task.outputs];
   const missing = [...wanted.entries()].filter(([at]) => !stored.some(({ index }) => index === at));
@@ -43,7 +43,7 @@ export async function copyOutputs(
       } catch (error) {
         failures.push(error);
         if (!(error instanceof UpstreamFailure) || signal.aborted) continue;
-        deps.log("warn", "result download failed", {
+        deps.log.warn("result download failed", {
           task_id: task.id,
           index: next[0],
           provider: assignment.upstream.provider,
@@ -64,7 +64,7 @@ export async function copyOutputs(
 /** Null: it is no use, and trying again would not make it any better. */
 async function copyOutput(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   index: number,
   output: UpstreamOutput,
@@ -91,12 +91,12 @@ async function copyOutput(
     const message = error instanceof BadOutput
       ? "a result cannot be kept"
       : "result download failed";
-    deps.log("warn", message, { task_id: task.id, index, given_up: true, error });
+    deps.log.warn(message, { task_id: task.id, index, given_up: true, error });
     return null;
   }
 }
 
-function kindOf({ type }: ClaimedTask): MediaKind {
+function kindOf({ type }: MediaTask): MediaKind {
   return type === "image" ? "image" : type === "speech" ? "audio" : "video";
 }
 

@@ -11,7 +11,7 @@ import type { Queue } from "../../platform/queue/queue.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import { findTask } from "./find_task.ts";
-import { TASK, type TaskRow } from "./task.ts";
+import { TASK, type TaskRow, type TaskStage } from "./task.ts";
 
 /** A request that was checked and priced, and is to become a task. */
 export interface NewTask {
@@ -28,8 +28,8 @@ export interface NewTask {
   /** Version of the declaration it was accepted under. */
   declaration: string;
   callbackUrl: string | null;
-  /** Of chains: their parts, as clients see them. */
-  stages?: unknown;
+  /** Of a pipeline. */
+  stages?: readonly TaskStage[];
   /** How long it may wait for an upstream, and then take. */
   queueSeconds: number;
   deadlineSeconds: number;
@@ -45,7 +45,14 @@ export interface CreatedTask {
 
 interface Answer {
   n: number;
-  outcome: "created" | "replayed" | "reused" | "crowded" | "insufficient" | "unknown" | "conflict";
+  outcome:
+    | "created"
+    | "replayed"
+    | "reused"
+    | "at_capacity"
+    | "insufficient"
+    | "unknown"
+    | "conflict";
   task_id: string | null;
   created_at: Date;
   deadline_at: Date;
@@ -103,7 +110,7 @@ export class TaskCreation {
       }
       case "reused":
         throw keyReused(task.identity!);
-      case "crowded":
+      case "at_capacity":
         throw new ApiError(
           "concurrency_limit_exceeded",
           `Too many tasks at once: this account may have ${task.livingMax} that are not over.`,
@@ -152,15 +159,17 @@ async function write(sql: Queries, orders: readonly Order[], scale: number): Pro
     type: order.type,
     model: order.model,
     job: order.job,
-    declaration: order.declaration,
+    config_version: order.declaration,
     callback_url: order.callbackUrl,
     stages: order.stages,
     queue_seconds: order.queueSeconds,
     deadline_seconds: order.deadlineSeconds,
-    living_max: order.livingMax,
+    max_active: order.livingMax,
     hold: { n, ...holdOf(order, scale) },
   })));
-  return [...await sql<Answer[]>`select * from task_create(${doc}::text::json)`];
+  return [
+    ...await sql<Answer[]>`select * from task_create(${doc}::text::json)`,
+  ];
 }
 
 function holdOf(order: Order, scale: number) {

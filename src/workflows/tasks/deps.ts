@@ -10,6 +10,7 @@ import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
 import type { SubmissionTiming } from "./submit_task.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./task_watch.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 
 /** What the life of a task needs. */
 export interface TaskDeps {
@@ -33,7 +34,7 @@ export interface TaskDeps {
   /** Fetches an input that a client named, for an upstream that wants bytes. */
   fetchInput(url: string, signal: AbortSignal): Promise<FetchedInput>;
   onEnd?(status: EndStatus): void;
-  log(level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
+  log: Pick<Log, "info" | "warn" | "error">;
 }
 
 export interface FetchedInput {

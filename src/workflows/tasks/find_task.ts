@@ -1,5 +1,7 @@
 import { ApiError } from "../../lib/api_error.ts";
+import { StoredJsonError } from "../../lib/stored_json.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { parseTaskOutputs, parseTaskStages } from "./stored_task.ts";
 import type { Status, TaskRow } from "./task.ts";
 import type { TaskVersion } from "./task_watch.ts";
 
@@ -9,10 +11,10 @@ export async function findTask(
   account: string,
   id: string,
 ): Promise<TaskRow | null> {
-  const [row] = await sql<TaskRow[]>`
+  const [row] = await sql<UnparsedTaskRow[]>`
     select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
      where t.id = ${id} and t.account_id = ${account}`;
-  return row ?? null;
+  return row === undefined ? null : toTaskRow(row);
 }
 
 export interface TaskQuery {
@@ -31,7 +33,7 @@ export async function listTasks(
 ): Promise<{ rows: TaskRow[]; hasMore: boolean }> {
   const isAscending = order === "asc";
   // Ids sort by creation.
-  const rows = await sql<TaskRow[]>`
+  const rows = await sql<UnparsedTaskRow[]>`
     select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
      where t.account_id = ${account}
        ${
@@ -40,7 +42,7 @@ export async function listTasks(
        ${type === undefined ? sql`` : sql`and t.type = ${type}`}
        ${status === undefined ? sql`` : sql`and t.status = ${status}`}
      order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
-  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+  return { rows: rows.slice(0, limit).map(toTaskRow), hasMore: rows.length > limit };
 }
 
 /** What of tasks may have changed, for requests that wait for them. One that is gone is left out. */
@@ -52,11 +54,38 @@ export async function taskVersions(
     select id, status, updated_at from task where id = any (${ids as string[]})`;
 }
 
-/** Tasks of any account: whoever asks has found them before. */
-export async function tasksById(sql: Queries, ids: readonly string[]): Promise<TaskRow[]> {
-  return await sql<TaskRow[]>`
+/**
+ * Tasks of any account; the caller has checked that it may see them. A task that cannot be read is left out, so
+ * that requests waiting for other tasks are not affected.
+ */
+export async function tasksById(
+  sql: Queries,
+  ids: readonly string[],
+  onUnreadable: (id: string, error: StoredJsonError) => void,
+): Promise<TaskRow[]> {
+  const rows = await sql<UnparsedTaskRow[]>`
     select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
      where t.id = any (${ids as string[]})`;
+  return rows.flatMap((row) => {
+    try {
+      return [toTaskRow(row)];
+    } catch (error) {
+      if (!(error instanceof StoredJsonError)) throw error;
+      onUnreadable(row.id, error);
+      return [];
+    }
+  });
+}
+
+/** As the database has it: the JSON columns may have been written by an earlier version of the code. */
+type UnparsedTaskRow = Omit<TaskRow, "outputs" | "stages"> & { outputs: unknown; stages: unknown };
+
+function toTaskRow(row: UnparsedTaskRow): TaskRow {
+  return {
+    ...row,
+    outputs: parseTaskOutputs(row.outputs),
+    stages: parseTaskStages(row.stages),
+  };
 }
 
 export function taskNotFound(): ApiError {
@@ -69,6 +98,6 @@ export function taskColumns(sql: Queries) {
     t.created_at, t.updated_at, t.started_at, t.completed_at, t.deadline_at, t.outputs, t.units,
     t.error_code, t.error_message, t.stage, t.stages,
     coalesce(t.wake_at < now() - interval '1 second', false) as is_late,
-    h.state as hold_state, h.legs, h.held, h.taken, h.shortfall, h.usage, h.price,
+    h.state as hold_state, h.allocations, h.held, h.taken, h.shortfall, h.usage, h.price,
     h.resolved_at`;
 }

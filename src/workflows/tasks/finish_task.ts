@@ -8,7 +8,7 @@ import type { Usage, UsageKind } from "../../domain/pricing/usage.ts";
 import type { JobMessage } from "../../platform/queue/queue.ts";
 import { enqueueEvent } from "../../domain/webhooks/enqueue_event.ts";
 import type { TaskDeps } from "./deps.ts";
-import type { EndStatus, TaskOutput } from "./task.ts";
+import type { EndStatus, TaskOutput, TaskStage } from "./task.ts";
 import { wakeParent } from "./subtasks.ts";
 
 /** How a task ends. */
@@ -19,9 +19,9 @@ export interface Ending {
   usage?: Usage | null;
   /** The same, for who has reckoned it. */
   charge?: Charge | null;
-  /** Of chains: where it ended, and what each part has given. */
+  /** Of a pipeline: the stage it ended in, and the results of each stage. */
   stage?: string;
-  stages?: unknown;
+  stages?: readonly TaskStage[];
   /** What clients read as `usage.total_units`. */
   units?: number;
   error?: { code: string; message: string };
@@ -85,7 +85,7 @@ export async function finishTask(
                          and i.task_id = ${id}
         returning i.key),
       counted as (
-        update task_load l set living = l.living - 1
+        update task_load l set active = l.active - 1
           from ended e left join kept on true
          where l.account_id = e.account_id and e.parent_id is null)
       select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
@@ -117,7 +117,7 @@ export async function finishTask(
         ? await deps.ledger.releaseIn(sql, ended.request_id)
         : await deps.ledger.settleIn(sql, ended.request_id, due);
       if (!resolution.isFirst) {
-        deps.log("error", "the hold of a task was resolved before its end", { task_id: id });
+        deps.log.error("the hold of a task was resolved before its end", { task_id: id });
       }
       return bells;
     },

@@ -12,8 +12,8 @@ export async function handleProviderCallback(
   body: unknown,
 ): Promise<void> {
   const { sql } = deps.database;
-  const [task] = await sql<(AssignedUpstream & { upstream_id: string; declaration: string })[]>`
-    select declaration, type, model, provider, upstream_model, upstream_id from task
+  const [task] = await sql<(AssignedUpstream & { upstream_id: string; config_version: string })[]>`
+    select config_version, type, model, provider, upstream_model, upstream_id from task
      where id = ${id} and phase = 'accepted' and completed_at is null`;
   const assignment = task === undefined ? null : await findAssignedUpstream(deps, task);
   if (assignment === null) return;

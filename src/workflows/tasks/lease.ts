@@ -1,5 +1,7 @@
 import type { Queries } from "../../platform/database/database.ts";
-import type { ClaimedTask, StoredOutput } from "./task.ts";
+import type { ClaimedRow, StoredOutput } from "./task.ts";
+import { periodic } from "../../lib/timers.ts";
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
 /** Somebody else has the task now, or it is over: whatever this step still meant to do is not its to do. */
 export class LostLease extends Error {
@@ -16,8 +18,8 @@ const EARLY_MS = 50;
  * Takes a due task, for this process alone: the fence moves on, and only who holds the newest may change
  * the row. Null: it is not due, somebody has it, or it is over. Nobody wants a closed account's tasks.
  */
-export async function claimTask(sql: Queries, id: string): Promise<ClaimedTask | null> {
-  const [task] = await sql<ClaimedTask[]>`
+export async function claimTask(sql: Queries, id: string): Promise<ClaimedRow | null> {
+  const [task] = await sql<ClaimedRow[]>`
     update task t
        set fence = t.fence + 1, lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
            wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
@@ -26,9 +28,9 @@ export async function claimTask(sql: Queries, id: string): Promise<ClaimedTask |
        and t.wake_at <= now() + ${EARLY_MS} * interval '1 millisecond'
        and (t.lease_until is null or t.lease_until <= now())
     returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
-      t.callback_url, t.outputs, t.stage, t.stages, t.phase, t.provider, t.upstream_model, t.upstream_id,
-      t.tried, t.result, t.cancel_sent_at, t.looks, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
-      t.nudges, t.declaration, coalesce(t.cancel_asked_at, a.closed_at) as cancel_asked_at,
+      t.callback_url, t.outputs, t.stage, t.phase, t.provider, t.upstream_model, t.upstream_id,
+      t.tried, t.result, t.cancel_sent_at, t.poll_count, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
+      t.wakeups, t.config_version, coalesce(t.cancel_requested_at, a.closed_at) as cancel_requested_at,
       t.deadline_at <= now() as is_overdue,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
       h.price, h.kind`;
@@ -45,31 +47,32 @@ export async function dueTasks(sql: Queries, limit: number): Promise<string[]> {
 /** Keeps a claimed task until disposed. `signal` aborts when it was lost, or when `stop` does. */
 export function keepLease(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   stop: AbortSignal,
 ): Disposable & { readonly signal: AbortSignal } {
   const lost = new AbortController();
-  const timer = setInterval(async () => {
-    try {
-      const { count } = await sql`
-        update task set lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
-                        wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
-         where id = ${id} and fence = ${fence} and completed_at is null`;
-      if (count === 0) lost.abort(new LostLease());
-    } catch {
-      // The database is away for a moment; if it stays away, what follows fails by itself.
-    }
-  }, RENEW_MS);
+  const renewing = periodic(async () => {
+    const { count } = await sql`
+      update task set lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
+                      wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
+       where id = ${id} and fence = ${fence} and completed_at is null`;
+    if (count === 0) lost.abort(new LostLease());
+  }, {
+    intervalMs: RENEW_MS,
+    // The database is away for a moment; if it stays away, what follows fails by itself.
+    onError: ignoreStorageUnavailable,
+    keepsProcessAlive: true,
+  });
   return {
     signal: AbortSignal.any([lost.signal, stop]),
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.dispose]: () => renewing[Symbol.dispose](),
   };
 }
 
 /** Told durably before it happens: whoever finds this knows that an upstream may have the job. */
 export async function recordSubmitting(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   upstream: { provider: string; model: string },
 ): Promise<void> {
   const { count } = await sql`
@@ -82,12 +85,12 @@ export async function recordSubmitting(
 /** The upstream has it: from here on the model's deadline counts. The lease stays. */
 export async function recordAccepted(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   upstreamId: string,
 ): Promise<void> {
   const { count } = await sql`
     update task set phase = 'accepted', upstream_id = ${upstreamId}, status = 'running',
-                    started_at = now(), updated_at = now(), looks = 0, failures = 0, tried = '{}',
+                    started_at = now(), updated_at = now(), poll_count = 0, failures = 0, tried = '{}',
                     deadline_at = now() + make_interval(secs => deadline_seconds)
      where id = ${id} and fence = ${fence} and completed_at is null`;
   if (count === 0) throw new LostLease();
@@ -96,7 +99,7 @@ export async function recordAccepted(
 /** Results that the upstream tells once: kept until they are copied. */
 export async function recordResult(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   result: unknown,
 ): Promise<void> {
   const { count } = await sql`
@@ -110,7 +113,7 @@ export async function recordResult(
 /** One result is ours now. A place that was filled stays as it is. */
 export async function recordOutput(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   output: StoredOutput,
 ): Promise<void> {
   const { count } = await sql`
@@ -131,7 +134,7 @@ export interface TaskWait {
 /** Gives the task back to be looked at later; at once where somebody asked to cancel it meanwhile. */
 export async function handBack(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   { delayMs, progress = null, hasLooked = false }: TaskWait,
 ): Promise<number> {
   const moved = progress === null ? null : Math.max(0, Math.min(99, Math.trunc(progress)));
@@ -139,12 +142,12 @@ export async function handBack(
     update task
        set progress = greatest(progress, ${moved}::smallint),
            updated_at = case when ${moved}::smallint > progress then now() else updated_at end,
-           looks = looks + ${hasLooked ? 1 : 0}, failures = 0, lease_until = null,
-           wake_at = case when cancel_asked_at is not null and cancel_sent_at is null
+           poll_count = poll_count + ${hasLooked ? 1 : 0}, failures = 0, lease_until = null,
+           wake_at = case when cancel_requested_at is not null and cancel_sent_at is null
                              and phase in ('submit', 'accepted')
                        then now() else now() + ${delayMs} * interval '1 millisecond' end
      where id = ${id} and fence = ${fence} and completed_at is null
-    returning cancel_asked_at is not null and cancel_sent_at is null
+    returning cancel_requested_at is not null and cancel_sent_at is null
                 and phase in ('submit', 'accepted') as is_asked`;
   if (row === undefined) throw new LostLease();
   return row.is_asked ? 0 : delayMs;
@@ -153,7 +156,7 @@ export async function handBack(
 /** An upstream may have the job: it is looked for before anything else. */
 export async function handBackUnclear(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   { lastFailure, delayMs }: { lastFailure: string; delayMs: number },
 ): Promise<void> {
   const { count } = await sql`
@@ -167,7 +170,7 @@ export async function handBackUnclear(
 /** Certainly nobody has it: it goes back to be submitted, elsewhere or later. */
 export async function handBackUnsent(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   { tried, lastFailure, delayMs, isNewRound }: {
     tried: readonly string[];
     lastFailure: string | null;
@@ -179,13 +182,13 @@ export async function handBackUnsent(
     update task
        set phase = 'submit', provider = null, upstream_model = null, submitted_at = null,
            tried = ${tried as string[]}::text[], last_failure = ${lastFailure},
-           looks = looks + ${isNewRound ? 1 : 0}, lease_until = null,
+           poll_count = poll_count + ${isNewRound ? 1 : 0}, lease_until = null,
            wake_at = now() + ${delayMs} * interval '1 millisecond'
      where id = ${id} and fence = ${fence} and completed_at is null`;
   if (count === 0) throw new LostLease();
 }
 
-export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedTask): Promise<void> {
+export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedRow): Promise<void> {
   const { count } = await sql`
     update task set cancel_sent_at = now()
      where id = ${id} and fence = ${fence} and completed_at is null`;
@@ -195,7 +198,7 @@ export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedTask)
 /** A result could not be downloaded: counted, and tried again after a while. */
 export async function recordDownloadFailed(
   sql: Queries,
-  { id, fence }: ClaimedTask,
+  { id, fence }: ClaimedRow,
   reason: string,
   delayMs: number,
 ): Promise<void> {
@@ -216,7 +219,7 @@ const FAILURE_MS_MAX = 60_000;
  */
 export async function recordFailure(
   sql: Queries,
-  { id, fence, failures }: ClaimedTask,
+  { id, fence, failures }: ClaimedRow,
   reason: string,
   mayDie: boolean,
 ): Promise<number | null> {

@@ -3,7 +3,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { OutboundError } from "../../platform/outbound/outbound_error.ts";
 import type { MediaInput } from "../../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
-import type { ClaimedTask, InputRef, TaskJob } from "./task.ts";
+import type { InputRef, MediaTask } from "./task.ts";
 
 const FETCH_TRIES = 3;
 
@@ -15,12 +15,12 @@ const FETCH_TRIES = 3;
 export async function loadInputs(
   deps: TaskDeps,
   config: Config,
-  task: ClaimedTask,
+  task: MediaTask,
   wanted: "url" | "bytes",
   signal: AbortSignal,
 ): Promise<MediaInput[]> {
   const inputs: MediaInput[] = [];
-  for (const ref of (task.job as TaskJob).inputs) {
+  for (const ref of task.job.inputs) {
     inputs.push(
       "file_id" in ref
         ? await fromFile(deps, config, task.account_id, ref, wanted)

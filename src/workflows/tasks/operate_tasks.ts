@@ -29,7 +29,7 @@ export interface OperatorTask {
   client_request_id: string | null;
   /** Of a part: the task it belongs to, and as what. */
   parent: string | null;
-  part: string | null;
+  subtask: string | null;
   type: string;
   model: string;
   status: string;
@@ -41,14 +41,14 @@ export interface OperatorTask {
   error: { code: string; message: string } | null;
   failures: number;
   last_failure: string | null;
-  declaration: string;
+  config_version: string;
   created_at: Date;
   started_at: Date | null;
   completed_at: Date | null;
   deadline_at: Date;
   wake_at: Date | null;
   lease_until: Date | null;
-  cancel_asked_at: Date | null;
+  cancel_requested_at: Date | null;
   dead_at: Date | null;
 }
 
@@ -103,8 +103,8 @@ export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTa
   const { count } = await sql`
     update task
        set dead_at = null, failures = 0, download_tries = 0,
-           declaration = case when provider is null or provider = any(${[...providers.keys()]})
-                         then ${version} else declaration end,
+           config_version = case when provider is null or provider = any(${[...providers.keys()]})
+                         then ${version} else config_version end,
            wake_at = case when lease_until > now() then wake_at else now() end,
            deadline_at = greatest(deadline_at, now() + make_interval(secs => deadline_seconds))
      where id = ${id} and completed_at is null`;
@@ -134,9 +134,9 @@ export async function countTasks(
 function shown(sql: Queries) {
   return sql`
     t.id, 'operator.task' as object, t.account_id as account, t.request_id, t.client_request_id,
-    t.parent_id as parent, t.part, t.type, t.model, t.status, t.progress, t.phase, t.provider, t.upstream_model, t.upstream_id,
+    t.parent_id as parent, t.subtask, t.type, t.model, t.status, t.progress, t.phase, t.provider, t.upstream_model, t.upstream_id,
     case when t.error_code is not null
       then jsonb_build_object('code', t.error_code, 'message', t.error_message) end as error,
-    t.failures, t.last_failure, t.declaration, t.created_at, t.started_at, t.completed_at, t.deadline_at,
-    t.wake_at, t.lease_until, t.cancel_asked_at, t.dead_at`;
+    t.failures, t.last_failure, t.config_version, t.created_at, t.started_at, t.completed_at, t.deadline_at,
+    t.wake_at, t.lease_until, t.cancel_requested_at, t.dead_at`;
 }

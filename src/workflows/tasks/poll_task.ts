@@ -9,13 +9,13 @@ import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import { handBack, recordCancelSent, recordDownloadFailed } from "./lease.ts";
 import { failLost, findAssignedUpstream } from "./upstream_assignment.ts";
-import type { ClaimedTask, TaskJob } from "./task.ts";
+import type { MediaTask, TaskJob } from "./task.ts";
 import { meterTask } from "./usage.ts";
 
 /** Looks once how an accepted job stands; before that, passes on a wish to cancel it. */
 export async function pollTask(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
   const assignment = await findAssignedUpstream(deps, task);
@@ -35,11 +35,11 @@ export async function pollTask(
 /** What the upstream said to the wish to cancel; null where there is none, or it did not say. */
 async function cancelled(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   signal: AbortSignal,
 ): Promise<JobStatus | null> {
-  if (task.cancel_asked_at === null || task.cancel_sent_at !== null) return null;
+  if (task.cancel_requested_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
     // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
     if (error instanceof UpstreamFailure && error.sent === "refused") return null;
@@ -52,7 +52,7 @@ async function cancelled(
 /** What a look at the job means for its task. */
 export async function conclude(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   seen: JobStatus,
   signal: AbortSignal,
@@ -73,12 +73,12 @@ export async function conclude(
 /** Copies what is not copied yet; then the task is over, and what is there is paid for. */
 export async function succeed(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   seen: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
   signal: AbortSignal,
 ): Promise<NextStep> {
-  const job = task.job as TaskJob;
+  const job = task.job;
   const isRemote = seen.outputs.some((output) => "url" in output);
   const { slots } = deps.downloads;
   const slot = isRemote ? slots.enter(task.account_id, assignment.upstream.provider) : NO_SLOT;
@@ -118,7 +118,7 @@ const NO_SLOT: Disposable = { [Symbol.dispose]() {} };
 
 async function downloadLater(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
   const { retryMs } = deps.downloads.limits;
@@ -130,11 +130,11 @@ async function downloadLater(
 /** Released, or what the upstream billed all the same. One that cancels by itself has failed. */
 async function endCancelled(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   { upstream }: UpstreamAssignment,
   said: MediaUsage | null,
 ): Promise<NextStep> {
-  if (task.cancel_asked_at === null) {
+  if (task.cancel_requested_at === null) {
     return await failTask(
       deps,
       task,
@@ -142,13 +142,13 @@ async function endCancelled(
     );
   }
   const isBilled = (said?.durationMs ?? 0) > 0 || (said?.outputs ?? 0) > 0;
-  const job = task.job as TaskJob;
+  const job = task.job;
   const billed = isBilled && said !== null ? meterBilled(task, job, said) : {};
   await finishTask(deps, task, { status: "cancelled", ...billed, upstream });
   return "done";
 }
 
-function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
+function meterBilled(task: MediaTask, job: TaskJob, said: MediaUsage) {
   if (task.type !== "image") return meterTask(task.type, job, [], said);
   const asked = typeof job.parameters.n === "number" ? job.parameters.n : 1;
   const images = Math.min(asked, said.outputs ?? 0);
@@ -157,12 +157,12 @@ function meterBilled(task: ClaimedTask, job: TaskJob, said: MediaUsage) {
 
 async function lookLater(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   progress: number | null,
 ): Promise<NextStep> {
   const { firstMs, maxMs } = deps.media.polling(assignment);
-  const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.looks + 1, 30));
+  const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.poll_count + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());
   const againInMs = await handBack(deps.database.sql, task, { delayMs, progress, hasLooked: true });
   if (progress !== null && progress > task.progress) deps.watch.changed(task.id);

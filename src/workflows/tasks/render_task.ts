@@ -1,6 +1,6 @@
 import type { Files } from "../../domain/files/files.ts";
 import { toReceipt } from "../../domain/ledger/receipt.ts";
-import { receiptOf, type TaskOutput, type TaskRow } from "./task.ts";
+import { receiptOf, type TaskOutput, type TaskRow, type TaskStage } from "./task.ts";
 
 export interface RenderOptions {
   files: Pick<Files, "signedUrl">;
@@ -12,7 +12,6 @@ export interface RenderOptions {
 
 /** A task as clients see it. Addresses of results are signed anew each time. */
 export function renderTask(row: TaskRow, options: RenderOptions) {
-  const isChain = row.stages !== null;
   return {
     id: row.id,
     object: "generation.task",
@@ -20,7 +19,9 @@ export function renderTask(row: TaskRow, options: RenderOptions) {
     model: row.model,
     status: row.status,
     progress: row.progress,
-    ...(isChain ? { stage: row.stage, stages: renderStages(row, options) } : {}),
+    ...(row.stages === null
+      ? {}
+      : { stage: row.stage, stages: renderStages(row.stages, row, options) }),
     output: row.status === "succeeded" ? renderOutputs(row.outputs, options) : [],
     usage: { total_units: Number(row.units) },
     error: row.error_code === null
@@ -51,15 +52,14 @@ export function renderOutputs(
   });
 }
 
-interface Stage {
-  status: string;
-  outputs: readonly TaskOutput[];
-}
-
-/** The stages of a chain, with addresses for what they have given so far. None outlives its task. */
-function renderStages({ status, stages, completed_at }: TaskRow, options: RenderOptions) {
+/** The stages of a pipeline, with URLs of their results so far. A stage of an ended task does not run. */
+function renderStages(
+  stages: readonly TaskStage[],
+  { status, completed_at }: TaskRow,
+  options: RenderOptions,
+) {
   const ended = status === "cancelled" ? "cancelled" : "failed";
-  return (stages as readonly Stage[]).map(({ outputs, ...stage }) => ({
+  return stages.map(({ outputs, ...stage }) => ({
     ...stage,
     ...(stage.status === "running" && completed_at !== null ? { status: ended } : {}),
     output: renderOutputs(outputs, options),

@@ -18,7 +18,7 @@ import {
 import { isPublic, loadInputs } from "./load_inputs.ts";
 import { conclude } from "./poll_task.ts";
 import { configForTask, failLost, findAssignedUpstream, modelGone } from "./upstream_assignment.ts";
-import type { ClaimedTask, TaskJob } from "./task.ts";
+import type { MediaTask } from "./task.ts";
 
 /** Rounds through all upstreams of a model before a task fails. */
 const ROUNDS_MAX = 4;
@@ -61,19 +61,19 @@ const NO_PLACE_MS = 1_000;
 /** Hands a job to an upstream that can take it now. What it is about to do is written down first. */
 export async function submitTask(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
   const { sql } = deps.database;
-  if (task.cancel_asked_at !== null) {
+  if (task.cancel_requested_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
   }
-  const config = await configForTask(deps, task.declaration, task.model);
+  const config = await configForTask(deps, task.config_version, task.model);
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
-  const trial = task.looks === 0 ? "first" : "again";
+  const trial = task.poll_count === 0 ? "first" : "again";
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
@@ -89,7 +89,7 @@ export async function submitTask(
     if (error instanceof ApiError && error.status < 500) return await failTask(deps, task, error);
     throw error;
   }
-  const { prompt, parameters } = task.job as TaskJob;
+  const { prompt, parameters } = task.job;
   const { seconds_max: _, ...asked } = parameters;
   await recordSubmitting(sql, task, choice.upstream);
   let submitted;
@@ -135,13 +135,13 @@ export async function submitTask(
  * After a rest the first to ask shows whether an upstream is well again. Who has failed least asks first:
  * else a few jobs that make it fail keep a model from everybody.
  */
-function restOf({ looks }: ClaimedTask, restMs: number): number {
-  return restMs + STAND_BACK_MS * looks;
+function restOf({ poll_count }: MediaTask, restMs: number): number {
+  return restMs + STAND_BACK_MS * poll_count;
 }
 
 async function accepted(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   assignment: UpstreamAssignment,
   id: string,
   seen: JobStatus | undefined,
@@ -159,7 +159,7 @@ async function accepted(
 
 async function afterFailure(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   { upstream }: UpstreamAssignment,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
@@ -192,12 +192,12 @@ async function afterFailure(
 }
 
 /** Nobody took it: all are asked again after a while, so many times. */
-async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<NextStep> {
+async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
   const kind = (task.last_failure ?? "failed") as FailureKind;
-  if (kind === "unable" || task.looks + 1 >= ROUNDS_MAX) {
+  if (kind === "unable" || task.poll_count + 1 >= ROUNDS_MAX) {
     return await failTask(deps, task, jobError(kind));
   }
-  const delayMs = ROUND_MS * 2 ** task.looks * (0.8 + 0.4 * Math.random());
+  const delayMs = ROUND_MS * 2 ** task.poll_count * (0.8 + 0.4 * Math.random());
   await handBackUnsent(deps.database.sql, task, {
     tried: [],
     lastFailure: kind,
@@ -215,7 +215,7 @@ async function nextRound(deps: TaskDeps, task: ClaimedTask): Promise<NextStep> {
  */
 export async function recoverSubmission(
   deps: TaskDeps,
-  task: ClaimedTask,
+  task: MediaTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
   const { sql } = deps.database;
@@ -257,6 +257,6 @@ export async function recoverSubmission(
 }
 
 /** The longer a submission is unclear, the less often it is looked for. */
-function untilNextLook({ timing }: TaskDeps, { sent_seconds }: ClaimedTask): number {
+function untilNextLook({ timing }: TaskDeps, { sent_seconds }: MediaTask): number {
   return Math.min(LOOK_MS_MAX, Math.max(timing.lookMs, (sent_seconds ?? 0) * 250));
 }

@@ -51,16 +51,27 @@ export interface StoredOutput {
   readonly height?: number;
   /** Seconds. */
   readonly duration?: number;
+  /** In a stage of a drama: the shot it belongs to. Shots count from 1. */
+  readonly shot?: number;
 }
 
-/** A result that is words: of a chain's stages. */
-export interface WrittenOutput {
+/** A result that is text: of the script and roles stages of a drama. */
+export interface TextOutput {
   readonly index: number;
   readonly type: string;
   readonly content: unknown;
+  readonly shot?: number;
 }
 
-export type TaskOutput = StoredOutput | WrittenOutput;
+export type TaskOutput = StoredOutput | TextOutput;
+
+/** One stage of a pipeline and its results so far, as stored; URLs are signed when it is rendered. */
+export interface TaskStage {
+  readonly stage: string;
+  readonly status: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
+  readonly progress: number;
+  readonly outputs: readonly TaskOutput[];
+}
 
 /** A task and its hold, as far as clients may see them. */
 export interface TaskRow {
@@ -82,7 +93,8 @@ export interface TaskRow {
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly stage: string | null;
-  readonly stages: unknown;
+  /** Null for a task that is one job at one upstream. */
+  readonly stages: readonly TaskStage[] | null;
   /** Its next step is due, and nobody has begun it. */
   readonly is_late?: boolean;
   readonly hold_state: HoldState;
@@ -125,8 +137,8 @@ export function receiptOf(row: TaskRow): ReceiptRow {
   };
 }
 
-/** A task that this process may work on, until its lease ends. */
-export interface ClaimedTask {
+/** A claimed task as its row has it: the JSON columns are not parsed. */
+export interface ClaimedRow {
   readonly id: string;
   readonly account_id: string;
   readonly request_id: string;
@@ -136,24 +148,23 @@ export interface ClaimedTask {
   readonly progress: number;
   readonly job: unknown;
   readonly callback_url: string | null;
-  readonly outputs: readonly StoredOutput[];
+  readonly outputs: unknown;
   readonly stage: string | null;
-  readonly stages: unknown;
-  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "chained";
+  readonly phase: "submit" | "submitting" | "accepted" | "copying" | "pipeline";
   /** Version of the declaration it was accepted under. */
-  readonly declaration: string;
+  readonly config_version: string;
   /** Of a part: the task it belongs to. */
   readonly parent_id: string | null;
   /** Of a chain: how often a part of it has ended. */
-  readonly nudges: number;
+  readonly wakeups: number;
   readonly provider: string | null;
   readonly upstream_model: string | null;
   readonly upstream_id: string | null;
   readonly tried: readonly string[];
   readonly result: unknown;
-  readonly cancel_asked_at: Date | null;
+  readonly cancel_requested_at: Date | null;
   readonly cancel_sent_at: Date | null;
-  readonly looks: number;
+  readonly poll_count: number;
   readonly failures: number;
   readonly last_failure: string | null;
   /** Tries to download its results that failed. */
@@ -166,4 +177,14 @@ export interface ClaimedTask {
   /** Null for a part: it is paid for with what it belongs to. */
   readonly price: PriceSnapshot | null;
   readonly kind: UsageKind | null;
+}
+
+/** A task that this process may work on, until its lease ends. Each type of task parses its own `job`. */
+export interface ClaimedTask extends ClaimedRow {
+  readonly outputs: readonly StoredOutput[];
+}
+
+/** A claimed task that is one job at one upstream. */
+export interface MediaTask extends ClaimedTask {
+  readonly job: TaskJob;
 }

@@ -28,7 +28,7 @@ Deno.test("a drama job shows its texts and its last stage", () => {
       aspect_ratio: null,
       until: "video",
       shots_max: 3,
-      chain: { script: { model: "sim-chat" } },
+      pipeline: { script: { model: "sim-chat" } },
       prices: {},
     }),
     {

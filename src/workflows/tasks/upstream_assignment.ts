@@ -3,10 +3,10 @@ import type { Config, Model } from "../../platform/config/config.ts";
 import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask } from "./finish_task.ts";
-import type { ClaimedTask } from "./task.ts";
+import type { ClaimedRow } from "./task.ts";
 
 /** What says where a task is. */
-export type AssignedUpstream = Pick<ClaimedTask, "type" | "model" | "provider" | "upstream_model">;
+export type AssignedUpstream = Pick<ClaimedRow, "type" | "model" | "provider" | "upstream_model">;
 
 /**
  * Where a task is, in the configuration it began under: there its provider still is, though it was removed
@@ -14,9 +14,9 @@ export type AssignedUpstream = Pick<ClaimedTask, "type" | "model" | "provider" |
  */
 export async function findAssignedUpstream(
   deps: Pick<TaskDeps, "plan" | "currentPlan">,
-  task: AssignedUpstream & { declaration: string },
+  task: AssignedUpstream & { config_version: string },
 ): Promise<UpstreamAssignment | null> {
-  const config = await deps.plan(task.declaration);
+  const config = await deps.plan(task.config_version);
   if (task.provider === null || config.providers.get(task.provider)?.on !== false) {
     return spotOf(config, task);
   }
@@ -36,12 +36,12 @@ export async function configForTask(
 }
 
 /** Ends a task whose provider cannot be called any more; everything goes back. */
-export async function failLost(deps: TaskDeps, task: ClaimedTask): Promise<"done"> {
-  deps.log("error", "task failed: no configuration with a key for its provider", {
+export async function failLost(deps: TaskDeps, task: ClaimedRow): Promise<"done"> {
+  deps.log.error("task failed: no configuration with a key for its provider", {
     task_id: task.id,
     provider: task.provider,
     upstream_id: task.upstream_id,
-    config_version: task.declaration,
+    config_version: task.config_version,
   });
   return await failTask(
     deps,

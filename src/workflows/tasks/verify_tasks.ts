@@ -8,7 +8,7 @@ export const TASK_RULES: readonly LedgerRule[] = [
       sql`
       with seen as (
         select t.id, h.id is null or (t.completed_at is null) <> (h.state = 'open')
-                 or (t.status <> 'succeeded' and t.status <> 'cancelled' and t.phase <> 'chained'
+                 or (t.status <> 'succeeded' and t.status <> 'cancelled' and t.phase <> 'pipeline'
                      and t.completed_at is not null and h.state <> 'released') as is_wrong
           from task t left join hold h on h.id = t.request_id
          where t.parent_id is null)
@@ -19,12 +19,12 @@ export const TASK_RULES: readonly LedgerRule[] = [
     name: "living tasks are counted",
     run: (sql) =>
       sql`
-      with living as (
+      with active as (
         select account_id, count(*) as n from task where completed_at is null and parent_id is null
          group by account_id),
       seen as (
-        select coalesce(l.account_id, c.account_id) as id, coalesce(l.n, 0) <> coalesce(c.living, 0) as is_wrong
-          from living l full join task_load c on c.account_id = l.account_id)
+        select coalesce(l.account_id, c.account_id) as id, coalesce(l.n, 0) <> coalesce(c.active, 0) as is_wrong
+          from active l full join task_load c on c.account_id = l.account_id)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },

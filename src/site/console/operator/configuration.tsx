@@ -128,10 +128,10 @@ function NodeTable(
 ) {
   const nodes = [
     { id: cluster.nodeId, version, note: "This node" },
-    ...cluster.peers.map(({ id, declaration, isAhead }) => ({
+    ...cluster.peers.map(({ id, configVersion, isAhead }) => ({
       id,
-      version: declaration,
-      note: declaration === version ? "" : isAhead ? "Newer" : "Older",
+      version: configVersion,
+      note: configVersion === version ? "" : isAhead ? "Newer" : "Older",
     })),
   ];
   return (

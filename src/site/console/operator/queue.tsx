@@ -158,7 +158,7 @@ function TaskRow({ c, task }: { c: SiteContext; task: OperatorTask }) {
             {task.model}, <Time at={task.created_at} as="relative" />
           </span>
           {task.parent !== null && (
-            <span class="small faint block break">{task.part} of {task.parent}</span>
+            <span class="small faint block break">{task.subtask} of {task.parent}</span>
           )}
         </span>
       </td>

@@ -1,0 +1,54 @@
+import { type Config, isVisible, type Model } from "../../platform/config/config.ts";
+import { variablePrefix } from "../api_key_variable.ts";
+
+const TYPES: readonly Model["type"][] = ["chat", "image", "video", "avatar", "drama", "speech"];
+
+export interface SampleReader {
+  readonly siteUrl: string;
+  readonly baseUrl: string;
+  /** The reader's account, or what a visitor would get: the plan `free`. */
+  readonly account: { id: string; plan: string };
+}
+
+/**
+ * The guides are written for the gateway that `npm start` runs, so that their samples work as they stand in
+ * docs/use. A reader of the site gets the values of this gateway instead: its URLs, its name, and models that
+ * the reader's account can use.
+ */
+export function fillInValues(config: Config, reader: SampleReader): (text: string) => string {
+  const { name } = config.service;
+  const values = new Map([
+    ["http://127.0.0.1:8787/v1", reader.baseUrl],
+    ["http://127.0.0.1:8787", reader.siteUrl],
+    ["TOLLGATE", variablePrefix(name)],
+    ["Tollgate", name],
+    [`"tollgate"`, JSON.stringify(name)],
+  ]);
+  for (const type of TYPES) {
+    values.set(`sim-${type}`, exampleModel(config, type, reader.account) ?? "model-id");
+  }
+  return (text) => text.replace(SAMPLES, (found) => values.get(found)!);
+}
+
+const SAMPLES = new RegExp(
+  [
+    "http://127\\.0\\.0\\.1:8787/v1",
+    "http://127\\.0\\.0\\.1:8787",
+    "TOLLGATE",
+    "Tollgate",
+    `"tollgate"`,
+    ...TYPES.map((type) => `sim-${type}`),
+  ].join("|"),
+  "g",
+);
+
+/** A model that a request of this type can be made with. */
+export function exampleModel(
+  config: Config,
+  type: Model["type"],
+  account: SampleReader["account"],
+): string | undefined {
+  return [...config.models.values()].find((model) =>
+    model.type === type && model.status !== "unavailable" && isVisible(model, account)
+  )?.id;
+}
