@@ -1,6 +1,6 @@
 import type { ModelType } from "../src/lib/model_types.ts";
 import type { Adapter } from "../src/upstream/adapter.ts";
-import { BadProvider, readProvider } from "./dialect/declaration.ts";
+import { BadProvider, readProvider } from "./dialect/provider_file.ts";
 import { adapterOf } from "./dialect/declare.ts";
 import { openAdapters } from "./registry.ts";
 import type { Simulator } from "./simulator/simulator.ts";
@@ -9,9 +9,9 @@ import type { Simulator } from "./simulator/simulator.ts";
 const VERSIONS_MAX = 8;
 
 export type OpenedFile =
-  | { readonly types: readonly ModelType[]; readonly hasAddress: boolean }
+  | { readonly types: readonly ModelType[]; readonly hasBaseUrl: boolean }
   /** Each as `line:column where: what`. */
-  | { readonly faults: readonly string[] };
+  | { readonly issues: readonly string[] };
 
 /** The shipped adapters and those of the operator's own files. A gateway has one of these. */
 export class Adapters {
@@ -34,10 +34,10 @@ export class Adapters {
       adapter = this.get(name) ?? adapterOf(readProvider("", source));
     } catch (error) {
       if (!(error instanceof BadProvider)) throw error;
-      return { faults: error.faults.map((fault) => fault.slice(1)) };
+      return { issues: error.faults.map((fault) => fault.slice(1)) };
     }
     this.#keep(name, adapter);
-    return { types: adapter.types, hasAddress: adapter.baseUrl !== null };
+    return { types: adapter.types, hasBaseUrl: adapter.baseUrl !== null };
   }
 
   #keep(name: string, adapter: Adapter): void {

@@ -8,6 +8,8 @@ interface BannedWord {
   /** Words separated by spaces: found as `two words`, `twoWords`, `two_words`, `two-words`, with a plural s. */
   word: string;
   use: string;
+  /** Found in identifiers only: as words of a sentence they are general English. */
+  identifier?: true;
   /** Found only in exactly this case: the lower-case word is a field of another API. */
   exactCase?: true;
   /** Not reported where the text around it matches: the word in its general meaning. */
@@ -43,7 +45,7 @@ export const BANNED_WORDS: readonly BannedWord[] = [
   {
     word: "clip",
     use: "video or audio",
-    except: /clip-path|overflow(-[xy])?: ?clip|background-clip/,
+    except: /clip-path|overflow(-[xy])?: ?clip|background-clip|context\.clip\(/,
   },
   { word: "verdict", use: "decision" },
   { word: "judge", use: "decide" },
@@ -64,18 +66,18 @@ export const BANNED_WORDS: readonly BannedWord[] = [
   { word: "living hold", use: "HoldRenewer" },
   { word: "may knock", use: "allowWhileOpen" },
   { word: "is ill", use: "isOutage" },
-  { word: "rest until", use: "openUntil" },
+  { word: "rest until", use: "openUntil", identifier: true },
   { word: "rests seconds", use: "retry_in_seconds" },
   { word: "hear callback", use: "handleProviderCallback" },
   { word: "appetite", use: "prefetch" },
   { word: "hungry", use: "starved" },
-  { word: "spot of", use: "assignmentOf" },
+  { word: "spot of", use: "assignmentOf", identifier: true },
   { word: "survey", use: "progress or merge" },
   { word: "lane", use: "queue, job kind or connection", except: /control lane/ },
   { word: "why not several", use: "validateEnvironment" },
   { word: "waits for restart", use: "settingsNeedingRestart" },
   { word: "find home", use: "hostId" },
-  { word: "one by one", use: "splitSingles" },
+  { word: "one by one", use: "splitSingles", identifier: true },
   { word: "keep forgetting", use: "startExpiryLoop" },
   { word: "peaceful", use: "withoutFaults" },
   { word: "function shown", use: "toAccount, toKey, …: one name for one function" },
@@ -115,12 +117,14 @@ const ANY = new RegExp(
  * A word begins where no lower-case letter of the same word stands before it: at a break of any kind, or with
  * a capital inside of an identifier. It ends where no lower-case letter follows.
  */
-function patternOf({ word, exactCase }: BannedWord): RegExp {
+function patternOf({ word, exactCase, identifier }: BannedWord): RegExp {
   const parts = word.split(" ");
   const lower = parts.map((part) => part.toLowerCase());
   const capital = lower.map((part) => part[0]!.toUpperCase() + part.slice(1));
   const any = (choices: string[]) => `(?:${[...new Set(choices)].join("|")})`;
-  const rest = lower.slice(1).map((part, at) => `[ _-]?${any([part, capital[at + 1]!])}`).join("");
+  const separator = identifier ? "_?" : "[ _-]?";
+  const rest = lower.slice(1).map((part, at) => `${separator}${any([part, capital[at + 1]!])}`)
+    .join("");
   const plain = `(?<![A-Za-z])${any([lower[0]!, capital[0]!])}${rest}`;
   const inside = `(?<=[a-z0-9])${capital[0]}${rest}`;
   const loud = `(?<![A-Za-z])${lower.map((part) => part.toUpperCase()).join("_")}`;

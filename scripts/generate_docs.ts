@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { COMMANDS } from "../src/cli/main.ts";
-import { apiErrorTable } from "../src/lib/api_error.ts";
+import { apiErrorTable } from "../src/http/error_status.ts";
 import { logMessages, metrics, type Source } from "./read_source.ts";
 
 const ROOT = new URL("../", import.meta.url);

@@ -1,11 +1,15 @@
-/** Writes src/platform/config/gateway_file.ts from the declaration's schema; `--check` fails when it is stale. */
+/** Writes src/platform/config/gateway_file.ts from the schema of gateway.yaml; `--check` fails when it is stale. */
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 
 const SCHEMA = new URL("../schemas/gateway.schema.json", import.meta.url);
 const TARGET = new URL("../src/platform/config/gateway_file.ts", import.meta.url);
 
 const schema = JSON.parse(await Deno.readTextFile(SCHEMA)) as JSONSchema;
-const written = await compile(schema, "Declaration", {
+// The compiled configuration also has a Model: the one in the file is a ModelEntry.
+for (const [name, definition] of Object.entries<JSONSchema>(schema.$defs ?? {})) {
+  if (definition.type === "object") definition.title = `${name}_entry`;
+}
+const written = await compile(schema, "GatewayFile", {
   bannerComment:
     "// Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.",
   additionalProperties: false,
@@ -14,11 +18,19 @@ const written = await compile(schema, "Declaration", {
 });
 
 if (Deno.args.includes("--check")) {
-  const present = await Deno.readTextFile(TARGET).catch(() => "");
-  if (present !== written) {
+  if (await readTarget() !== written) {
     console.error("src/platform/config/gateway_file.ts is stale: run `deno task generate`.");
     Deno.exit(1);
   }
 } else {
   await Deno.writeTextFile(TARGET, written);
+}
+
+async function readTarget(): Promise<string | null> {
+  try {
+    return await Deno.readTextFile(TARGET);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
 }

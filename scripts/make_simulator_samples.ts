@@ -118,13 +118,10 @@ async function drawGlyphs(
   context.textAlign = "center";
   characters.forEach((character, at) => {
     const [left, top] = [at % columns * cellWidth, Math.floor(at / columns) * cellHeight];
-    context.save();
-    // Marks below or above a letter must not reach into the next cell.
-    context.beginPath();
-    context.rect(left, top, cellWidth, cellHeight);
-    context.clip();
     context.fillText(character, left + cellWidth / 2, top + 39);
-    context.restore();
+    // What reaches into the cells below and beside is removed before they are drawn.
+    context.clearRect(left + cellWidth, top, columns * cellWidth, cellHeight);
+    context.clearRect(0, top + cellHeight, columns * cellWidth, cellHeight);
   });
   const blob = await canvas.convertToBlob({ type: "image/png" });
   let binary = "";
@@ -175,10 +172,10 @@ async function encodeLoop(options: LoopOptions) {
   });
   const context = new OffscreenCanvas(width, height).getContext("2d");
   const side = Math.min(width, height);
-  const circle = (x: number, y: number, radiusX: number, radiusY: number, colour: string) => {
+  const ellipse = (colour: string, [x, y, width, height]: number[]) => {
     context.fillStyle = colour;
     context.beginPath();
-    context.ellipse(x, y, radiusX, radiusY, 0, 0, 2 * Math.PI);
+    context.ellipse(x, y, width, height, 0, 0, 2 * Math.PI);
     context.fill();
   };
   for (let at = 0; at < frames; at++) {
@@ -191,22 +188,18 @@ async function encodeLoop(options: LoopOptions) {
     context.fillText(isAvatar ? "simulated avatar" : "simulated video", width / 2, height * 0.92);
     if (isAvatar) {
       const [x, y, face] = [width / 2, height * 0.45, side * 0.32];
-      circle(x, y, face, face, "rgb(225, 190, 160)");
+      ellipse("rgb(225, 190, 160)", [x, y, face, face]);
       for (const eye of [-1, 1]) {
-        circle(x + eye * face * 0.4, y - face * 0.25, face / 9, face / 9, "#222");
+        ellipse("#222", [x + eye * face * 0.4, y - face * 0.25, face / 9, face / 9]);
       }
       // Four syllables in a loop; the mouth is shut at its start.
-      circle(
-        x,
-        y + face * 0.45,
-        face * 0.4,
-        face * (0.02 + 0.11 * (1 - Math.cos(4 * turn))),
-        "#701020",
-      );
+      const open = face * (0.02 + 0.11 * (1 - Math.cos(4 * turn)));
+      ellipse("#701020", [x, y + face * 0.45, face * 0.4, open]);
     } else {
       const radius = side / 12;
       const x = width / 2 - (width / 2 - 2 * radius) * Math.cos(turn);
-      circle(x, height / 2 - Math.abs(Math.sin(2 * turn)) * side / 4, radius, radius, "#fff");
+      const y = height / 2 - Math.abs(Math.sin(2 * turn)) * side / 4;
+      ellipse("#fff", [x, y, radius, radius]);
     }
     const timestamp = at * 1e6 / framesPerSecond;
     const frame = new VideoFrame(context.canvas, { timestamp, duration: 1e6 / framesPerSecond });

@@ -74,7 +74,7 @@ async function take(
   const { signal } = new AbortController();
   const verbs: Record<RecordedStep["do"], () => Promise<unknown>> = {
     submit: () => calls.submit(assignment, job, signal),
-    look: () => calls.look(assignment, told.id, signal),
+    look: () => calls.getStatus(assignment, told.id, signal),
     cancel: () => calls.cancel(assignment, told.id, signal),
     find: () => calls.find(assignment, job.reference, signal),
     callback: () => calls.readCallback(assignment, step.body),
@@ -86,8 +86,8 @@ async function take(
   if (step.fails !== undefined) {
     await assert.rejects(verbs[step.do](), (error) => {
       assert.ok(error instanceof UpstreamFailure, String(error));
-      const { kind, sent, options: { param } } = error;
-      assert.deepEqual({ kind, sent, ...(param === undefined ? {} : { param }) }, step.fails);
+      const { kind, received, options: { param } } = error;
+      assert.deepEqual({ kind, received, ...(param === undefined ? {} : { param }) }, step.fails);
       // What a client may be told is made of these alone.
       hidesProvider({ kind, param });
       return true;
@@ -96,14 +96,14 @@ async function take(
   }
   const given = await verbs[step.do]();
   if (given !== null && typeof given === "object") {
-    const { id, seen, outputs } = given as {
+    const { id, status, outputs } = given as {
       id?: string;
-      seen?: JobStatus;
+      status?: JobStatus;
       outputs?: UpstreamOutput[];
     };
     told.id = id ?? told.id;
     if (outputs !== undefined) told.outputs = outputs;
-    if (seen?.state === "succeeded") told.outputs = seen.outputs;
+    if (status?.state === "succeeded") told.outputs = status.outputs;
     hidesProvider(withoutAddresses(given));
   }
   assert.deepEqual(readable(given), step.gives ?? null);

@@ -65,7 +65,7 @@ function repliesOf({ cases: [first] }: RecordedMediaFile, recorded: RecordedJob)
   ];
 }
 
-function declarationOf(provider: string, staged: readonly Staged[]): string {
+function configOf(provider: string, staged: readonly Staged[]): string {
   const lines = (tell: (one: Staged, at: number) => string) => staged.map(tell).join("\n");
   return `
 limits: { default: { requests_per_minute: 1000000, running_tasks: 1000 } }
@@ -135,7 +135,7 @@ for (const provider of providers) {
       })
     );
     await using gateway = await openMediaGateway({
-      declaration: declarationOf(provider, staged),
+      config: configOf(provider, staged),
       files: { [`${provider}.yaml`]: await hurried(provider) },
       environment: { KEY: "sk-canary" },
       cash: "100",

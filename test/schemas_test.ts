@@ -24,7 +24,7 @@ Deno.test("every published schema is valid JSON Schema 2020-12", () => {
   }
 });
 
-Deno.test("the declaration's schema is closed and explains every key", () => {
+Deno.test("the configuration's schema is closed and explains every key", () => {
   const schema = JSON.parse(Deno.readTextFileSync(new URL("gateway.schema.json", FOLDER)));
   const blocks: [string, Record<string, unknown>][] = [["", schema]];
   let keys = 0;

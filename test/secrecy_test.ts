@@ -16,7 +16,7 @@ const PROVIDERS = [
   "llama_cpp",
 ];
 
-function declaration(provider: string, baseUrl: string): string {
+function configFor(provider: string, baseUrl: string): string {
   return `
 limits: { default: { requests_per_minute: 1000000, tokens_per_minute: 1000000000 } }
 providers:
@@ -32,7 +32,7 @@ prices:
 `;
 }
 
-/** Everything that could tell a client who answers: planted in replies, headers, errors, streams, the declaration. */
+/** Everything that could tell a client who answers: planted in replies, headers, errors, streams, the configuration. */
 function traces(seen: string, upstream: string): string[] {
   const { host } = new URL(upstream);
   return ["canary", "31.41592", host].filter((trace) => seen.toLowerCase().includes(trace));
@@ -52,7 +52,7 @@ for (const provider of PROVIDERS) {
     const files = recordedFiles(provider);
     for (const file of files.values()) {
       await using gateway = await openChatGateway({
-        declaration: declaration(provider, upstream.url + file.base_path),
+        config: configFor(provider, upstream.url + file.base_path),
       });
       for (const recorded of file.cases) {
         // What the client itself wrote may come back; only what the upstream adds is looked at.

@@ -38,7 +38,7 @@ const short = ({ day, model, calls, failed, charged, cost, uncosted }: UsageDay)
   uncosted,
 ];
 
-Deno.test("usage by day is the same before, during and after it is added up", STRICT, async () => {
+Deno.test("usage by day is the same before, during and after the roll-up", STRICT, async () => {
   await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T23:59:00Z" });
   const { sql, account } = ledger;
   const seen = async () => (await usageDays(sql, { account, from: FROM })).map(short);
@@ -76,7 +76,7 @@ Deno.test("usage by day is the same before, during and after it is added up", ST
   assert.equal(second!.seconds, "2.5");
 });
 
-Deno.test("many requests of one moment are added up whole, and once", STRICT, async () => {
+Deno.test("many requests with the same time are added together, and once", STRICT, async () => {
   await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
   const { sql, account } = ledger;
   await Promise.all(Array.from({ length: 40 }, () => request(ledger, "0.01")));
@@ -90,7 +90,7 @@ Deno.test("many requests of one moment are added up whole, and once", STRICT, as
   assert.equal(shown!.calls, 43);
 });
 
-Deno.test("a settlement that is not committed yet is not passed over", STRICT, async () => {
+Deno.test("a settlement that is not committed yet is not skipped", STRICT, async () => {
   await using ledger = await openLedger({ cash: "100" });
   const { sql, database, account } = ledger;
   if (database.kind === "embedded") return; // one connection: nothing is ever half done beside it
@@ -115,22 +115,26 @@ Deno.test("a settlement that is not committed yet is not passed over", STRICT, a
   assert.deepEqual(days.map(({ calls, charged }) => [calls, charged]), [[1, "0.75"]]);
 });
 
-Deno.test("an account sees its own usage only; an operator everybody's", STRICT, async () => {
-  await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
-  const other = await ledger.newAccount("5");
-  await request(ledger, "0.50");
-  const hold = await ledger.hold(asking({ account: other, amount: "1" }));
-  await hold.settle(costing("0.25"));
-  const charged = async (account?: string) =>
-    (await usageDays(ledger.sql, { account, from: FROM })).map(({ charged }) => charged).sort();
-  assert.deepEqual(await charged(other), ["0.25"]);
-  assert.deepEqual(await charged(), ["0.25", "0.50"]);
-});
+Deno.test(
+  "an account sees its own usage only; an operator that of all accounts",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
+    const other = await ledger.newAccount("5");
+    await request(ledger, "0.50");
+    const hold = await ledger.hold(asking({ account: other, amount: "1" }));
+    await hold.settle(costing("0.25"));
+    const charged = async (account?: string) =>
+      (await usageDays(ledger.sql, { account, from: FROM })).map(({ charged }) => charged).sort();
+    assert.deepEqual(await charged(other), ["0.25"]);
+    assert.deepEqual(await charged(), ["0.25", "0.50"]);
+  },
+);
 
-Deno.test("a stream that nobody settled keeps who served it and at what cost", STRICT, async () => {
+Deno.test("a stream settled by its checkpoint keeps its upstream and cost", STRICT, async () => {
   await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
   const hold = await ledger.hold(asking({ id: "req_1", account: ledger.account, amount: "1" }));
-  await hold.keep().note({
+  await hold.keep().checkpoint({
     ...costing("0.5"),
     served: { upstream: "house/one", cost: fraction("0.2") },
   });

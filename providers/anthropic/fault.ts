@@ -1,5 +1,5 @@
 import type { UpstreamFault } from "../../src/upstream/adapter.ts";
-import { type FaultKind, kindOfStatus, paramOf, withoutWords } from "../dialect/faults.ts";
+import { type FaultKind, kindOfStatus, kindWithoutBody, paramOf } from "../dialect/faults.ts";
 import { type Json, record, text } from "../dialect/json.ts";
 
 const KINDS: Readonly<Record<string, FaultKind>> = {
@@ -24,7 +24,7 @@ const CLIENT_NAMES: Readonly<Record<string, string>> = {
 
 export function readFault(status: number, body: unknown): UpstreamFault {
   const error = record(record(body)?.error);
-  return error === null ? { kind: withoutWords(status) } : faultOfError(status, error);
+  return error === null ? { kind: kindWithoutBody(status) } : faultOfError(status, error);
 }
 
 export function faultOfError(status: number, error: Json): UpstreamFault {

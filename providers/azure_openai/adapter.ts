@@ -1,5 +1,5 @@
 import type { Adapter, UpstreamTarget } from "../../src/upstream/adapter.ts";
-import { readProvider } from "../dialect/declaration.ts";
+import { readProvider } from "../dialect/provider_file.ts";
 import { chatAdapter, openedLater } from "../dialect/declare.ts";
 import { join } from "../dialect/write.ts";
 import source from "./provider.yaml" with { type: "text" };

@@ -1,7 +1,7 @@
 import type { Adapter, ChatAdapter } from "../../src/upstream/adapter.ts";
 import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
 import { mediaAdapters } from "../media/declare.ts";
-import { type ProviderDeclaration, readProvider } from "./declaration.ts";
+import { type ProviderDeclaration, readProvider } from "./provider_file.ts";
 import { declareFaults } from "./faults.ts";
 import { endingReader } from "./finish.ts";
 import { imageCounter } from "./image_tokens.ts";

@@ -66,8 +66,11 @@ export interface Faults {
   judge(status: number, error: Json): UpstreamFault;
   /** What an answer that is not 2xx means. */
   read(status: number, body: unknown): UpstreamFault;
-  /** Whether a rule knows the answer's words, beyond its status, for those of a request that was turned away. */
-  isRefusal(status: number, body: unknown): boolean;
+  /**
+   * Whether an error code or type that a rule lists proves that the request was not processed. Rules that read
+   * the message never prove it: whether a paid job may be sent again must not depend on wording.
+   */
+  isDeclined(status: number, body: unknown): boolean;
   /** What a chunk reports; null for one that reports no failure. */
   inChunk(chunk: Json): UpstreamFault | null;
 }
@@ -100,12 +103,13 @@ export function declareFaults(
     judge,
     read(status, body) {
       const error = errorOf(body);
-      return error === null ? { kind: withoutWords(status) } : judge(status, error);
+      return error === null ? { kind: kindWithoutBody(status) } : judge(status, error);
     },
-    isRefusal(status, body) {
+    isDeclined(status, body) {
       const error = errorOf(body);
-      const rule = error === null ? undefined : rules.find((each) => each.fits(status, error));
-      return rule !== undefined && rule.hasWords && rule.kind !== "failed";
+      if (error === null) return false;
+      const rule = rules.find((each) => each.readsCodeOnly && each.fits(status, error));
+      return rule !== undefined && rule.kind !== "failed";
     },
     inChunk(chunk) {
       const error = errorIn(chunk, at);
@@ -134,15 +138,15 @@ function flatError(body: unknown): Json | null {
 }
 
 /** A refusal in HTML or without a body comes from something in between: nobody read the request. */
-export function withoutWords(status: number): FaultKind {
+export function kindWithoutBody(status: number): FaultKind {
   const kind = kindOfStatus(status);
   return kind === "rejected" ? "failed" : kind;
 }
 
 interface CompiledRule {
   readonly kind: FaultKind;
-  /** It looks at more than the status. */
-  readonly hasWords: boolean;
+  /** Reads the error's code or type, and not its message. */
+  readonly readsCodeOnly: boolean;
   fits(status: number, error: Json): boolean;
 }
 
@@ -153,7 +157,7 @@ function compile(rule: ErrorRule): CompiledRule {
   const parts = rule.message === undefined ? null : [rule.message].flat().map(lower);
   return {
     kind: rule.kind,
-    hasWords: codes !== null || types !== null || parts !== null,
+    readsCodeOnly: (codes !== null || types !== null) && parts === null,
     fits(status, error) {
       if (statuses !== null && !statuses.has(String(status))) return false;
       if (codes !== null && !codes(String(error.code))) return false;

@@ -1,5 +1,5 @@
 import type { UpstreamFault } from "../../src/upstream/adapter.ts";
-import { type FaultKind, kindOfStatus, withoutWords } from "../dialect/faults.ts";
+import { type FaultKind, kindOfStatus, kindWithoutBody } from "../dialect/faults.ts";
 import { count, type Json, record, records, text } from "../dialect/json.ts";
 
 const KINDS: Readonly<Record<string, FaultKind>> = {
@@ -42,7 +42,7 @@ export function readFault(status: number, body: unknown): UpstreamFault {
   // A stream that fails before it starts answers with a list of one.
   const whole = Array.isArray(body) ? body[0] : body;
   const error = record(record(whole)?.error);
-  return error === null ? { kind: withoutWords(status) } : faultOfError(status, error);
+  return error === null ? { kind: kindWithoutBody(status) } : faultOfError(status, error);
 }
 
 export function faultOfError(given: number, error: Json): UpstreamFault {

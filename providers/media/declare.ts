@@ -86,14 +86,14 @@ export function mediaAdapter(provider: MediaProvider, declared: MediaDeclaration
     async readSubmitted(reply, job, target) {
       const bound = { model: target.model, parameters: job.parameters };
       if (idAt === null) {
-        return { id: null, seen: await reading.seen("succeeded", reply, target, bound) };
+        return { id: null, status: await reading.seen("succeeded", reply, target, bound) };
       }
       const id = idOf(await idAt(reply.body, bound));
       if (id === null) throw new TypeError("the reply names no job");
       return { id };
     },
     fault: (status, body) => plainly(faults.read(status, body)),
-    isRefusal: (status, body) => faults.isRefusal(status, body),
+    isDeclined: (status, body) => faults.isDeclined(status, body),
     keyHeaders: (target) => authOf(provider, target),
     isFinal: (step, status) => failedOn[step].has(status),
   };

@@ -31,82 +31,103 @@ export function instanceOf(
   words: readonly string[],
   random: SeededRandom,
 ): unknown {
-  let values = 0;
-  let work = 0;
+  return new InstanceMaker(schema, words, random).make();
+}
 
-  function make(schemaPart: unknown, depth: number): unknown {
-    if (++values > VALUES_MAX || depth > DEPTH_MAX) throw new UnsatisfiableSchema("it never ends");
-    spend(schemaPart);
-    if (schemaPart === true || schemaPart === undefined) return stringFor({}, words, random);
+class InstanceMaker {
+  #values = 0;
+  #work = 0;
+
+  constructor(
+    private readonly schema: unknown,
+    private readonly words: readonly string[],
+    private readonly random: SeededRandom,
+  ) {}
+
+  make(): unknown {
+    return this.#make(this.schema, 0);
+  }
+
+  #make(schemaPart: unknown, depth: number): unknown {
+    if (++this.#values > VALUES_MAX || depth > DEPTH_MAX) {
+      throw new UnsatisfiableSchema("it never ends");
+    }
+    this.#spend(schemaPart);
+    if (schemaPart === true || schemaPart === undefined) {
+      return stringFor({}, this.words, this.random);
+    }
     if (!isJsonObject(schemaPart)) throw new UnsatisfiableSchema("nothing is allowed");
     if (typeof schemaPart.$ref === "string") {
       const { $ref, ...beside } = schemaPart;
-      return make(merged([resolve($ref), beside]), depth + 1);
+      return this.#make(this.#merged([this.#resolve($ref), beside]), depth + 1);
     }
     if (Object.hasOwn(schemaPart, "const")) return schemaPart.const;
-    if (Array.isArray(schemaPart.enum)) return ofEnum(schemaPart);
+    if (Array.isArray(schemaPart.enum)) return this.#ofEnum(schemaPart);
     if (Array.isArray(schemaPart.allOf)) {
       const { allOf, ...beside } = schemaPart;
-      return make(merged([...allOf.map(dereference), beside]), depth + 1);
+      return this.#make(
+        this.#merged([...allOf.map((part) => this.#dereference(part)), beside]),
+        depth + 1,
+      );
     }
     for (const key of ["anyOf", "oneOf"]) {
-      if (Array.isArray(schemaPart[key])) return ofBranches(schemaPart, key, depth);
+      if (Array.isArray(schemaPart[key])) return this.#ofBranches(schemaPart, key, depth);
     }
-    return ofTypes(schemaPart, depth);
+    return this.#ofTypes(schemaPart, depth);
   }
 
   /** A schema may be as large as a request and is read again for every value: the total work is limited. */
-  function spend(part: unknown): void {
-    work += workOf(part);
-    if (work > WORK_MAX) throw new UnsatisfiableSchema("it is too large");
+  #spend(part: unknown): void {
+    this.#work += workOf(part);
+    if (this.#work > WORK_MAX) throw new UnsatisfiableSchema("it is too large");
   }
 
-  function merged(parts: readonly unknown[]): unknown {
-    parts.forEach(spend);
+  #merged(parts: readonly unknown[]): unknown {
+    parts.forEach((part) => this.#spend(part));
     return mergeSchemas(parts);
   }
 
-  function ofEnum(schemaPart: JsonObject): unknown {
+  #ofEnum(schemaPart: JsonObject): unknown {
     const fitting = listOf(schemaPart.enum).filter((one) => isOfType(one, schemaPart));
     if (fitting.length === 0) throw new UnsatisfiableSchema("enum is empty");
-    return random.pick(fitting);
+    return this.random.pick(fitting);
   }
 
-  function ofBranches(schemaPart: JsonObject, key: string, depth: number): unknown {
+  #ofBranches(schemaPart: JsonObject, key: string, depth: number): unknown {
     const { [key]: list, ...beside } = schemaPart;
     const branches = depth < DEPTH_RICH
-      ? random.shuffle(listOf(list)).sort((a, b) => Number(isNull(a)) - Number(isNull(b)))
+      ? this.random.shuffle(listOf(list)).sort((a, b) => Number(isNull(a)) - Number(isNull(b)))
       : [...listOf(list)].sort((a, b) => weightOf(a) - weightOf(b));
     return firstSatisfiable(
       branches,
-      (branch) => make(merged([dereference(branch), beside]), depth + 1),
+      (branch) => this.#make(this.#merged([this.#dereference(branch), beside]), depth + 1),
     );
   }
 
-  function ofTypes(schemaPart: JsonObject, depth: number): unknown {
+  #ofTypes(schemaPart: JsonObject, depth: number): unknown {
     const types = typesOf(schemaPart);
     const [last, first] = [
       types.filter((one) => one === "null"),
       types.filter((one) => one !== "null"),
     ];
     const directive = depth < DEPTH_RICH ? [...first, ...last] : [...last, ...first];
-    return firstSatisfiable(directive, (type) => ofType(schemaPart, type, depth));
+    return firstSatisfiable(directive, (type) => this.#ofType(schemaPart, type, depth));
   }
 
-  function ofType(schemaPart: JsonObject, type: unknown, depth: number): unknown {
+  #ofType(schemaPart: JsonObject, type: unknown, depth: number): unknown {
     switch (type) {
       case "object":
-        return ofObject(schemaPart, depth);
+        return this.#ofObject(schemaPart, depth);
       case "array":
-        return ofArray(schemaPart, depth);
+        return this.#ofArray(schemaPart, depth);
       case "string":
-        return stringFor(schemaPart, words, random);
+        return stringFor(schemaPart, this.words, this.random);
       case "integer":
-        return integerFor(schemaPart, random);
+        return integerFor(schemaPart, this.random);
       case "number":
-        return numberFor(schemaPart, random);
+        return numberFor(schemaPart, this.random);
       case "boolean":
-        return random.below(2) === 0;
+        return this.random.below(2) === 0;
       case "null":
         return null;
       default:
@@ -114,13 +135,16 @@ export function instanceOf(
     }
   }
 
-  function ofObject(schemaPart: JsonObject, depth: number): unknown {
+  #ofObject(schemaPart: JsonObject, depth: number): unknown {
     const properties = isJsonObject(schemaPart.properties) ? schemaPart.properties : {};
     const others = schemaPart.additionalProperties;
     const required = new Set(listOf(schemaPart.required).map(String));
     const made = new Map<string, unknown>();
     for (const name of required) {
-      made.set(name, make(Object.hasOwn(properties, name) ? properties[name] : others, depth + 1));
+      made.set(
+        name,
+        this.#make(Object.hasOwn(properties, name) ? properties[name] : others, depth + 1),
+      );
     }
     const [min, max] = [
       limitOf(schemaPart.minProperties) ?? 0,
@@ -130,13 +154,13 @@ export function instanceOf(
       const isWanted = depth < DEPTH_RICH || made.size < min;
       if (required.has(name) || !isWanted || made.size >= max) continue;
       try {
-        made.set(name, make(property, depth + 1));
+        made.set(name, this.#make(property, depth + 1));
       } catch (error) {
         if (!(error instanceof UnsatisfiableSchema)) throw error;
       }
     }
     for (let extra = 1; made.size < min; extra++) {
-      if (!made.has(`extra_${extra}`)) made.set(`extra_${extra}`, make(others, depth + 1));
+      if (!made.has(`extra_${extra}`)) made.set(`extra_${extra}`, this.#make(others, depth + 1));
     }
     if (made.size > max) throw new UnsatisfiableSchema("maxProperties is too small");
     // In the schema's order, and with any name at all, even `__proto__`.
@@ -146,20 +170,20 @@ export function instanceOf(
     );
   }
 
-  function ofArray(schemaPart: JsonObject, depth: number): unknown[] {
+  #ofArray(schemaPart: JsonObject, depth: number): unknown[] {
     const prefix = listOf(schemaPart.prefixItems);
     const [min, max] = [
       limitOf(schemaPart.minItems) ?? 0,
       limitOf(schemaPart.maxItems) ?? Infinity,
     ];
     if (min > max) throw new UnsatisfiableSchema("minItems is above maxItems");
-    const byDefault = depth < DEPTH_RICH ? prefix.length + 1 + random.below(ITEMS_DEFAULT) : 0;
+    const byDefault = depth < DEPTH_RICH ? prefix.length + 1 + this.random.below(ITEMS_DEFAULT) : 0;
     const count = Math.max(min, Math.min(max, byDefault));
     const made: unknown[] = [];
     const seen = new Set<string>();
     let repeated = 0;
     while (made.length < count) {
-      const item = itemOf(schemaPart, made.length, depth, made.length < min);
+      const item = this.#itemOf(schemaPart, made.length, depth, made.length < min);
       if (item === null) break;
       const text = JSON.stringify(item.value);
       if (schemaPart.uniqueItems === true && seen.has(text)) {
@@ -174,7 +198,7 @@ export function instanceOf(
   }
 
   /** The next item of an array; null where the schema allows none and requires none. */
-  function itemOf(
+  #itemOf(
     schemaPart: JsonObject,
     at: number,
     depth: number,
@@ -182,25 +206,25 @@ export function instanceOf(
   ): { value: unknown } | null {
     const prefix = listOf(schemaPart.prefixItems);
     try {
-      return { value: make(at < prefix.length ? prefix[at] : schemaPart.items, depth + 1) };
+      return { value: this.#make(at < prefix.length ? prefix[at] : schemaPart.items, depth + 1) };
     } catch (error) {
       if (error instanceof UnsatisfiableSchema && !isNeeded) return null;
       throw error;
     }
   }
 
-  function dereference(part: unknown): unknown {
+  #dereference(part: unknown): unknown {
     for (let hops = 0; isJsonObject(part) && typeof part.$ref === "string"; hops++) {
       if (hops > DEPTH_MAX) throw new UnsatisfiableSchema("references go in a circle");
       const { $ref, ...beside } = part;
-      part = merged([resolve($ref), beside]);
+      part = this.#merged([this.#resolve($ref), beside]);
     }
     return part;
   }
 
-  function resolve(reference: string): unknown {
+  #resolve(reference: string): unknown {
     if (!reference.startsWith("#")) throw new UnsatisfiableSchema("a reference leads elsewhere");
-    let found: unknown = schema;
+    let found: unknown = this.schema;
     for (const step of unescaped(reference).split("/").slice(1)) {
       const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
       found = typeof found === "object" && found !== null && Object.hasOwn(found, name)
@@ -210,8 +234,6 @@ export function instanceOf(
     if (found === undefined) throw new UnsatisfiableSchema("a reference leads nowhere");
     return found;
   }
-
-  return make(schema, 0);
 }
 
 function unescaped(reference: string): string {

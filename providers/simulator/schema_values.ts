@@ -68,17 +68,21 @@ export function numberFor(schema: JsonObject, random: SeededRandom, isInteger = 
     value !== limitOf(schema.exclusiveMaximum) && (!isInteger || Number.isInteger(value)) &&
     (step === null || Number.isInteger(value / step));
   const value = step === null
-    ? decimalBetween(least, most, fits, random)
-    : multipleBetween(least, most, step, fits, random);
+    ? decimalBetween({ least, most, fits }, random)
+    : multipleBetween({ least, most, fits }, step, random);
   if (value === undefined) throw new UnsatisfiableSchema("no number is in the range");
   return value;
 }
 
+interface NumberRange {
+  readonly least: number;
+  readonly most: number;
+  fits(value: number): boolean;
+}
+
 function multipleBetween(
-  least: number,
-  most: number,
+  { least, most, fits }: NumberRange,
   step: number,
-  fits: (value: number) => boolean,
   random: SeededRandom,
 ): number | undefined {
   const first = least > -Infinity
@@ -93,9 +97,7 @@ function multipleBetween(
 }
 
 function decimalBetween(
-  least: number,
-  most: number,
-  fits: (value: number) => boolean,
+  { least, most, fits }: NumberRange,
   random: SeededRandom,
 ): number | undefined {
   const low = least > -Infinity ? least : Math.min(0, most - STEPS_MAX);

@@ -28,7 +28,7 @@ const THOUGHTS = [
   "There are two ways to look at “{a}”: slowly, and once more.",
   "Perhaps “{b}” is smaller than it seems, and “{a}” more patient.",
   "I counted the letters of “{a}” twice and got the same number.",
-  "Nobody has ever measured how far it is from “{a}” to “{b}”.",
+  "I never measured how far it is from “{a}” to “{b}”.",
   "Take “{a}” home, water it, and see what “{b}” does in spring.",
   "When in doubt, begin with “{a}” and stop before “{b}” gets tired.",
   "Some say that “{a}” is only “{b}” on a good day.",

@@ -1,13 +1,19 @@
 /** An error with OpenAI's text and JSON shape. */
 export class WireError extends Error {
+  type = "invalid_request_error";
+
   constructor(
     readonly status: number,
     message: string,
     readonly param: string | null = null,
     readonly code: string | null = null,
-    readonly type = "invalid_request_error",
   ) {
     super(message);
+  }
+
+  withType(type: string): this {
+    this.type = type;
+    return this;
   }
 
   get body(): string {
@@ -27,33 +33,25 @@ export function errorOf(status: number): WireError {
         "Country, region, or territory not supported",
         null,
         "unsupported_country_region_territory",
-        "request_forbidden",
-      );
+      ).withType("request_forbidden");
     case 429:
       return new WireError(
         429,
         "Rate limit reached for this model on requests per min (RPM). Please try again shortly.",
         null,
         "rate_limit_exceeded",
-        "requests",
-      );
+      ).withType("requests");
     case 503:
       return new WireError(
         503,
         "The engine is currently overloaded, please try again later",
-        null,
-        null,
-        "service_unavailable",
-      );
+      ).withType("service_unavailable");
     default:
       return status < 500
         ? new WireError(status, `The simulator answers ${status}, as a directive says.`)
         : new WireError(
           status,
           "The server had an error while processing your request. Sorry about that!",
-          null,
-          null,
-          "server_error",
-        );
+        ).withType("server_error");
   }
 }

@@ -6,14 +6,16 @@ import { addCredit } from "../domain/ledger/credit.ts";
 
 /** What an operator sees when the gateway has started. */
 export async function startupBanner(gateway: Gateway, settings: Settings): Promise<string> {
-  const { service, models, withheld } = gateway.configStore.current;
+  const { service, models, unavailableModels } = gateway.configStore.current;
   const key = await demoKey(gateway);
   const lines = [
     "",
     `  ${service.name} listens on ${gateway.address}`,
     "",
     `  declaration  ${settings.configFile} (${gateway.configStore.current.version}), ${models.size} models` +
-    (withheld.length === 0 ? "" : `, ${withheld.length} more when their provider has a key`),
+    (unavailableModels.length === 0
+      ? ""
+      : `, ${unavailableModels.length} more when their provider has a key`),
     `  database     ${gateway.database.describe}`,
     `  admin token  ${
       settings.adminToken === undefined ? `${settings.dataDir}/admin-token` : "from ADMIN_TOKEN"

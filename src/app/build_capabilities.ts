@@ -8,7 +8,7 @@ export function buildCapabilities(adapters = new Adapters()): BuildCapabilities 
   return {
     adapters: adapters.shipped,
     openAdapter: (name, source) => adapters.open(name, source),
-    addressNeeded: BASE_URL_REQUIRED,
+    baseUrlRequired: BASE_URL_REQUIRED,
     operations: new Set(OPERATIONS.keys()),
     requests: new Set([
       "images_generations",

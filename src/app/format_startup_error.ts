@@ -1,4 +1,4 @@
-import { ConfigError, renderFaults } from "../platform/config/faults.ts";
+import { ConfigError, renderIssues } from "../platform/config/issues.ts";
 import { WorkerPoolError } from "./worker_pool.ts";
 import { SettingsError } from "./environment.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
@@ -6,7 +6,7 @@ import { StorageError } from "../platform/database/storage_error.ts";
 /** What went wrong, as the operator should read it; the stack only for what we did not foresee. */
 export function formatStartupError(error: unknown): string {
   if (error instanceof ConfigError) {
-    const report = renderFaults(error.file, error.source, error.faults, {
+    const report = renderIssues(error.file, error.source, error.issues, {
       colors: Deno.stderr.isTerminal(),
     });
     return `${report}\n\n${error.message}. Nothing was started.`;

@@ -97,7 +97,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const configStore = await ConfigStore.open({
     file: options.configFile,
     environment: hideSecrets(options),
-    known: buildCapabilities(adapters),
+    capabilities: buildCapabilities(adapters),
     log,
   });
   validateEnvironment(options, configStore.current);
@@ -119,7 +119,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     bodies,
     onRequest: options.onRequest,
-    onStorageTrouble: (error) => probe?.note(error),
+    onStorageTrouble: (error) => probe?.recordFailure(error),
     readiness: async () => ({
       database: await checkDatabase(database, probe),
       queue: await checkQueue(queue),
@@ -260,7 +260,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     webhooks,
     tasks,
     waits: new TaskWaits(options.taskWaits),
-    leaving: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.leaving]),
+    stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
     sessions: site.deps.sessions,
     passwords: site.deps.passwords,
   };

@@ -22,12 +22,12 @@ export async function checkQueue(queue: Queue | null): Promise<HealthCheck> {
 
 /** A bad file leaves the old declaration in force, so the node stays ready and says so. */
 export function checkConfig(configStore: ConfigStore, cluster: Cluster | null): HealthCheck {
-  const { at, ok, faults } = configStore.lastReload;
-  const errors = faults.filter(({ severity }) => severity === "error").length;
+  const { at, ok, issues } = configStore.lastReload;
+  const errors = issues.filter(({ severity }) => severity === "error").length;
   return {
     ok: true,
     version: configStore.current.version,
-    last_reload: { at, ok, faults: errors },
+    last_reload: { at, ok, errors },
     ...(cluster !== null && isBehind(cluster.peers)
       ? { notice: "other nodes run a newer declaration" }
       : {}),

@@ -1,4 +1,4 @@
-import type { ChatTiming } from "../workflows/chat/complete_chat.ts";
+import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
 import type { TimeOptions } from "./watch_time.ts";
 import type { BodyPace } from "../domain/limits/paced_reads.ts";
 import type { DownloadLimits } from "../workflows/tasks/downloads.ts";

@@ -2,7 +2,7 @@ import type { Account } from "../domain/accounts/accounts.ts";
 import type { ApiKey } from "../domain/accounts/api_keys.ts";
 import type { Balance } from "../domain/ledger/balance.ts";
 import { callAdminApi } from "./client.ts";
-import { type Command, table, text, UsageError, word } from "./command.ts";
+import { argument, type Command, optionText, table, UsageError } from "./command.ts";
 
 interface List<T> {
   data: T[];
@@ -10,24 +10,27 @@ interface List<T> {
   last_id: string | null;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 export const accountCreate: Command = {
-  usage: "account create <name> [--email <address>] [--plan <plan>] [--price-book <book>]",
+  usage: "account create <name> [--email <email>] [--plan <plan>] [--price-book <book>]",
   summary: "Create an account",
   options: {
-    email: { type: "string", summary: "Address of its owner" },
-    plan: { type: "string", summary: "A declared plan (default: free)" },
-    "price-book": { type: "string", summary: "A declared price book that comes before the plan's" },
+    email: { type: "string", summary: "Email address of the owner" },
+    plan: { type: "string", summary: "Plan of the account (default: free)" },
+    "price-book": { type: "string", summary: "Price book to use instead of the plan's" },
   },
-  async run(terminal, words, options) {
+  async run(terminal, args, options) {
     const account = await callAdminApi<Account>(terminal, "POST", "/accounts", {
-      name: word(words, 0, "account"),
-      email: text(options, "email"),
-      plan: text(options, "plan"),
-      price_book: text(options, "price-book"),
+      name: argument(args, 0, "name"),
+      email: optionText(options, "email"),
+      plan: optionText(options, "plan"),
+      price_book: optionText(options, "price-book"),
     });
-    terminal.print(account, `${account.id}  ${account.name}`);
+    terminal.print(
+      account,
+      `Account created: ${account.id} (${account.name}), plan ${account.plan}.`,
+    );
     return 0;
   },
 };
@@ -36,22 +39,20 @@ export const accountList: Command = {
   usage: "account list [--limit <n>] [--after <id>]",
   summary: "List accounts, newest first",
   options: {
-    limit: { type: "string", summary: `How many (default ${PAGE})` },
-    after: { type: "string", summary: "Start after this account" },
+    limit: { type: "string", summary: `Accounts to show (default ${PAGE_SIZE})` },
+    after: { type: "string", summary: "Show the page after this account id" },
   },
-  async run(terminal, _words, options) {
-    const limit = text(options, "limit") ?? String(PAGE);
-    if (!/^\d+$/.test(limit)) throw new UsageError("--limit takes a whole number.");
-    const after = text(options, "after");
+  async run(terminal, _args, options) {
+    const limit = optionText(options, "limit") ?? String(PAGE_SIZE);
+    if (!/^\d+$/.test(limit)) throw new UsageError("--limit must be a whole number.");
+    const after = optionText(options, "after");
     const query = new URLSearchParams({ limit, ...(after === undefined ? {} : { after }) });
     const list = await callAdminApi<List<Account>>(terminal, "GET", `/accounts?${query}`);
     const rows = list.data.map(({ id, name, email, plan }) => [id, name, plan, email ?? ""]);
-    const more = list.has_more ? `\n… more: --after ${list.last_id}` : "";
+    const more = list.has_more ? `\n\nMore accounts: add --after ${list.last_id}` : "";
     terminal.print(
       list,
-      rows.length === 0
-        ? "No accounts."
-        : table([["ID", "NAME", "PLAN", "E-MAIL"], ...rows]) + more,
+      rows.length === 0 ? "No accounts." : table([["ID", "NAME", "PLAN", "EMAIL"], ...rows]) + more,
     );
     return 0;
   },
@@ -59,9 +60,9 @@ export const accountList: Command = {
 
 export const accountShow: Command = {
   usage: "account show <account>",
-  summary: "Show an account and its keys",
-  async run(terminal, words) {
-    const id = encodeURIComponent(word(words, 0, "account"));
+  summary: "Show an account, its balance and its API keys",
+  async run(terminal, args) {
+    const id = encodeURIComponent(argument(args, 0, "account"));
     const account = await callAdminApi<Account & { balance: Balance }>(
       terminal,
       "GET",
@@ -69,7 +70,7 @@ export const accountShow: Command = {
     );
     const { balance } = account;
     const keys = await callAdminApi<List<ApiKey>>(terminal, "GET", `/accounts/${id}/keys`);
-    const facts = table([
+    const details = table([
       ["id", account.id],
       ["name", account.name],
       [
@@ -77,9 +78,9 @@ export const accountShow: Command = {
         account.plan +
         (account.plan_expires_at === null ? "" : ` until ${account.plan_expires_at}`),
       ],
-      ["e-mail", account.email ?? "none"],
+      ["email", account.email ?? "none"],
       ["available", `${balance.available_balance} ${balance.currency}`],
-      ["frozen", `${balance.frozen_balance} ${balance.currency}`],
+      ["on hold", `${balance.frozen_balance} ${balance.currency}`],
       ["created", new Date(account.created * 1000).toISOString()],
     ]);
     const rows = keys.data.map((key) => [
@@ -93,7 +94,7 @@ export const accountShow: Command = {
     ]);
     terminal.print(
       { ...account, keys: keys.data },
-      `${facts}\n\n${rows.length === 0 ? "No keys." : table(rows)}`,
+      `${details}\n\n${rows.length === 0 ? "No API keys." : table(rows)}`,
     );
     return 0;
   },
@@ -101,12 +102,14 @@ export const accountShow: Command = {
 
 export const keyCreate: Command = {
   usage: "key create <account> --name <name>",
-  summary: "Create an API key; it is shown this once",
-  options: { name: { type: "string", summary: "What the key is for" } },
-  async run(terminal, words, options) {
-    const name = text(options, "name");
-    if (name === undefined) throw new UsageError("Say what the key is for: --name <name>.");
-    const id = encodeURIComponent(word(words, 0, "account"));
+  summary: "Create an API key; the key is shown only once",
+  options: {
+    name: { type: "string", summary: "Name of the key, such as the program that uses it" },
+  },
+  async run(terminal, args, options) {
+    const name = optionText(options, "name");
+    if (name === undefined) throw new UsageError("Missing option: --name <name>.");
+    const id = encodeURIComponent(argument(args, 0, "account"));
     const key = await callAdminApi<ApiKey & { key: string }>(
       terminal,
       "POST",
@@ -117,7 +120,7 @@ export const keyCreate: Command = {
     );
     terminal.print(
       key,
-      `${key.key}\n\n${key.id} "${key.name}". Keep the key now: it is not shown again.`,
+      `${key.key}\n\nAPI key created: ${key.id} (${key.name}). Copy the key now. You won't be able to see it again.`,
     );
     return 0;
   },
@@ -125,11 +128,11 @@ export const keyCreate: Command = {
 
 export const keyRevoke: Command = {
   usage: "key revoke <key id>",
-  summary: "End a key, on every node, before this returns",
-  async run(terminal, words) {
-    const id = encodeURIComponent(word(words, 0, "key (key_…)"));
+  summary: "Revoke an API key; it stops working on every node before the command returns",
+  async run(terminal, args) {
+    const id = encodeURIComponent(argument(args, 0, "key id"));
     const key = await callAdminApi<ApiKey>(terminal, "DELETE", `/keys/${id}`);
-    terminal.print(key, `${key.id} "${key.name}" (…${key.last4}) is revoked.`);
+    terminal.print(key, `API key revoked: ${key.id} (${key.name}, …${key.last4}).`);
     return 0;
   },
 };

@@ -1,51 +1,53 @@
 import { compileConfig } from "../platform/config/compile.ts";
-import { ConfigError, renderFaults } from "../platform/config/faults.ts";
+import { ConfigError, renderIssues } from "../platform/config/issues.ts";
 import { readConfigText } from "../platform/config/config_store.ts";
-import type { ConfigFault } from "../platform/config/faults.ts";
+import type { ConfigIssue } from "../platform/config/issues.ts";
 import type { Config } from "../platform/config/config.ts";
 import { buildCapabilities } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
-/** Reads and compiles a declaration as the gateway would. */
+/** Reads and compiles a configuration file as the gateway does at start. */
 export async function compileFile(terminal: Terminal, file: string) {
   let source = "";
   let config: Config | null = null;
-  let faults: ConfigFault[];
+  let issues: ConfigIssue[];
   try {
     source = await readConfigText(file);
     const { environment } = terminal;
-    ({ config, faults } = compileConfig({
+    ({ config, issues } = compileConfig({
       file,
       source,
       environment,
-      known: buildCapabilities(),
+      capabilities: buildCapabilities(),
       now: Date.now(),
     }));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    faults = error.faults;
+    issues = error.issues;
   }
-  return { config, faults, report: renderFaults(file, source, faults, terminal) };
+  return { config, issues, report: renderIssues(file, source, issues, terminal) };
 }
 
 export const runCheck: Command = {
   usage: "check [file]",
-  summary: "Report every fault of a declaration, with its line",
+  summary: "Check a configuration file and show every error and warning with its line",
   async run(terminal, [file = terminal.settings.configFile]) {
-    const { config, faults, report } = await compileFile(terminal, file);
-    const errors = faults.filter(({ severity }) => severity === "error").length;
-    const warnings = faults.length - errors;
-    const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
-    const verdict = config === null
+    const { config, issues, report } = await compileFile(terminal, file);
+    const errors = issues.filter(({ severity }) => severity === "error").length;
+    const warnings = issues.length - errors;
+    const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+    const summary = config === null
       ? `${count(errors, "error")}, ${count(warnings, "warning")}`
-      : `${file} is good: ${count(config.models.size, "model")}, version ${config.version}` +
+      : `${file} is valid: ${count(config.models.size, "model")}, version ${config.version}` +
         (warnings === 0 ? "" : `, ${count(warnings, "warning")}`) +
-        config.withheld.map(({ model, reason }) => `\n  ${model} is not offered (${reason})`).join(
+        config.unavailableModels.map(({ model, reason }) =>
+          `\n  ${model} is unavailable (${reason})`
+        ).join(
           "",
         );
     terminal.print(
-      { ok: config !== null, file, version: config?.version ?? null, faults },
-      [report, verdict].filter((part) => part !== "").join("\n\n"),
+      { ok: config !== null, file, version: config?.version ?? null, issues },
+      [report, summary].filter((part) => part !== "").join("\n\n"),
     );
     return config === null ? 1 : 0;
   },

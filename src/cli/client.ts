@@ -2,7 +2,7 @@ import { readAdminToken } from "../app/admin_token.ts";
 import { withoutTrailing } from "../lib/without_trailing.ts";
 import type { Terminal } from "./command.ts";
 
-/** The gateway answered with an error, or not at all. */
+/** The gateway responded with an error, or could not be reached. */
 export class CallError extends Error {
   override readonly name = "CallError";
   constructor(message: string, readonly body: unknown = null) {
@@ -10,9 +10,9 @@ export class CallError extends Error {
   }
 }
 
-const NOWHERE = /^(0\.0\.0\.0|::|\[::\])$/;
+const ALL_INTERFACES = /^(0\.0\.0\.0|::|\[::\])$/;
 
-/** Calls the operator's API of the running gateway. */
+/** Calls the admin API of the running gateway. */
 export async function callAdminApi<T>(
   terminal: Terminal,
   method: string,
@@ -20,20 +20,16 @@ export async function callAdminApi<T>(
   body?: unknown,
 ): Promise<T> {
   const { settings, environment } = terminal;
-  // A gateway that listens everywhere is reached on this machine.
-  const host = NOWHERE.test(settings.host) ? "127.0.0.1" : settings.host;
-  const address = withoutTrailing(
+  // A gateway that listens on all interfaces is reachable on the loopback address.
+  const host = ALL_INTERFACES.test(settings.host) ? "127.0.0.1" : settings.host;
+  const url = withoutTrailing(
     environment.GATEWAY_URL ?? `http://${host}:${settings.port}`,
     "/",
   );
-  const token = settings.adminToken ?? await readAdminToken(settings.dataDir).catch(() => {
-    throw new CallError(
-      `There is no admin token: set ADMIN_TOKEN, or DATA_DIR to the gateway's folder (${settings.dataDir} has none).`,
-    );
-  });
+  const token = settings.adminToken ?? await storedToken(settings.dataDir);
   let response: Response;
   try {
-    response = await fetch(`${address}/admin/v1${path}`, {
+    response = await fetch(`${url}/admin/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -43,19 +39,43 @@ export async function callAdminApi<T>(
     });
   } catch (error) {
     throw new CallError(
-      `No gateway answers at ${address}: start it, or set GATEWAY_URL. (${
+      `Cannot reach the gateway at ${url}. Start it, or set GATEWAY_URL. (${
         error instanceof Error ? error.message : error
       })`,
     );
   }
-  const answer = await response.json().catch(() => null);
+  const reply = await readJson(response);
   if (!response.ok) {
-    const { error, request_id } = (answer ?? {}) as {
+    const { error, request_id } = (reply ?? {}) as {
       error?: { message?: string };
       request_id?: string;
     };
     const id = request_id === undefined ? "" : ` (${request_id})`;
-    throw new CallError(`${error?.message ?? `HTTP ${response.status}`}${id}`, answer);
+    throw new CallError(`${error?.message ?? `HTTP ${response.status}`}${id}`, reply);
   }
-  return answer as T;
+  return reply as T;
+}
+
+async function storedToken(dataDir: string): Promise<string> {
+  try {
+    return await readAdminToken(dataDir);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied)) {
+      throw error;
+    }
+    throw new CallError(
+      `No admin token: set ADMIN_TOKEN, or set DATA_DIR to the data folder of the gateway. (Cannot read ${dataDir}/admin-token.)`,
+    );
+  }
+}
+
+/** The body as JSON; null when it is not JSON, such as the error page of a proxy. */
+async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import type { Settings } from "../app/environment.ts";
 
-/** What a command gets and how it speaks: text for people, JSON for scripts, never both. */
+/** The environment and the output of a command: text for people or JSON for scripts. */
 export interface Terminal {
   settings: Settings;
   environment: Record<string, string | undefined>;
@@ -15,28 +15,30 @@ export interface Command {
   summary: string;
   options?: Record<string, { type: "string" | "boolean"; summary: string }>;
   /** Returns the exit code. */
-  run(terminal: Terminal, words: string[], options: Options): Promise<number>;
+  run(terminal: Terminal, args: string[], options: Options): Promise<number>;
 }
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The call itself is wrong; the message and the usage are shown. */
+/** The command line is wrong; the message is shown with the usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-export function word(words: string[], at: number, what: string): string {
-  const found = words[at];
-  if (found === undefined) throw new UsageError(`Name the ${what}.`);
-  return found;
+/** A required argument; `name` is its name in the usage text. */
+export function argument(args: string[], index: number, name: string): string {
+  const value = args[index];
+  if (value === undefined) throw new UsageError(`Missing argument: <${name}>.`);
+  return value;
 }
 
-export function text(options: Options, name: string): string | undefined {
+/** The value of a string option; undefined when it is not set. */
+export function optionText(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** Rows as columns that line up. */
+/** Formats rows as aligned columns. */
 export function table(rows: string[][]): string {
   const widths =
     rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -35,7 +35,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["webhook verify", webhookVerify],
 ];
 
-/** Runs one command; the result is the exit code. */
+/** Runs one command and returns the exit code. */
 export async function run(
   args: string[],
   environment: Record<string, string | undefined>,
@@ -45,20 +45,21 @@ export async function run(
     const found = COMMANDS.find(([name]) =>
       args.slice(0, name.split(" ").length).join(" ") === name
     );
-    if (found === undefined) return overview(args);
+    if (found === undefined) return showOverview(args);
     const [name, command] = found;
     const rest = args.slice(name.split(" ").length);
     if (rest.includes("--help")) {
-      console.log(help(command));
+      console.log(formatHelp(command));
       return 0;
     }
-    const { values, positionals } = parse(command, rest);
-    const most = wordsOf(command.usage) - name.split(" ").length;
-    if (positionals.length > most) {
-      throw new UsageError(
+    const { values, positionals } = parseCommandLine(command, rest);
+    const argumentsMax = countWords(command.usage) - name.split(" ").length;
+    if (positionals.length > argumentsMax) {
+      throw withUsage(
         `"${
-          positionals[most]
-        }" is one word too many: put a name with spaces in quotes.\nUsage: gateway ${command.usage}`,
+          positionals[argumentsMax]
+        }" is one argument too many. Put a value with spaces in quotes.`,
+        command,
       );
     }
     const terminal: Terminal = {
@@ -68,13 +69,15 @@ export async function run(
       colors: !json && Deno.stdout.isTerminal() && environment.NO_COLOR === undefined,
       print: (value, text) => console.log(json ? JSON.stringify(value, null, 2) : text),
     };
-    return await command.run(terminal, positionals, values);
+    return await command.run(terminal, positionals, values).catch((error) => {
+      throw error instanceof UsageError ? withUsage(error.message, command) : error;
+    });
   } catch (error) {
-    return fail(error, json);
+    return printError(error, json);
   }
 }
 
-function parse(command: Command, args: string[]) {
+function parseCommandLine(command: Command, args: string[]) {
   try {
     return parseArgs({
       args,
@@ -83,21 +86,25 @@ function parse(command: Command, args: string[]) {
     });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${message}\nUsage: gateway ${command.usage}`);
+    throw withUsage(message, command);
   }
 }
 
-/** How many words a command takes, itself included: what is not an option or its value. */
-function wordsOf(usage: string): number {
+function withUsage(message: string, command: Command): UsageError {
+  return new UsageError(`${message}\nUsage: gateway ${command.usage}`);
+}
+
+/** The number of words in a usage text without options: the command and its arguments. */
+function countWords(usage: string): number {
   return usage.replace(/\[--[^\]]*\]|--\S+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]|\S+/g)
     ?.length ?? 0;
 }
 
-function overview(args: string[]): number {
-  const asked = args.length === 0 || args[0] === "--help" || args[0] === "help";
-  if (!asked) {
+function showOverview(args: string[]): number {
+  const isRequested = args.length === 0 || args[0] === "--help" || args[0] === "help";
+  if (!isRequested) {
     console.error(
-      `There is no command "${args.filter((arg) => !arg.startsWith("-")).join(" ")}".\n`,
+      `Unknown command: ${args.filter((arg) => !arg.startsWith("-")).join(" ")}\n`,
     );
   }
   const text = [
@@ -105,14 +112,15 @@ function overview(args: string[]): number {
     "",
     table(COMMANDS.map(([, { usage, summary }]) => [`  ${usage.split(" [")[0]}`, summary])),
     "",
-    "Every command takes --json and --help. GATEWAY_URL, ADMIN_TOKEN and DATA_DIR say which gateway is meant.",
+    "Every command accepts --json and --help.",
+    "Commands call the gateway at GATEWAY_URL (default: HOST and PORT) with ADMIN_TOKEN (default: DATA_DIR/admin-token).",
   ].join("\n");
-  if (asked) console.log(text);
+  if (isRequested) console.log(text);
   else console.error(text);
-  return asked ? 0 : 2;
+  return isRequested ? 0 : 2;
 }
 
-function help(command: Command): string {
+function formatHelp(command: Command): string {
   const options = Object.entries(command.options ?? {}).map((
     [name, { summary }],
   ) => [`  --${name}`, summary]);
@@ -124,8 +132,8 @@ function help(command: Command): string {
   ].join("\n");
 }
 
-function fail(error: unknown, json: boolean): number {
-  const isForeseen = [UsageError, CallError, SettingsError, StorageError].some((kind) =>
+function printError(error: unknown, json: boolean): number {
+  const isExpected = [UsageError, CallError, SettingsError, StorageError].some((kind) =>
     error instanceof kind
   );
   const message = error instanceof Error ? error.message : String(error);
@@ -134,7 +142,7 @@ function fail(error: unknown, json: boolean): number {
       ? error.body
       : { error: { message } };
     console.log(JSON.stringify(body, null, 2));
-  } else console.error(isForeseen ? message : error);
+  } else console.error(isExpected ? message : error);
   return error instanceof UsageError ? 2 : 1;
 }
 

@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 
 export const runMigrate: Command = {
   usage: "migrate",
-  summary: "Bring the database up to this build (the gateway also does so when it starts)",
+  summary: "Update the database to this version (the gateway also does this at start)",
   async run(terminal) {
     const { databaseUrl, dataDir, databaseWaitSeconds: waitSeconds } = terminal.settings;
     await using database = await openDatabase({
@@ -14,7 +14,7 @@ export const runMigrate: Command = {
       log: { info: (message) => console.error(message) },
     });
     const { applied, functions } = await applyMigrations(database.sql);
-    // Also where the queue is a file: then the day it moves to Postgres needs no rights to make tables.
+    // Also when the queue is a KV file: a later switch to Postgres then needs no right to create tables.
     if (databaseUrl !== undefined) {
       const { migrateQueue } = await import("../platform/queue/graphile_queue.ts");
       await migrateQueue(database.sql, databaseUrl);

@@ -2,7 +2,7 @@ import type { Account } from "../domain/accounts/accounts.ts";
 import type { Balance } from "../domain/ledger/balance.ts";
 import type { LedgerCheck } from "../domain/ledger/verify.ts";
 import { callAdminApi } from "./client.ts";
-import { type Command, table, text, UsageError, word } from "./command.ts";
+import { argument, type Command, optionText, table, UsageError } from "./command.ts";
 
 interface Credited {
   kind: string;
@@ -14,31 +14,36 @@ interface Credited {
 
 export const accountCredit: Command = {
   usage: "account credit <account> <amount> --reference <text> [--gift] [--expires-at <time>]",
-  summary: "Book money into an account; the same reference books once",
+  summary: "Add credit to an account; a repeated reference is booked only once",
   options: {
     reference: {
       type: "string",
-      summary: "Your own name for the booking, such as an invoice number",
+      summary: "Unique reference of the booking, such as an invoice number",
     },
-    gift: { type: "boolean", summary: "Gift credit instead of cash" },
-    "expires-at": { type: "string", summary: "When a gift ends, such as 2027-01-01T00:00:00Z" },
+    gift: { type: "boolean", summary: "Promotional credit instead of cash" },
+    "expires-at": {
+      type: "string",
+      summary: "When promotional credit expires, such as 2027-01-01T00:00:00Z",
+    },
   },
-  async run(terminal, words, options) {
-    const reference = text(options, "reference");
-    if (reference === undefined) throw new UsageError("Name the booking: --reference <text>.");
-    const id = encodeURIComponent(word(words, 0, "account"));
+  async run(terminal, args, options) {
+    const reference = optionText(options, "reference");
+    if (reference === undefined) throw new UsageError("Missing option: --reference <text>.");
+    const id = encodeURIComponent(argument(args, 0, "account"));
     const booked = await callAdminApi<Credited>(terminal, "POST", `/accounts/${id}/credits`, {
       kind: options.gift === true ? "gift" : "cash",
-      amount: word(words, 1, "amount"),
+      amount: argument(args, 1, "amount"),
       reference,
-      expires_at: text(options, "expires-at"),
+      expires_at: optionText(options, "expires-at"),
     });
     const { available_balance, currency } = booked.balance;
+    const kind = booked.kind === "gift" ? "promotional credit" : booked.kind;
+    const amount = `${booked.amount} ${currency} ${kind}, reference "${booked.reference}"`;
     terminal.print(
       booked,
       `${
-        booked.replayed ? "Booked before:" : "Booked"
-      } ${booked.amount} ${currency} ${booked.kind} as "${booked.reference}". Available: ${available_balance} ${currency}.`,
+        booked.replayed ? "Already booked, not added again:" : "Credit added:"
+      } ${amount}. Available: ${available_balance} ${currency}.`,
     );
     return 0;
   },
@@ -46,29 +51,29 @@ export const accountCredit: Command = {
 
 export const accountPlan: Command = {
   usage: "account plan <account> <plan> [--expires-at <time>]",
-  summary: "Put an account on a plan and grant its quotas",
+  summary: "Change the plan of an account and grant its quotas",
   options: {
     "expires-at": {
       type: "string",
       summary: "When the plan ends (default: it renews every month)",
     },
   },
-  async run(terminal, words, options) {
-    const id = encodeURIComponent(word(words, 0, "account"));
+  async run(terminal, args, options) {
+    const id = encodeURIComponent(argument(args, 0, "account"));
     const account = await callAdminApi<Account & { balance: Balance }>(
       terminal,
       "PUT",
       `/accounts/${id}/plan`,
       {
-        plan: word(words, 1, "plan"),
-        expires_at: text(options, "expires-at"),
+        plan: argument(args, 1, "plan"),
+        expires_at: optionText(options, "expires-at"),
       },
     );
     const { text: tokens, image, video } = account.balance.quotas;
     const until = account.plan_expires_at === null ? "" : ` until ${account.plan_expires_at}`;
     terminal.print(
       account,
-      `${account.name} is on ${account.plan}${until}. Left this month: ${tokens} tokens, ${image} images, ${video} s of video.`,
+      `${account.name} is on the plan ${account.plan}${until}. Quotas left this month: ${tokens} tokens, ${image} images, ${video} s of video.`,
     );
     return 0;
   },
@@ -76,17 +81,17 @@ export const accountPlan: Command = {
 
 export const ledgerVerify: Command = {
   usage: "ledger verify",
-  summary: "Check every rule the books must obey; exit code 1 when one is broken",
+  summary: "Check the invariants of the ledger; exit code 1 when one is violated",
   async run(terminal) {
     const result = await callAdminApi<{ ok: boolean; checks: LedgerCheck[] }>(
       terminal,
       "GET",
       "/ledger/verify",
     );
-    const rows = result.checks.map(({ name, ok, detail }) => [ok ? "ok" : "WRONG", name, detail]);
+    const rows = result.checks.map(({ name, ok, detail }) => [ok ? "ok" : "FAILED", name, detail]);
     terminal.print(
       result,
-      `${table(rows)}\n\n${result.ok ? "The books are in order." : "The books are NOT in order."}`,
+      `${table(rows)}\n\n${result.ok ? "All checks passed." : "At least one check FAILED."}`,
     );
     return result.ok ? 0 : 1;
   },

@@ -1,5 +1,5 @@
 import { callAdminApi } from "./client.ts";
-import { type Command, word } from "./command.ts";
+import { argument, type Command } from "./command.ts";
 
 interface Person {
   id: string;
@@ -16,18 +16,19 @@ interface Removed {
 }
 
 export const personOperator: Command = {
-  usage: "person operator <e-mail> [--off]",
-  summary: "Make somebody with a verified address an operator of the console, or no longer",
-  options: { off: { type: "boolean", summary: "Take it back" } },
-  async run(terminal, words, options) {
-    const email = encodeURIComponent(word(words, 0, "person, by e-mail address"));
+  usage: "person operator <email> [--off]",
+  summary:
+    "Give a person with a verified email address the operator role in the console, or remove it",
+  options: { off: { type: "boolean", summary: "Remove the operator role" } },
+  async run(terminal, args, options) {
+    const email = encodeURIComponent(argument(args, 0, "email"));
     const person = await callAdminApi<Person>(terminal, "PUT", `/people/${email}`, {
       operator: options.off !== true,
     });
     terminal.print(
       person,
       `${person.email} (${person.account}) is ${
-        person.operator ? "an operator" : "no longer an operator"
+        person.operator ? "now an operator" : "no longer an operator"
       }.`,
     );
     return 0;
@@ -35,10 +36,10 @@ export const personOperator: Command = {
 };
 
 export const personPassword: Command = {
-  usage: "person password <e-mail>",
-  summary: "Give somebody a new password, shown this once; verifies their address",
-  async run(terminal, words) {
-    const email = encodeURIComponent(word(words, 0, "person, by e-mail address"));
+  usage: "person password <email>",
+  summary: "Set a new password for a person; it is shown only once and verifies the email address",
+  async run(terminal, args) {
+    const email = encodeURIComponent(argument(args, 0, "email"));
     const person = await callAdminApi<Person & { password: string; removed: Removed }>(
       terminal,
       "POST",
@@ -46,8 +47,8 @@ export const personPassword: Command = {
     );
     terminal.print(
       person,
-      `${person.password}\n\nThe new password of ${person.email}, who is signed out everywhere. ` +
-        `Give it to the owner of this address only: the address counts as verified now.${
+      `${person.password}\n\nNew password for ${person.email}. All sessions of this person were ended. ` +
+        `Give the password only to the owner of this email address: the address is now verified.${
           removedText(person.removed)
         }`,
     );
@@ -55,16 +56,16 @@ export const personPassword: Command = {
   },
 };
 
-/** What the reset took out of the account, one line each; empty when there was nothing. */
+/** Lists what the reset removed from the account, one line each; empty when it removed nothing. */
 function removedText(
   { identities, api_keys: keys, webhook_endpoints: endpoints }: Removed,
 ): string {
   const lines = [
-    ...identities.map((provider) => `way to sign in: ${provider}`),
+    ...identities.map((provider) => `sign-in provider: ${provider}`),
     ...keys.map(({ id, name }) => `API key: ${id} (${name})`),
     ...(endpoints === 0 ? [] : [`webhook endpoints: ${endpoints}`]),
   ];
   if (lines.length === 0) return "";
   const list = lines.map((line) => `  - ${line}`).join("\n");
-  return `\n\nRemoved, since the address was not verified before:\n${list}`;
+  return `\n\nRemoved, because the email address was not verified before:\n${list}`;
 }

@@ -2,30 +2,30 @@ import { describeConfig, type Description } from "../platform/config/describe.ts
 import { diffConfigs, renderChanges } from "../platform/config/diff.ts";
 import { compileFile } from "./check.ts";
 import { callAdminApi } from "./client.ts";
-import { type Command, type Terminal, text } from "./command.ts";
+import { type Command, optionText, type Terminal } from "./command.ts";
 
 export const runPlan: Command = {
   usage: "plan [file] [--against <file>]",
-  summary: "Show what a declaration would change in the running gateway, or against another file",
+  summary: "Compare a configuration file with the running gateway or with another file",
   options: {
     against: { type: "string", summary: "Compare with this file instead of the running gateway" },
   },
   async run(terminal, [file = terminal.settings.configFile], options) {
     const after = await compiled(terminal, file);
     if (after === null) return 1;
-    const against = text(options, "against");
+    const against = optionText(options, "against");
     const before = against === undefined
-      ? (await callAdminApi<{ plan: Description }>(terminal, "GET", "/config")).plan
+      ? (await callAdminApi<{ config: Description }>(terminal, "GET", "/config")).config
       : await compiled(terminal, against);
     if (before === null) return 1;
     const changes = diffConfigs(before, after);
-    const what = against ?? "the running gateway";
+    const base = against ?? "the running gateway";
     const summary = changes.length === 0
-      ? `No change: ${file} is what ${what} has (${after.version}).`
+      ? `No changes: ${file} is the same as ${base} (version ${after.version}).`
       : `${changes.length} ${
         changes.length === 1 ? "change" : "changes"
-      } from ${what} (${before.version}) ` +
-        `to ${file} (${after.version})`;
+      } from ${base} (version ${before.version}) ` +
+        `to ${file} (version ${after.version})`;
     terminal.print(
       { from: before.version, to: after.version, changes },
       changes.length === 0 ? summary : `${renderChanges(changes, terminal)}\n\n${summary}`,
@@ -35,9 +35,9 @@ export const runPlan: Command = {
 };
 
 async function compiled(terminal: Terminal, file: string): Promise<Description | null> {
-  const { config, faults, report } = await compileFile(terminal, file);
-  // What the file would give is compared as JSON, as the running gateway gives it.
+  const { config, issues, report } = await compileFile(terminal, file);
+  // Compared as JSON, because the admin API returns JSON.
   if (config !== null) return JSON.parse(JSON.stringify(describeConfig(config)));
-  terminal.print({ ok: false, file, faults }, report);
+  terminal.print({ ok: false, file, issues }, report);
   return null;
 }

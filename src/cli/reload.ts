@@ -1,4 +1,4 @@
-import type { ConfigFault } from "../platform/config/faults.ts";
+import type { ConfigIssue } from "../platform/config/issues.ts";
 import type { Reload } from "../platform/config/config_store.ts";
 import { renderChanges } from "../platform/config/diff.ts";
 import { callAdminApi, CallError } from "./client.ts";
@@ -6,7 +6,7 @@ import type { Command } from "./command.ts";
 
 export const reload: Command = {
   usage: "reload",
-  summary: "Make the running gateway take its declaration as it stands now",
+  summary: "Reload the configuration file in the running gateway",
   async run(terminal) {
     try {
       const state = await callAdminApi<{ version: string; last_reload: Reload }>(
@@ -15,15 +15,17 @@ export const reload: Command = {
         "/config/reload",
       );
       const { changes } = state.last_reload;
-      const told = changes.length === 0
-        ? "nothing changed"
-        : `\n${renderChanges(changes, terminal)}`;
-      terminal.print(state, `In force: ${state.version}; ${told}`);
+      const summary = changes.length === 0
+        ? "No changes."
+        : `${changes.length === 1 ? "1 change" : `${changes.length} changes`}:\n${
+          renderChanges(changes, terminal)
+        }`;
+      terminal.print(state, `Configuration ${state.version} is active. ${summary}`);
       return 0;
     } catch (error) {
-      const faults = faultsOf(error);
-      if (faults === null) throw error;
-      const lines = faults.map(({ line, column, path, message, suggestion }) =>
+      const issues = issuesOf(error);
+      if (issues === null) throw error;
+      const lines = issues.map(({ line, column, path, message, suggestion }) =>
         `${line}:${column} ${path}: ${message}${suggestion === undefined ? "" : `. ${suggestion}`}`
       );
       terminal.print(
@@ -35,8 +37,8 @@ export const reload: Command = {
   },
 };
 
-function faultsOf(error: unknown): ConfigFault[] | null {
+function issuesOf(error: unknown): ConfigIssue[] | null {
   if (!(error instanceof CallError)) return null;
-  const body = error.body as { error?: { detail?: { faults?: ConfigFault[] } } } | null;
-  return body?.error?.detail?.faults ?? null;
+  const body = error.body as { error?: { detail?: { issues?: ConfigIssue[] } } } | null;
+  return body?.error?.detail?.issues ?? null;
 }

@@ -1,34 +1,36 @@
 import type { OperatorTask } from "../workflows/tasks/operate_tasks.ts";
 import { callAdminApi } from "./client.ts";
-import { type Command, table, text, word } from "./command.ts";
+import { argument, type Command, optionText, table } from "./command.ts";
 
 interface TaskList {
   data: OperatorTask[];
   has_more: boolean;
 }
 
+const COLUMNS = ["ID", "TYPE", "MODEL", "STATUS", "SUBTASK", "PROBLEM", "CREATED"];
+
 export const taskList: Command = {
   usage:
-    "task list [--account <id>] [--status <status>] [--type <type>] [--ailment <ailment>] [--parent <task>]",
-  summary: "List tasks; --ailment dead, failing or late finds those that are stuck",
+    "task list [--account <id>] [--status <status>] [--type <type>] [--problem <problem>] [--parent <task>]",
+  summary: "List tasks; --problem finds stuck tasks",
   options: {
-    account: { type: "string", summary: "Only of this account" },
+    account: { type: "string", summary: "Only tasks of this account" },
     status: {
       type: "string",
       summary: "queued, running, succeeded, failed, cancelled or expired",
     },
     type: { type: "string", summary: "image, video, avatar, drama or speech" },
-    ailment: {
+    problem: {
       type: "string",
-      summary: "dead (waits for you), failing (is tried again) or late (nobody came)",
+      summary: "dead (needs an operator), failing (will be retried) or late (no worker took it)",
     },
-    parent: { type: "string", summary: "The parts of this drama; they are left out otherwise" },
-    after: { type: "string", summary: "The last id of the page before" },
+    parent: { type: "string", summary: "Subtasks of this drama; not listed otherwise" },
+    after: { type: "string", summary: "Show the page after this task id" },
   },
-  async run(terminal, _words, options) {
+  async run(terminal, _args, options) {
     const query = new URLSearchParams({ limit: "100" });
-    for (const name of ["account", "status", "type", "ailment", "parent", "after"]) {
-      const value = text(options, name);
+    for (const name of ["account", "status", "type", "problem", "parent", "after"]) {
+      const value = optionText(options, name);
       if (value !== undefined) query.set(name, value);
     }
     const list = await callAdminApi<TaskList>(terminal, "GET", `/tasks?${query}`);
@@ -38,38 +40,40 @@ export const taskList: Command = {
       task.model,
       `${task.status} ${task.progress} %`,
       task.parent === null ? "" : `${task.subtask} of ${task.parent}`,
-      task.dead_at !== null ? "dead" : task.failures > 0 ? `failed ${task.failures} times` : "",
+      task.dead_at !== null ? "dead" : task.failures > 0 ? `${task.failures} failures` : "",
       String(task.created_at),
     ]);
-    const more = list.has_more ? `\n\nMore: --after ${list.data.at(-1)?.id}` : "";
-    terminal.print(list, rows.length === 0 ? "There are none." : table(rows) + more);
+    const more = list.has_more ? `\n\nMore tasks: add --after ${list.data.at(-1)?.id}` : "";
+    terminal.print(list, rows.length === 0 ? "No tasks." : table([COLUMNS, ...rows]) + more);
     return 0;
   },
 };
 
 export const taskShow: Command = {
   usage: "task show <task>",
-  summary: "Show a task: where it is, who has it, what went wrong",
-  async run(terminal, words) {
-    const id = encodeURIComponent(word(words, 0, "task"));
-    terminal.print(...shown(await callAdminApi<OperatorTask>(terminal, "GET", `/tasks/${id}`)));
+  summary: "Show a task: its status, its upstream and its last error",
+  async run(terminal, args) {
+    const id = encodeURIComponent(argument(args, 0, "task"));
+    terminal.print(
+      ...describeTask(await callAdminApi<OperatorTask>(terminal, "GET", `/tasks/${id}`)),
+    );
     return 0;
   },
 };
 
 export const taskReplay: Command = {
   usage: "task replay <task>",
-  summary: "Look at a stuck task now, as if nothing had gone wrong",
-  async run(terminal, words) {
-    const id = encodeURIComponent(word(words, 0, "task"));
+  summary: "Retry a stuck task now and reset its failure count",
+  async run(terminal, args) {
+    const id = encodeURIComponent(argument(args, 0, "task"));
     terminal.print(
-      ...shown(await callAdminApi<OperatorTask>(terminal, "POST", `/tasks/${id}/replay`)),
+      ...describeTask(await callAdminApi<OperatorTask>(terminal, "POST", `/tasks/${id}/replay`)),
     );
     return 0;
   },
 };
 
-function shown(task: OperatorTask): [OperatorTask, string] {
+function describeTask(task: OperatorTask): [OperatorTask, string] {
   const rows = Object.entries(task).filter(([, value]) => value !== null).map((
     [name, value],
   ) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)]);

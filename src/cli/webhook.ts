@@ -1,24 +1,30 @@
 import type { WebhookDelivery } from "../domain/webhooks/deliveries.ts";
 import { type CapturedRequest, explainSignature } from "../domain/webhooks/explain_signature.ts";
 import { callAdminApi } from "./client.ts";
-import { type Command, text, UsageError, word } from "./command.ts";
+import { argument, type Command, optionText, UsageError } from "./command.ts";
 
 export const webhookRedeliver: Command = {
   usage: "webhook redeliver [<delivery>] [--since <time>] [--account <id>] [--endpoint <id>]",
-  summary: "Send an event again, or everything that was given up since a moment",
+  summary: "Send a webhook event again, or all events whose attempts have all failed",
   options: {
-    since: { type: "string", summary: "Such as 2027-01-01T00:00:00Z: all given up from then on" },
-    account: { type: "string", summary: "With --since: only of this account" },
-    endpoint: { type: "string", summary: "With --since: only of this endpoint" },
+    since: {
+      type: "string",
+      summary: "All failed deliveries since this time, such as 2027-01-01T00:00:00Z",
+    },
+    account: { type: "string", summary: "With --since: only deliveries of this account" },
+    endpoint: { type: "string", summary: "With --since: only deliveries to this endpoint" },
   },
-  async run(terminal, words, options) {
-    const since = text(options, "since");
-    if ((since === undefined) === (words.length === 0)) {
-      throw new UsageError("Name one delivery, or --since <time> for all that were given up.");
+  async run(terminal, args, options) {
+    const since = optionText(options, "since");
+    if ((since === undefined) === (args.length === 0)) {
+      throw new UsageError("Give a delivery id, or --since <time> for all failed deliveries.");
     }
     if (since !== undefined) {
-      const filter = { account: text(options, "account"), endpoint: text(options, "endpoint") };
-      const answer = await callAdminApi<{ count: number }>(
+      const filter = {
+        account: optionText(options, "account"),
+        endpoint: optionText(options, "endpoint"),
+      };
+      const result = await callAdminApi<{ count: number }>(
         terminal,
         "POST",
         "/webhooks/redeliver",
@@ -27,10 +33,10 @@ export const webhookRedeliver: Command = {
           ...filter,
         },
       );
-      terminal.print(answer, `${answer.count} deliveries go out again.`);
+      terminal.print(result, `Redelivery queued: ${result.count} deliveries.`);
       return 0;
     }
-    const id = encodeURIComponent(word(words, 0, "delivery"));
+    const id = encodeURIComponent(argument(args, 0, "delivery"));
     const delivery = await callAdminApi<WebhookDelivery>(
       terminal,
       "POST",
@@ -38,7 +44,7 @@ export const webhookRedeliver: Command = {
     );
     terminal.print(
       delivery,
-      `${delivery.event.id} goes out again to ${delivery.url} after ${delivery.attempt_count} attempts.`,
+      `Redelivery queued: event ${delivery.event.id} to ${delivery.url}, ${delivery.attempt_count} attempts so far.`,
     );
     return 0;
   },
@@ -46,40 +52,44 @@ export const webhookRedeliver: Command = {
 
 export const webhookVerify: Command = {
   usage: "webhook verify <file> [--secret <whsec>] [--at <time>]",
-  summary: "Check a captured request offline: is it signed as it should be, and if not, why",
+  summary: "Verify the signature of a captured webhook request, and explain why it is invalid",
   options: {
     secret: {
       type: "string",
-      summary: "What it should be signed with (default: WEBHOOK_SECRET; - reads it from stdin)",
+      summary: "Signing secret (default: WEBHOOK_SECRET; - reads it from stdin)",
     },
     at: {
       type: "string",
-      summary: "Check as of this moment: Unix seconds or a date (default: now)",
+      summary: "Verify as of this time: Unix seconds or a date (default: now)",
     },
   },
-  async run(terminal, words, options) {
-    const request = await readCapture(word(words, 0, "file"));
-    const given = text(options, "secret") ?? terminal.environment.WEBHOOK_SECRET;
+  async run(terminal, args, options) {
+    const request = await readCapture(argument(args, 0, "file"));
+    const given = optionText(options, "secret") ?? terminal.environment.WEBHOOK_SECRET;
     const secret = given === "-" ? await new Response(Deno.stdin.readable).text() : given;
     if (secret === undefined || secret.trim() === "") {
-      throw new UsageError("Name the secret: --secret <whsec>, or the variable WEBHOOK_SECRET.");
+      throw new UsageError("Missing secret: use --secret <whsec>, or set WEBHOOK_SECRET.");
     }
-    const verification = explainSignature(request, secret.trim(), moment(text(options, "at")));
+    const verification = explainSignature(
+      request,
+      secret.trim(),
+      unixSeconds(optionText(options, "at")),
+    );
     terminal.print(verification, verification.message);
     return verification.ok ? 0 : 1;
   },
 };
 
-function moment(at: string | undefined): number {
+function unixSeconds(at: string | undefined): number {
   if (at === undefined) return Math.floor(Date.now() / 1000);
   const seconds = /^\d{1,12}$/.test(at) ? Number(at) : Math.floor(Date.parse(at) / 1000);
-  if (Number.isNaN(seconds)) throw new UsageError("--at takes Unix seconds or a date.");
+  if (Number.isNaN(seconds)) throw new UsageError("--at must be Unix seconds or a date.");
   return seconds;
 }
 
 /**
- * A file as people make them: header lines, an empty line and the body, with or without a request line;
- * or `{"headers": {…}, "body": "…"}`.
+ * Reads a captured request: header lines, an empty line and the body, with or without a request line; or
+ * JSON `{"headers": {…}, "body": "…"}`.
  */
 async function readCapture(file: string): Promise<CapturedRequest> {
   let bytes: Uint8Array;
@@ -89,7 +99,7 @@ async function readCapture(file: string): Promise<CapturedRequest> {
     throw new UsageError(`Cannot read ${file}: ${error instanceof Error ? error.message : error}`);
   }
   const asText = new TextDecoder().decode(bytes);
-  const json = parse(asText);
+  const json = parseJsonCapture(asText);
   if (json !== null) {
     const headers = Object.entries(json.headers).map(([name, value]) =>
       [name.toLowerCase(), String(value)] as const
@@ -104,16 +114,17 @@ async function readCapture(file: string): Promise<CapturedRequest> {
     const [, name, value] = /^([A-Za-z0-9-]+):(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [[name.toLowerCase(), value!.trim()]];
   });
-  // The body to the byte: text would change what is not UTF-8.
+  // The body as bytes: decoding would change bytes that are not UTF-8.
   const start = new TextEncoder().encode(asText.slice(0, end.index + end[0].length)).length;
   return { headers: Object.fromEntries(head), body: bytes.subarray(start) };
 }
 
-function parse(text: string): { headers: Record<string, unknown>; body: string } | null {
+function parseJsonCapture(text: string): { headers: Record<string, unknown>; body: string } | null {
   try {
     const value = JSON.parse(text);
     return typeof value?.headers === "object" && typeof value.body === "string" ? value : null;
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }

@@ -14,31 +14,31 @@ import { methodNotAllowed } from "./method_not_allowed.ts";
 import { openapi } from "./openapi.ts";
 
 export interface AppDeps extends AuthenticateDeps, AdminDeps, OperationDeps {
-  /** Answers whatever is not the API: pages for people. */
+  /** Handles all paths outside the API: the web site. */
   site: (request: Request, exchange: HttpExchange) => Response | Promise<Response>;
 }
 
 /**
- * The handlers of one plan. A reload builds the next ones beside it; requests under way stay here.
+ * The routes of one configuration. A reload builds a new app; requests in flight stay with theirs.
  *
- * Two routers: the first holds exactly what exists, so that a good request meets one handler and no
- * chain. Whatever it does not know goes to the second, which tells an unknown endpoint, a wrong method
- * and a planned one apart.
+ * Two routers: the first has the existing endpoints only, so that a valid request meets one handler and no
+ * chain. Everything else goes to the second, which tells unknown endpoints, wrong methods and planned
+ * endpoints apart.
  */
 export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>();
-  const refusals = new Hono<Env>();
-  for (const route of config.routes) mountRoute(app, refusals, route, deps);
-  mountAdmin(app, refusals, deps);
-  mountContent(app, refusals, deps.files);
-  mountCallbacks(app, refusals, deps.tasks);
+  const fallback = new Hono<Env>();
+  for (const route of config.routes) mountRoute(app, fallback, route, deps);
+  mountAdmin(app, fallback, deps);
+  mountContent(app, fallback, deps.files);
+  mountCallbacks(app, fallback, deps.tasks);
   mountDocument(app, config);
-  refusals.all("/v1", authenticated(deps, "/v1/*", unknownEndpoint));
-  refusals.all("/v1/*", authenticated(deps, "/v1/*", unknownEndpoint));
-  refusals.notFound((c) => deps.site(c.req.raw, c.env));
-  app.notFound((c) => refusals.fetch(c.req.raw, c.env));
-  // Thrown on to the front, which renders every error in one place.
-  for (const router of [app, refusals]) {
+  fallback.all("/v1", authenticated(deps, "/v1/*", unknownEndpoint));
+  fallback.all("/v1/*", authenticated(deps, "/v1/*", unknownEndpoint));
+  fallback.notFound((c) => deps.site(c.req.raw, c.env));
+  app.notFound((c) => fallback.fetch(c.req.raw, c.env));
+  // Rethrown to RequestHandler, which renders every error in one place.
+  for (const router of [app, fallback]) {
     router.onError((error) => {
       throw error;
     });
@@ -46,32 +46,32 @@ export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
   return app;
 }
 
-function mountRoute(app: Hono<Env>, refusals: Hono<Env>, route: Route, deps: AppDeps): void {
+function mountRoute(app: Hono<Env>, fallback: Hono<Env>, route: Route, deps: AppDeps): void {
   const path = "/v1" + route.path.replace(/\{([^{}]*)\}/g, ":$1");
   if (route.stage === "planned") {
     const planned = authenticated(deps, route.path, () => {
       throw notReleased(route);
     });
-    refusals.all(path, planned);
-    refusals.all(`${path}/*`, planned);
+    fallback.all(path, planned);
+    fallback.all(`${path}/*`, planned);
     return;
   }
   const mounts = OPERATIONS.get(route.operation)!(deps, route);
   const byPath = Map.groupBy(mounts, (mount) => path + mount.path);
   for (const [address, methods] of byPath) {
     for (const { method, endpoint } of methods) {
-      app.on(method, address, authenticated(deps, route.path, announced(route, endpoint)));
+      app.on(method, address, authenticated(deps, route.path, withNotice(route, endpoint)));
     }
     const allowed = methods.map(({ method }) => method);
-    refusals.all(address, authenticated(deps, route.path, methodNotAllowed(allowed)));
+    fallback.all(address, authenticated(deps, route.path, methodNotAllowed(allowed)));
   }
 }
 
-/** Adds the headers of a route that is on its way out; most are not, and pass as they are. */
-function announced(route: Route, endpoint: Endpoint): Endpoint {
+/** Adds the headers of a deprecated route; other endpoints are returned as they are. */
+function withNotice(route: Route, endpoint: Endpoint): Endpoint {
   const headers = noticeHeaders(route);
   if (headers === undefined) return endpoint;
-  return async function announcedEndpoint(c) {
+  return async function endpointWithNotice(c) {
     const response = await endpoint(c);
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     return response;
@@ -81,11 +81,11 @@ function announced(route: Route, endpoint: Endpoint): Endpoint {
 function unknownEndpoint(): never {
   throw new ApiError(
     "unknown_endpoint",
-    "There is no such endpoint: /openapi.json lists those there are.",
+    "Unknown endpoint. /openapi.json lists all endpoints.",
   );
 }
 
-/** Written once per plan, when somebody first asks. */
+/** Rendered once per configuration, with the first request. */
 function mountDocument(app: Hono<Env>, config: Config): void {
   let text: string | undefined;
   app.get("/openapi.json", (c) => {

@@ -15,22 +15,27 @@ const BEARER = /^ *bearer +([\x21-\x7e]+) *$/i;
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Lets a request through to an endpoint under /v1: who calls, and may they call so often. A plain
- * function around the endpoint rather than a middleware: with a known key nothing here waits.
+ * Authenticates a request under /v1 and applies the key's request rate. A plain function around the endpoint
+ * rather than a middleware: with a cached key nothing here waits.
  */
 export function authenticated(deps: AuthenticateDeps, route: string, endpoint: Endpoint): Endpoint {
-  return function guardedEndpoint(c) {
+  return function authenticatedEndpoint(c) {
     const exchange = c.env;
     exchange.route = route;
-    noteClientRequestId(exchange, c.req.raw.headers);
-    if (exchange.caller !== null) return admit(deps, c, exchange.caller, endpoint);
-    const caller = deps.apiKeys.find(bearer(c.req.raw.headers, "API key"), exchange.startedAt);
-    if (caller instanceof Promise) return caller.then((found) => admit(deps, c, found, endpoint));
-    return admit(deps, c, caller, endpoint);
+    readClientRequestId(exchange, c.req.raw.headers);
+    if (exchange.caller !== null) return applyRateLimit(deps, c, exchange.caller, endpoint);
+    const caller = deps.apiKeys.find(
+      readBearerToken(c.req.raw.headers, "API key"),
+      exchange.startedAt,
+    );
+    if (caller instanceof Promise) {
+      return caller.then((found) => applyRateLimit(deps, c, found, endpoint));
+    }
+    return applyRateLimit(deps, c, caller, endpoint);
   };
 }
 
-function admit(
+function applyRateLimit(
   deps: AuthenticateDeps,
   c: HttpContext,
   caller: Caller | null,
@@ -39,7 +44,7 @@ function admit(
   if (caller === null) {
     throw new ApiError(
       "invalid_api_key",
-      "This API key is not valid: it is mistyped, replaced or revoked.",
+      "Invalid API key. It may be mistyped, rotated or revoked: check it in the console.",
     );
   }
   const exchange = c.env;
@@ -48,7 +53,7 @@ function admit(
   const { rates } = exchange.accountPlan = planOf(exchange.config, caller, now);
   const isSlowed = caller.slowedUntil > now;
   const rate = isSlowed
-    // All keys of a slowed account share one rate: another key is no way around it.
+    // All keys of a slowed account share one rate, so another key does not help.
     ? deps.limiter.take(
       `slowed ${caller.account}`,
       Math.max(1, Math.floor(rates.requestsPerMinute / SLOWED_DIVISOR)),
@@ -56,11 +61,13 @@ function admit(
       exchange.startedAt,
     )
     : deps.limiter.take(caller.key, rates.requestsPerMinute, 1, exchange.startedAt);
-  if (rate instanceof Promise) return rate.then((taken) => pass(c, taken, endpoint, isSlowed));
-  return pass(c, rate, endpoint, isSlowed);
+  if (rate instanceof Promise) {
+    return rate.then((taken) => callEndpoint(c, taken, endpoint, isSlowed));
+  }
+  return callEndpoint(c, rate, endpoint, isSlowed);
 }
 
-function pass(
+function callEndpoint(
   c: HttpContext,
   rate: Allowance,
   endpoint: Endpoint,
@@ -71,9 +78,9 @@ function pass(
     throw new ApiError(
       "rate_limit_exceeded",
       isSlowed
-        ? `Too many requests: this account may make ${rate.limit} a minute for now, because several of its ` +
-          "requests cost more than its balance. Recharge, and send a smaller max_tokens."
-        : `Too many requests: this key may make ${rate.limit} a minute.`,
+        ? `Too many requests: this account is temporarily limited to ${rate.limit} requests per minute, because ` +
+          "several of its requests cost more than its balance. Add credit or send a smaller max_tokens."
+        : `Too many requests: this API key is limited to ${rate.limit} requests per minute. Wait before you retry.`,
       {
         retryAfterSeconds: rate.retryAfterSeconds,
       },
@@ -82,19 +89,19 @@ function pass(
   return endpoint(c);
 }
 
-/** The plan an account is on now. One that has ended or is no longer declared counts as `free`. */
+/** The current plan of an account. One that has ended or is no longer configured counts as `free`. */
 function planOf(config: Config, caller: Caller, now: number): AccountPlan {
   const name = caller.planExpiresAt > now ? caller.plan : "free";
   return config.plans.get(name) ?? config.plans.get("free")!;
 }
 
 /** The token of `Authorization: Bearer <token>`. */
-export function bearer(headers: Headers, what: string): string {
+export function readBearerToken(headers: Headers, what: string): string {
   const header = headers.get("authorization");
   if (header === null || header.trim() === "") {
     throw new ApiError(
       "missing_api_key",
-      `No ${what}: send the header "Authorization: Bearer <${what}>".`,
+      `Missing ${what}: send the header "Authorization: Bearer <${what}>".`,
     );
   }
   const token = BEARER.exec(header)?.[1];
@@ -104,7 +111,7 @@ export function bearer(headers: Headers, what: string): string {
   return token;
 }
 
-function noteClientRequestId(exchange: HttpExchange, headers: Headers): void {
+function readClientRequestId(exchange: HttpExchange, headers: Headers): void {
   const id = headers.get("x-client-request-id");
   if (id === null) return;
   if (!CLIENT_REQUEST_ID.test(id)) {

@@ -1,8 +1,8 @@
 import Ajv2020, { type AnySchemaObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { isStorableDate } from "../lib/storable_date.ts";
-import { dropNulls } from "./absent_nulls.ts";
-import { schemaError } from "./schema_error.ts";
+import { dropNulls } from "./drop_nulls.ts";
+import { toSchemaError } from "./schema_error.ts";
 
 const ajv = new Ajv2020.default({
   strict: true,
@@ -12,21 +12,21 @@ const ajv = new Ajv2020.default({
 });
 addFormats.default(ajv);
 ajv.addFormat("date-time", { validate: isMoment });
-// An annotation of ours: what a field expects, in words.
+// An annotation of ours: a description of valid values.
 ajv.addVocabulary(["expected"]);
 
-/** Also what the format lets through must be a moment: a leap second is none, nor is the year 10000. */
+/** The format alone accepts leap seconds and years that cannot be stored. */
 function isMoment(text: string): boolean {
   const { validate } = addFormats.default.get("date-time") as { validate(text: string): boolean };
   return validate(text) && isStorableDate(new Date(text));
 }
 
 interface BodySchemaOptions {
-  /** Null in an optional field is as good as none, and is taken out of the body. */
+  /** Null in an optional field means absent, and is removed from the body. */
   nullIsAbsent?: boolean;
 }
 
-/** A check of request bodies, compiled once; throws the refusal that names the field. */
+/** A check of request bodies, compiled once; throws an `ApiError` that names the field. */
 export function bodySchema<T>(
   schema: AnySchemaObject,
   { nullIsAbsent = false }: BodySchemaOptions = {},
@@ -36,10 +36,10 @@ export function bodySchema<T>(
     compiled ??= ajv.compile(schema);
     if (compiled(body)) return body as T;
     if (nullIsAbsent) {
-      // Only a body that did not fit can have such nulls: others pay nothing for them.
+      // Only a body that does not fit can have such nulls: valid bodies are checked once.
       dropNulls(schema, body);
       if (compiled(body)) return body as T;
     }
-    throw schemaError(compiled.errors![0]!);
+    throw toSchemaError(compiled.errors![0]!);
   };
 }

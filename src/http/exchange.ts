@@ -5,34 +5,34 @@ import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { Allowance } from "../domain/limits/limiter.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 
-/** One request on its way through: what is learnt about it is noted here, for headers and the log. */
+/** The state of one request, for endpoints, response headers and the log. */
 export interface HttpExchange {
   readonly requestId: string;
   /** As `performance.now()`. */
   readonly startedAt: number;
-  /** The connection it came on. Reading it costs, so only who needs it does. */
+  /** The client's connection. Reading it is expensive. */
   readonly info: { readonly remoteAddr: Deno.Addr };
-  /** As asked for: endpoints see a HEAD as the GET it stands for. */
+  /** As sent by the client: endpoints see a HEAD as GET. */
   readonly method: string;
-  /** The path as asked for; the query is not part of it. */
+  /** The path without the query. */
   readonly path: string;
-  /** The plan it started with; a reload in between does not touch it. */
+  /** The configuration that it started with; a reload in between does not change it. */
   readonly config: Config;
-  /** The endpoint's path as declared, for metrics; never the address itself. */
+  /** The route's path as configured, for metrics; never the URL itself. */
   route: string;
   clientRequestId: string | null;
-  /** Set before the guard only by our own site, for whoever is signed in there. */
+  /** Set before authentication only by our own site, for the account that is signed in there. */
   caller: Caller | null;
-  /** What the caller's account is on. */
+  /** The current plan of the caller's account. */
   accountPlan: AccountPlan | null;
   rate: Allowance | null;
   readonly bodies: RequestBodies;
-  /** A smaller limit for its body than the declared one. */
+  /** A smaller limit for its body than the configured one. */
   bodyBytesMax?: number;
-  /** Room for its body, if that is large; given back when it is answered. */
+  /** Memory reservation of a large body; released with the response. */
   body: BodyReservation | null;
-  /** The code it was refused with. */
-  refusal: string | null;
+  /** The error code of the response. */
+  errorCode: string | null;
 }
 
 export interface Env {
@@ -42,14 +42,14 @@ export interface Env {
 export type HttpContext = Context<Env>;
 export type Endpoint = (c: HttpContext) => Response | Promise<Response>;
 
-/** An account as the declaration looks at it: what it may see and what it pays. */
+/** What the configuration needs to know of an account: which models it sees and what it pays. */
 export interface CallingAccount {
   readonly id: string;
   readonly plan: string;
   readonly priceBook: string | null;
 }
 
-/** Whose request this is, in an endpoint that is only reached after authentication. */
+/** The calling account, in an endpoint behind authentication. */
 export function accountOf(c: HttpContext): CallingAccount {
   const { caller, accountPlan } = c.env;
   if (caller === null || accountPlan === null) {
@@ -59,10 +59,10 @@ export function accountOf(c: HttpContext): CallingAccount {
 }
 
 const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
-/** Shared by nearly every answer: nothing is built for what is always the same. */
+/** Shared by nearly every response: no allocation for constants. */
 const PLAIN = { headers: JSON_HEADERS };
 
-/** Sends JSON text that is already written. */
+/** Sends JSON text. */
 export function sendJson(text: string, status = 200, headers?: Record<string, string>): Response {
   if (status === 200 && headers === undefined) return new Response(text, PLAIN);
   return new Response(text, { status, headers: { ...JSON_HEADERS, ...headers } });

@@ -1,4 +1,4 @@
-/** What a part of a form says it is. */
+/** Name and filename of a form part. */
 export interface Disposition {
   name: string | undefined;
   filename: string | undefined;
@@ -9,7 +9,7 @@ const TYPE = "form-data";
 
 /**
  * Reads the Content-Disposition of a part (RFC 7578) from its header lines; null where there is none that
- * can be read. Looks at each character a fixed number of times, whatever a client sends.
+ * can be read. Reads each character a fixed number of times, whatever a client sends.
  */
 export function readDisposition(head: string): Disposition | null {
   for (const line of head.split(/[\r\n]/)) {

@@ -5,24 +5,24 @@ export interface HealthCheck {
   [detail: string]: unknown;
 }
 
-/** What must be good before this node takes traffic, by name; each answers within its own time limit. */
+/** The checks that a node must pass before it takes traffic, by name; each has its own time limit. */
 export type Readiness = () => Promise<Record<string, HealthCheck>>;
 
-/** GET /healthz: the process lives and listens. */
+/** GET /healthz: the process listens. */
 export function healthz(exchange: HttpExchange): Response {
   exchange.route = "/healthz";
   return sendJson('{"status":"ok"}');
 }
 
-/** GET /readyz: 200 when everything is good, else 503 with the reasons. */
+/** GET /readyz: 200 when all checks pass, else 503 with the reasons. */
 export async function readyz(
   exchange: HttpExchange,
   readiness: Readiness,
-  obstacle: string | null,
+  notReadyReason: string | null,
 ): Promise<Response> {
   exchange.route = "/readyz";
   const checks = await readiness();
-  if (obstacle !== null) checks.service = { ok: false, reason: obstacle };
+  if (notReadyReason !== null) checks.service = { ok: false, reason: notReadyReason };
   const ready = Object.values(checks).every((check) => check.ok);
   return sendJson(
     JSON.stringify({ status: ready ? "ready" : "not ready", checks }),

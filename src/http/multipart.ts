@@ -4,12 +4,12 @@ import { pauseBetweenPieces, PieceCounter } from "../domain/limits/body_pieces.t
 import { type BodyPace, isTooSlow, PACE, tooSlow } from "../domain/limits/paced_reads.ts";
 import { withTimeout } from "../lib/timers.ts";
 
-/** A part of a form as it comes. What `content` yields is good until the next piece is asked for. */
+/** A part of a form while it arrives. Bytes from `content` are valid until the next read. */
 export interface FormPart {
   name: string;
   /** Null for a plain field. */
   filename: string | null;
-  /** To be read, or left; the next part begins after its end either way. */
+  /** May be read or skipped; the next part starts after its end either way. */
   content: AsyncIterable<Uint8Array>;
 }
 
@@ -20,12 +20,12 @@ export interface FormOptions {
 }
 
 /**
- * Read at a time. The server takes as much memory for each read as was asked for and gives it back late:
- * with 16 KiB a process stays as it is, with 64 it grows by a quarter of what passes through.
+ * Bytes per read. The server allocates that much for each read and frees it late: with 16 KiB the memory of a
+ * process stays constant, with 64 KiB it grows by a quarter of what passes through.
  */
 const READ_BYTES = 16 * 1024;
 const WINDOW_BYTES = 2 * READ_BYTES;
-/** Small pieces are gathered up to this before they are looked at and stored. */
+/** Small reads are collected up to this size before they are parsed and stored. */
 const GATHERED_BYTES = 4 * 1024;
 const HEAD_BYTES_MAX = 8 * 1024;
 const BOUNDARY_CHARACTERS_MAX = 70;
@@ -34,8 +34,8 @@ const LF = 10;
 const DASH = 45;
 
 /**
- * Reads multipart/form-data (RFC 7578) through one window of memory: a form of any size costs the same,
- * and nothing is left for the garbage collector to find.
+ * Reads multipart/form-data (RFC 7578) through one buffer: a form of any size needs the same memory and makes
+ * no garbage.
  */
 export async function* readMultipartForm(
   source: ReadableStream<Uint8Array>,
@@ -50,14 +50,14 @@ export async function* readMultipartForm(
   });
   try {
     for await (const _ of window.untilBoundary()) {
-      // What stands before the first part means nothing.
+      // The preamble before the first part is ignored.
     }
     while (await window.hasPart()) {
       const { name, filename } = readHead(await window.head());
       const content = window.untilBoundary();
       yield { name, filename, content };
       for await (const _ of content) {
-        // What the reader left.
+        // Skips what the caller did not read.
       }
     }
   } finally {
@@ -65,14 +65,14 @@ export async function* readMultipartForm(
   }
 }
 
-/** A stretch of the body that moves along it. */
+/** A window that moves along the body. */
 class Window {
   readonly #source: Source;
   #bytes = new Uint8Array(WINDOW_BYTES);
   #start = 0;
-  /** The first boundary has no line break before it; with one lent, all are alike. */
+  /** Starts with an added line break, which the first boundary lacks. */
   #end = 2;
-  /** How long was waited for the client, without the time that storing took. */
+  /** Time spent waiting for the client, without the time for storing. */
   #waitedMs = 0;
   #received = 0;
   #isAtEnd = false;
@@ -87,7 +87,7 @@ class Window {
     this.#bytes.set([CR, LF]);
   }
 
-  /** What lies before the next boundary, and moves behind it. */
+  /** Yields the bytes before the next boundary, and moves behind it. */
   async *untilBoundary(): AsyncGenerator<Uint8Array> {
     while (true) {
       const { at, found } = this.#find();
@@ -104,7 +104,7 @@ class Window {
     }
   }
 
-  /** Where the boundary begins, or how far there is certainly none. */
+  /** Where the boundary begins, or up to where there is certainly none. */
   #find(): { at: number; found: boolean } {
     const bytes = this.#bytes.subarray(0, this.#end);
     let at = bytes.indexOf(CR, this.#start);
@@ -112,7 +112,7 @@ class Window {
       let same = 1;
       while (same < this.boundary.length && bytes[at + same] === this.boundary[same]) same++;
       if (same === this.boundary.length) return { at, found: true };
-      // It may go on in what has not come yet.
+      // It may continue in bytes that have not arrived yet.
       if (at + same === this.#end) return { at, found: false };
     }
     return { at: this.#end, found: false };
@@ -144,7 +144,7 @@ class Window {
     throw broken("the head of a part is too long");
   }
 
-  /** Reads on. False at the end of the body. */
+  /** Reads more. False at the end of the body. */
   async #more(): Promise<boolean> {
     this.#bytes.copyWithin(0, this.#start, this.#end);
     this.#end -= this.#start;
@@ -155,7 +155,7 @@ class Window {
   }
 
   async #readOnce(): Promise<void> {
-    const { bytes, length } = await this.#patiently(this.#source.read(this.#bytes, this.#end));
+    const { bytes, length } = await this.#withIdleLimit(this.#source.read(this.#bytes, this.#end));
     this.#bytes = bytes;
     this.#end += length;
     this.#isAtEnd = length === 0;
@@ -167,7 +167,7 @@ class Window {
     if (pause !== null) await pause;
   }
 
-  async #patiently<T>(reading: Promise<T>): Promise<T> {
+  async #withIdleLimit<T>(reading: Promise<T>): Promise<T> {
     const since = performance.now();
     try {
       return await withTimeout(reading, this.options.pace.graceMs, () => {

@@ -1,6 +1,6 @@
-import { apiErrorTable } from "../lib/api_error.ts";
+import { apiErrorTable } from "./error_status.ts";
 import type { Config, Route } from "../platform/config/config.ts";
-import { allowNulls } from "./absent_nulls.ts";
+import { allowNulls } from "./drop_nulls.ts";
 import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
 import {
   ADMIN_CALLS,

@@ -159,7 +159,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
         query("type", "Only of this type.", {
           enum: MODEL_TYPES.filter((type) => type !== "chat"),
         }),
-        query("status", "Only in this state.", { enum: [...STATUSES] }),
+        query("status", "Only with this status.", { enum: [...STATUSES] }),
       ],
     },
     {
@@ -239,31 +239,33 @@ export const ADMIN_CALLS: readonly OpenApiCall[] = [
     "Person",
   ),
   admin("get", "/ledger/verify", "Check every rule the books must obey", "Verification"),
-  admin("get", "/providers", "Who answers, and how each fares", "ProviderList"),
+  admin("get", "/providers", "List providers and the health of their upstreams", "ProviderList"),
   admin(
     "get",
     "/tasks",
-    "Tasks of every account; ailment finds those that are stuck",
+    "List tasks of all accounts; problem finds stuck tasks",
     "OperatorTaskList",
     {
       parameters: [
         ...PAGE,
         query("account", "Only of this account.", { type: "string" }),
         query("type", "Only of this type.", { type: "string" }),
-        query("status", "Only in this state.", { enum: [...STATUSES] }),
+        query("status", "Only with this status.", { enum: [...STATUSES] }),
         query(
-          "ailment",
-          "dead: waits for you. failing: is tried again. late: nobody came. Finds parts of dramas too.",
+          "problem",
+          "dead: needs an operator. failing: will be retried. late: overdue for its next step. Includes subtasks of dramas.",
           { enum: [...TASK_PROBLEMS] },
         ),
-        query("parent", "The parts of this drama; they are left out otherwise.", {
+        query("parent", "The subtasks of this drama; without it subtasks are left out.", {
           type: "string",
         }),
       ],
     },
   ),
   admin("get", "/tasks/{id}", "One task", "OperatorTask"),
-  admin("post", "/tasks/{id}/replay", "Look at a stuck task now", "OperatorTask", { status: 202 }),
+  admin("post", "/tasks/{id}/replay", "Run the next step of a stuck task now", "OperatorTask", {
+    status: 202,
+  }),
   admin("get", "/config", "The declaration in force", "Config"),
   admin("post", "/config/reload", "Take the declaration as it stands now", "Config"),
 ];

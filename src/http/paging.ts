@@ -19,14 +19,14 @@ export function readPage(c: HttpContext): PageRequest {
     throw new ApiError("invalid_value", "order must be asc or desc.", { param: "order" });
   }
   if (after !== undefined && !/^[a-z]+_[0-9a-z]{1,64}$/.test(after)) {
-    throw new ApiError("invalid_value", "after must be the id of a list's last entry.", {
+    throw new ApiError("invalid_value", "after must be the last_id of the previous page.", {
       param: "after",
     });
   }
   return { limit: Number(limit), after, order };
 }
 
-/** A page of a list, as every list of the API looks. */
+/** Sends one page of a list. */
 export function sendJsonPage(data: { id: string }[], hasMore: boolean): Response {
   return sendJson(JSON.stringify({
     object: "list",

@@ -1,8 +1,8 @@
 import type { HttpContext } from "./exchange.ts";
 
-/** What a client would like (RFC 7240). What is not understood is ignored, as the RFC has it. */
+/** Preferences of a client (RFC 7240). Unknown ones are ignored, as the RFC says. */
 export interface Preferences {
-  /** How long the answer may be held back, in seconds; 0: not at all. */
+  /** How long the response may wait for the task, in seconds. */
   waitSeconds: number;
   respondAsync: boolean;
 }

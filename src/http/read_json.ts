@@ -1,14 +1,14 @@
 import { ApiError } from "../lib/api_error.ts";
 import { Turns } from "../lib/turns.ts";
 import type { HttpContext } from "./exchange.ts";
-import { jsonFault } from "./json_fault.ts";
+import { describeJsonError } from "./json_error.ts";
 import { scanJson, tooDeep } from "./scan_json.ts";
 
-/** What is smaller cannot hold up the thread, whatever is in it. */
+/** Smaller bodies cannot block the thread, whatever they contain. */
 const LARGE_BYTES = 64 * 1024;
 const large = new Turns();
 
-/** Reads a JSON body within the plan's limits of size and depth. */
+/** Reads a JSON body within the configured limits of size and depth. */
 export async function readJson(c: HttpContext): Promise<unknown> {
   const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.config.requests;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -23,7 +23,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
     bytesMax: c.env.bodyBytesMax ?? bodyBytesMax,
     limits: c.env.config.requests,
   });
-  // Released by the front when the request is answered.
+  // Released by RequestHandler with the response.
   c.env.body = reservation;
   if (bytes.length <= LARGE_BYTES) return parseShallow(bytes, jsonDepthMax);
   return await large.run(() => {
@@ -36,14 +36,14 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ApiError("invalid_json", jsonFault(text, error), { cause: error });
+    throw new ApiError("invalid_json", describeJsonError(text, error), { cause: error });
   }
 }
 
 function parseShallow(bytes: Uint8Array, jsonDepthMax: number): unknown {
   const text = decode(bytes);
   const value = parse(text);
-  // What has fewer brackets than levels allowed cannot be too deep: most bodies need no second look.
+  // A body with fewer brackets than allowed levels cannot be too deep: most bodies need no second check.
   if (hasMoreBrackets(text, jsonDepthMax) && isDeeperThan(value, jsonDepthMax)) {
     throw tooDeep(jsonDepthMax);
   }
@@ -70,7 +70,7 @@ function hasMoreBrackets(text: string, max: number): boolean {
   return false;
 }
 
-/** Level by level, without recursion: a body must not be able to end the stack. */
+/** Level by level, without recursion: a body must not overflow the stack. */
 function isDeeperThan(value: unknown, max: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -3,15 +3,15 @@ import type { BodyPace } from "../domain/limits/paced_reads.ts";
 import { beginBody, finishBody } from "../domain/limits/unfinished_bodies.ts";
 import { type FormPart, readMultipartForm } from "./multipart.ts";
 
-/** A form with one file in it, on its way in. */
-export interface Upload {
+/** A form with one file, while it arrives. */
+export interface FormUpload {
   filename: string;
   /**
-   * The file's bytes. It ends well only when the whole form was read and is as it should be, so whoever
-   * stores to the end has stored a good upload, in whatever order its parts came.
+   * The file's bytes. Ends without an error only when the whole form was read and is valid, in whatever order
+   * its parts come.
    */
   body: AsyncIterable<Uint8Array>;
-  /** The whole form's, so a little more than the file's; null where the client does not say it. */
+  /** Size of the whole form, a little more than the file; null where the client does not announce it. */
   announcedBytes: number | null;
 }
 
@@ -19,11 +19,11 @@ export interface Upload {
 const FORM_BYTES_MAX = 64 * 1024;
 const FIELD_BYTES_MAX = 1024;
 
-/** Reads `file` and `purpose` from a form, and hands the file on while it is still coming. */
+/** Reads `file` and `purpose` from a form, and passes the file on while it arrives. */
 export async function readUpload<T>(
   request: Request,
   bytesMax: number,
-  take: (upload: Upload) => Promise<T>,
+  take: (upload: FormUpload) => Promise<T>,
   pace?: BodyPace,
 ): Promise<T> {
   const type = request.headers.get("content-type") ?? "";
@@ -85,7 +85,7 @@ class Fields {
     if (name === "file") throw invalid("Send one file.", "file");
     if (name !== "purpose") {
       const param = name.slice(0, 64);
-      const message = `There is no field ${JSON.stringify(param)}: send file and purpose.`;
+      const message = `Unknown field ${JSON.stringify(param)}: send file and purpose.`;
       throw new ApiError("unknown_field", message, { param });
     }
     if (this.#hasPurpose) throw invalid("Send purpose once.", "purpose");
@@ -100,7 +100,7 @@ class Fields {
   }
 }
 
-/** A field's text; null when it is longer than any that is taken. */
+/** The text of a field; null when it is longer than any valid value. */
 async function textOf({ content }: FormPart): Promise<string | null> {
   const decoder = new TextDecoder();
   let text = "";

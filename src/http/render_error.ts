@@ -1,19 +1,20 @@
 import { ApiError } from "../lib/api_error.ts";
 import { isStorageUnavailable } from "../platform/database/storage_error.ts";
+import { errorStatus } from "./error_status.ts";
 import { sendJson } from "./exchange.ts";
 
 const STORAGE_RETRY_SECONDS = 2;
 
-/** How Postgres refuses a text that it cannot hold. */
+/** Postgres error codes for text that it cannot store. */
 const UNSTORABLE = new Set(["22021", "22P05"]);
 
-/** Whatever was thrown, as the refusal a client may see. What really happened stays in `cause`. */
+/** Converts any error into one that a client may see. The original stays in `cause`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isStorageUnavailable(error)) {
     return new ApiError(
       "storage_unavailable",
-      "The service cannot use its storage just now: try again in a moment.",
+      "The storage of the service is temporarily unavailable. Try again in a moment.",
       {
         cause: error,
         retryAfterSeconds: STORAGE_RETRY_SECONDS,
@@ -23,7 +24,7 @@ export function toApiError(error: unknown): ApiError {
   if (UNSTORABLE.has(String((error as { code?: unknown } | null)?.code))) {
     return new ApiError(
       "invalid_value",
-      "A text holds a character that cannot be stored, such as NUL.",
+      "A text contains a character that cannot be stored, such as NUL.",
       {
         cause: error,
       },
@@ -31,27 +32,27 @@ export function toApiError(error: unknown): ApiError {
   }
   return new ApiError(
     "internal_error",
-    "Something went wrong on our side: try again, and report the request id.",
+    "Internal error. Try again; if it persists, report the request id.",
     {
       cause: error,
     },
   );
 }
 
-/** What a client sees of a refusal, also as an event in mid-stream. */
+/** The error as clients see it, also as an event in the middle of a stream. */
 export function errorBody(apiError: ApiError, requestId: string) {
   const { message, type, param, code, detail } = apiError;
   const error = { message, type, param, code, ...(detail === undefined ? {} : { detail }) };
   return { error, request_id: requestId };
 }
 
-/** The one place where a refusal becomes a response. */
+/** The one place where an error becomes a response. */
 export function renderError(apiError: ApiError, requestId: string): Response {
   const headers: Record<string, string> = {};
   if (apiError.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(apiError.retryAfterSeconds);
   }
-  if (apiError.status === 401) headers["www-authenticate"] = "Bearer";
+  if (apiError.kind === "unauthenticated") headers["www-authenticate"] = "Bearer";
   if (apiError.code === "method_not_allowed") headers.allow = String(apiError.cause ?? "");
-  return sendJson(JSON.stringify(errorBody(apiError, requestId)), apiError.status, headers);
+  return sendJson(JSON.stringify(errorBody(apiError, requestId)), errorStatus(apiError), headers);
 }

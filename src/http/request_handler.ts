@@ -14,10 +14,10 @@ import type { Env, HttpExchange } from "./exchange.ts";
 import { renderError, toApiError } from "./render_error.ts";
 
 const HOST = /^[\w.:[\]-]{0,300}$/;
-const ADDRESS_CHARACTERS_MAX = 16_384;
+const URL_CHARACTERS_MAX = 16_384;
 const AS_GET = { method: "GET" };
-/** For the log and the metrics, as proxies have it: there is nobody to be answered. */
-const CLIENT_LEFT = 499;
+/** For the log and the metrics, as in nginx: the client disconnected, so no response is sent. */
+const CLIENT_DISCONNECTED = 499;
 
 export interface RequestHandlerDeps {
   configStore: ConfigStore;
@@ -25,38 +25,38 @@ export interface RequestHandlerDeps {
   metrics: Metrics;
   readiness: Readiness;
   bodies: RequestBodies;
-  /** Told of every request as it begins. */
+  /** Called for every request when it starts. */
   onRequest?: ((requestId: string, method: string, path: string) => void) | undefined;
-  /** Told why the storage could not serve a request. */
+  /** Called with the reason when a request failed because the storage is unavailable. */
   onStorageTrouble?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * The first and last thing a request meets: gives it an id and a plan, hands it to that plan's
- * handlers, and on the way out adds the headers every answer has, counts it and logs one line.
+ * Entry and exit of every request: gives it an id and a configuration, calls the app built from that
+ * configuration, adds the headers that every response has, counts it and logs one line.
  */
 export class RequestHandler {
   #app: { config: Config; fetch: Hono<Env>["fetch"] } | null = null;
-  readonly #leaving = new AbortController();
+  readonly #drainSignal = new AbortController();
   #draining = false;
   #inFlight = 0;
 
   constructor(private readonly deps: RequestHandlerDeps) {}
 
-  /** From now on these handlers answer. */
+  /** New requests go to this app from now on. */
   serve(config: Config, app: Hono<Env>): void {
     this.#app = { config, fetch: app.fetch };
   }
 
-  /** From now on new requests are sent elsewhere. */
+  /** New requests get 503 from now on, so that clients and load balancers use another node. */
   drain(): void {
     this.#draining = true;
-    this.#leaving.abort();
+    this.#drainSignal.abort();
   }
 
-  /** Aborts when the node drains: who only waits for something is answered as it stands. */
-  get leaving(): AbortSignal {
-    return this.#leaving.signal;
+  /** Aborts when the node drains: requests that wait for a task get its current state. */
+  get drainSignal(): AbortSignal {
+    return this.#drainSignal.signal;
   }
 
   get inFlight(): number {
@@ -67,8 +67,8 @@ export class RequestHandler {
     this.#run(request, info, null, newId("req"));
 
   /**
-   * The same for somebody who has shown otherwise than by a key who they are, as a part of another request:
-   * the two have one id.
+   * Handles a request for a caller who was authenticated by other means than an API key, as part of another
+   * request: both have the same id.
    */
   callAsAccount = (
     caller: Caller,
@@ -96,7 +96,7 @@ export class RequestHandler {
       rate: null,
       bodies: this.deps.bodies,
       body: null,
-      refusal: null,
+      errorCode: null,
     };
     this.#inFlight++;
     this.deps.onRequest?.(requestId, exchange.method, exchange.path);
@@ -105,17 +105,18 @@ export class RequestHandler {
       if (response instanceof Promise) {
         return response.then(
           (done) => this.#finish(request, exchange, done),
-          (error) => this.#finish(request, exchange, this.#refuse(error, request, exchange)),
+          (error) =>
+            this.#finish(request, exchange, this.#toErrorResponse(error, request, exchange)),
         ).then((done) => isUnfinished(request) ? closeAfter(done) : done);
       }
       return this.#finish(request, exchange, response);
     } catch (error) {
-      return this.#finish(request, exchange, this.#refuse(error, request, exchange));
+      return this.#finish(request, exchange, this.#toErrorResponse(error, request, exchange));
     }
   }
 
-  /** Why this node takes no requests just now, whatever its parts say. */
-  #obstacle(): string | null {
+  /** Why this node accepts no requests now, whatever its parts report. */
+  #notReadyReason(): string | null {
     if (this.#draining) return "this node is shutting down";
     return this.#app === null ? "this node is starting" : null;
   }
@@ -123,44 +124,46 @@ export class RequestHandler {
   #dispatch(request: Request, exchange: HttpExchange): Response | Promise<Response> {
     const { path } = exchange;
     if (path === "/healthz") return healthz(exchange);
-    if (path === "/readyz") return readyz(exchange, this.deps.readiness, this.#obstacle());
-    if (request.url.length > ADDRESS_CHARACTERS_MAX) {
+    if (path === "/readyz") return readyz(exchange, this.deps.readiness, this.#notReadyReason());
+    if (request.url.length > URL_CHARACTERS_MAX) {
       throw new ApiError(
         "payload_too_large",
-        `The address is longer than ${ADDRESS_CHARACTERS_MAX} characters.`,
+        `The URL is longer than ${URL_CHARACTERS_MAX} characters.`,
       );
     }
-    // An address is put together from Host and target: a Host with a path in it would choose the endpoint.
+    // The URL is built from Host and request target: a Host that contains a path would choose the endpoint.
     if (!HOST.test(request.headers.get("host") ?? "")) {
       throw new ApiError("invalid_value", "The Host header is not a host name.", { param: "Host" });
     }
     if (this.#draining) {
-      throw new ApiError("shutting_down", "This node is shutting down: try again.", {
+      throw new ApiError("shutting_down", "This node is shutting down. Try again.", {
         retryAfterSeconds: 1,
       });
     }
     if (this.#app === null) {
-      throw new ApiError("storage_unavailable", "The service is starting: try again in a moment.", {
+      throw new ApiError("storage_unavailable", "The service is starting. Try again in a moment.", {
         retryAfterSeconds: 2,
       });
     }
-    // Answered as a GET: the server tells its length and sends no body.
+    // Handled as a GET: the server sends its length without the body.
     return this.#app.fetch(
       request.method === "HEAD" ? new Request(request, AS_GET) : request,
       exchange,
     );
   }
 
-  #refuse(error: unknown, request: Request, exchange: HttpExchange): Response {
-    if (isForLeaving(error) && request.signal.aborted) {
-      exchange.refusal = "client_left";
-      return new Response(null, { status: CLIENT_LEFT });
+  #toErrorResponse(error: unknown, request: Request, exchange: HttpExchange): Response {
+    if (isDisconnectError(error) && request.signal.aborted) {
+      exchange.errorCode = "client_disconnected";
+      return new Response(null, { status: CLIENT_DISCONNECTED });
     }
     const apiError = toApiError(error);
-    exchange.refusal = apiError.code;
+    exchange.errorCode = apiError.code;
     this.deps.metrics.refusals.inc({ code: apiError.code });
     if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
-    if (apiError.status >= 500 && apiError.status !== 501 && apiError.cause !== undefined) {
+    if (
+      apiError.isServerError && apiError.kind !== "not_released" && apiError.cause !== undefined
+    ) {
       this.deps.log.error("request failed", {
         request_id: exchange.requestId,
         code: apiError.code,
@@ -199,13 +202,13 @@ export class RequestHandler {
       account: exchange.caller?.account,
       key: exchange.caller?.key,
       client_request_id: exchange.clientRequestId ?? undefined,
-      code: exchange.refusal ?? undefined,
+      code: exchange.errorCode ?? undefined,
     });
     return response;
   }
 }
 
-/** The path of an absolute address, without parsing all of it. */
+/** The path of an absolute URL, without parsing all of it. */
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   if (start === -1) return "/";
@@ -213,18 +216,18 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** Probes come every few seconds from everywhere: their success is not news. */
+/** Probes come every few seconds: their success is not logged. */
 function isProbe(path: string): boolean {
   return path === "/healthz" || path === "/readyz" || path === "/metrics";
 }
 
-/** How a wait for an upstream ends when whoever asked hangs up; otherwise it is a failure like others. */
-function isForLeaving(error: unknown): boolean {
+/** How a wait for an upstream ends when the client disconnects. */
+function isDisconnectError(error: unknown): boolean {
   return error instanceof UpstreamFailure ||
     (error instanceof ApiError && error.code === "upstream_timeout");
 }
 
-/** What an upstream said may name it: its words are logged where attempts are, at level debug. */
+/** The text of an upstream may name the provider: it is logged with the attempt, at level debug. */
 function describeCause(cause: unknown): string {
   return cause instanceof UpstreamFailure ? `upstream: ${cause.kind}` : describeError(cause);
 }

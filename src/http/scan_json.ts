@@ -14,7 +14,7 @@ export interface JsonBounds {
 }
 
 /**
- * Refuses a large body by its brackets and commas, before it is parsed: a megabyte of text is parsed in a
+ * Rejects a large body by its brackets and commas before it is parsed: a megabyte of text is parsed in a
  * millisecond, a megabyte of empty objects takes half a second and fifty times its size in memory.
  */
 export function scanJson(bytes: Uint8Array, { depthMax, valuesMax }: JsonBounds): void {
@@ -43,5 +43,5 @@ export function tooDeep(max: number): ApiError {
 }
 
 function tooMany(max: number): ApiError {
-  return new ApiError("payload_too_large", `The body holds more than ${max} values.`);
+  return new ApiError("payload_too_large", `The body contains more than ${max} values.`);
 }

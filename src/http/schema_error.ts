@@ -2,11 +2,11 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import { ApiError } from "../lib/api_error.ts";
 import { didYouMean, nearest } from "../lib/suggest.ts";
 
-/** What a schema says about a field, as far as people are told of it. */
+/** The part of a field's schema that error messages use. */
 interface FieldSchema {
   type?: string | readonly string[];
   format?: string;
-  /** What is expected, in words: an annotation of ours. */
+  /** Description of valid values: an annotation of ours. */
   expected?: string;
   examples?: readonly unknown[];
   items?: FieldSchema;
@@ -15,13 +15,13 @@ interface FieldSchema {
   properties?: Readonly<Record<string, unknown>>;
 }
 
-/** A name may be as long as a body: so much of it is repeated. */
-const NAME_TOLD_MAX = 100;
-/** And a body may be all keys: so many are looked at for a slip of the pen. */
+/** A name may be as long as a body: only this much of it is repeated. */
+const NAME_CHARACTERS_MAX = 100;
+/** A body may have any number of keys: only this many are compared for misspellings. */
 const KEYS_READ_MAX = 50;
 
-/** Turns the violation of a request's schema into the refusal that says how to mend it. */
-export function schemaError(error: ErrorObject): ApiError {
+/** Converts a schema violation into an error that says how to fix it. */
+export function toSchemaError(error: ErrorObject): ApiError {
   const at = error.instancePath.slice(1).replaceAll("/", ".");
   const inner = (key: unknown) => at === "" ? String(key) : `${at}.${key}`;
   const params = error.params as Record<string, unknown>;
@@ -36,20 +36,20 @@ export function schemaError(error: ErrorObject): ApiError {
     return new ApiError("missing_field", `The field ${param} is missing.${hint}`, { param });
   }
   if (error.keyword === "additionalProperties") {
-    const wrong = String(params.additionalProperty).slice(0, NAME_TOLD_MAX);
+    const wrong = String(params.additionalProperty).slice(0, NAME_CHARACTERS_MAX);
     const param = inner(wrong);
     const hint = didYouMean(wrong, known) ?? "Leave it out.";
-    return new ApiError("unknown_field", `The field ${param} is not known here. ${hint}`, {
+    return new ApiError("unknown_field", `The field ${param} is unknown. ${hint}`, {
       param,
     });
   }
   if (at === "") return new ApiError("invalid_value", "The body must be a JSON object, in braces.");
   const hint = hintFor(error);
-  const message = `${at} ${complaint(error)}.${hint === undefined ? "" : ` ${hint}`}`;
+  const message = `${at} ${describeViolation(error)}.${hint === undefined ? "" : ` ${hint}`}`;
   return new ApiError("invalid_value", message, { param: at });
 }
 
-function complaint({ keyword, params, parentSchema, data }: ErrorObject): string {
+function describeViolation({ keyword, params, parentSchema, data }: ErrorObject): string {
   const { limit } = params;
   switch (keyword) {
     case "enum":
@@ -57,7 +57,7 @@ function complaint({ keyword, params, parentSchema, data }: ErrorObject): string
     case "type":
     case "format":
     case "pattern":
-      return `must be ${described(parentSchema as FieldSchema)}`;
+      return `must be ${describeExpected(parentSchema as FieldSchema)}`;
     case "minItems":
     case "minLength":
       if (limit === 1) return "must not be empty";
@@ -76,8 +76,8 @@ function complaint({ keyword, params, parentSchema, data }: ErrorObject): string
   }
 }
 
-/** What a field takes, with a good value where the schema has one. */
-function described(schema: FieldSchema): string {
+/** Describes valid values of a field, with an example where the schema has one. */
+function describeExpected(schema: FieldSchema): string {
   const { expected, format, type = [], examples } = schema;
   const words = expected ?? FORMATS[format ?? ""] ??
     [type].flat().filter((one) => one !== "null").map((one) => nameOf(one, schema)).join(" or ");
@@ -106,7 +106,7 @@ function nameOf(type: string, { items, minimum, maximum }: FieldSchema): string 
   return name + range;
 }
 
-/** What would mend it, where the slip is a usual one. */
+/** How to fix common mistakes. */
 function hintFor({ keyword, params, parentSchema, data }: ErrorObject): string | undefined {
   const schema = parentSchema as FieldSchema;
   switch (keyword) {
@@ -115,12 +115,12 @@ function hintFor({ keyword, params, parentSchema, data }: ErrorObject): string |
     case "maxLength":
       return schema.expected === undefined ? undefined : `Send ${schema.expected}.`;
     case "type":
-      // A number is no date, with quotes or without.
-      return schema.format === undefined ? mend([schema.type ?? []].flat(), data) : undefined;
+      // A number is not a date, with quotes or without.
+      return schema.format === undefined ? fixFor([schema.type ?? []].flat(), data) : undefined;
   }
 }
 
-function mend(types: readonly string[], data: unknown): string | undefined {
+function fixFor(types: readonly string[], data: unknown): string | undefined {
   if (types.includes("string")) return typeof data === "number" ? "Put it in quotes." : undefined;
   const isPlain = data !== null && typeof data !== "object";
   if (types.includes("array")) return isPlain ? "Put it in brackets." : undefined;

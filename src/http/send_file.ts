@@ -1,13 +1,13 @@
 import type { ByteRange, Files, StoredFile } from "../domain/files/files.ts";
 import type { HttpContext } from "./exchange.ts";
 
-/** Content is inert even if a browser is led to it: no script, no other origin, no guessing of types. */
+/** Makes content harmless in a browser: no scripts, no other origins, no content sniffing. */
 const POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; " +
   "style-src 'unsafe-inline'";
 
 /**
- * Sends the bytes of a file: whole, a part (`Range`, unless `If-Range` names another version), or nothing
- * when the client has them (`If-None-Match`). Bytes never change under an id, so the hash is the version.
+ * Sends a file: whole, a range (unless `If-Range` names another version), or 304 when the client has it
+ * (`If-None-Match`). The content of an id never changes, so its hash is the version.
  */
 export async function sendFile(c: HttpContext, files: Files, file: StoredFile): Promise<Response> {
   const etag = `"${file.sha256}"`;
@@ -48,7 +48,7 @@ function namesVersion(header: string | undefined, etag: string): boolean {
   });
 }
 
-/** The one range asked for; null for the whole file, which is also the answer to what is not understood. */
+/** The requested range; null for the whole file, also where the header is not understood. */
 export function readRange(
   range: string | undefined,
   ifRange: string | undefined,
@@ -70,7 +70,7 @@ export function readRange(
   return { first, last: to === "" ? bytes - 1 : Math.min(Number(to), bytes - 1) };
 }
 
-/** Shown where it stands; saved under its name, which may be in any script (RFC 6266). */
+/** Displayed inline; saved under its name, which may be in any script (RFC 6266). */
 function disposition(filename: string): string {
   const plain = filename.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(filename).replaceAll(

@@ -11,7 +11,7 @@ export interface WaitLimits {
 const LIMITS: WaitLimits = { perKey: 20, perAccount: 100 };
 const RETRY_SECONDS = 5;
 
-/** Counts requests that wait for tasks: each keeps a connection, and one account may not take them all. */
+/** Limits requests that wait for tasks: each keeps a connection, and one account must not use all of them. */
 export class TaskWaits {
   readonly #slots = new Slots();
   readonly #limits: WaitLimits;
@@ -20,20 +20,20 @@ export class TaskWaits {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** A place to wait, to be given back; throws the API error when there is none. */
+  /** Takes a slot; call the result to release it. Throws when none is free. */
   take(c: HttpContext): () => void {
     const release = this.tryTake(c);
     if (release !== null) return release;
     const { perKey, perAccount } = this.#limits;
     throw new ApiError(
       "concurrency_limit_exceeded",
-      `Too many event streams at once: ${perKey} per key and ${perAccount} per account may be open. ` +
+      `Too many concurrent event streams: the limit is ${perKey} per API key and ${perAccount} per account. ` +
         "Close one, poll GET /v1/tasks/{task_id} or use a webhook.",
       { retryAfterSeconds: RETRY_SECONDS },
     );
   }
 
-  /** The same; null when there is none. */
+  /** Like `take`, but returns null when none is free. */
   tryTake(c: HttpContext): (() => void) | null {
     const { perKey, perAccount } = this.#limits;
     const ofKey = this.#slots.take(`key ${c.env.caller!.key}`, perKey);

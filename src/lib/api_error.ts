@@ -1,64 +1,81 @@
-/**
- * The closed table of everything the API may refuse with. A refusal is raised where the reason is
- * known and rendered in one place (`http/render_error.ts`); its message is public, its cause is ours.
- */
-const REFUSALS = {
-  invalid_json: [400, "invalid_request_error"],
-  missing_field: [400, "invalid_request_error"],
-  invalid_value: [400, "invalid_request_error"],
-  unknown_field: [400, "invalid_request_error"],
-  prompt_too_long: [400, "invalid_request_error"],
-  duration_not_allowed: [400, "invalid_request_error"],
-  aspect_ratio_not_allowed: [400, "invalid_request_error"],
-  capability_not_supported: [400, "invalid_request_error"],
-  unsafe_url: [400, "invalid_request_error"],
-  file_not_ready: [400, "invalid_request_error"],
-  idempotency_key_reused: [400, "invalid_request_error"],
-  webhook_required: [400, "invalid_request_error"],
-  business_id_required: [400, "invalid_request_error"],
-  missing_api_key: [401, "authentication_error"],
-  invalid_api_key: [401, "authentication_error"],
-  insufficient_balance: [402, "insufficient_quota"],
-  unknown_endpoint: [404, "invalid_request_error"],
-  task_not_found: [404, "invalid_request_error"],
-  file_not_found: [404, "invalid_request_error"],
-  not_found: [404, "invalid_request_error"],
-  model_unavailable: [404, "model_unavailable"],
-  method_not_allowed: [405, "invalid_request_error"],
-  request_timeout: [408, "invalid_request_error"],
-  payload_too_large: [413, "invalid_request_error"],
-  storage_limit_exceeded: [413, "invalid_request_error"],
-  unsupported_media_type: [415, "invalid_request_error"],
-  rate_limit_exceeded: [429, "rate_limit_error"],
-  concurrency_limit_exceeded: [429, "rate_limit_error"],
-  internal_error: [500, "api_error"],
-  endpoint_not_released: [501, "api_error"],
-  upstream_failed: [503, "api_error"],
-  upstream_timeout: [503, "api_error"],
-  storage_unavailable: [503, "api_error"],
-  shutting_down: [503, "api_error"],
-  overloaded: [503, "api_error"],
-} as const satisfies Record<string, readonly [status: number, type: string]>;
+/** What went wrong, for code that decides by it. `http/error_status.ts` gives each kind its HTTP status. */
+export type ApiErrorKind =
+  | "invalid_request"
+  | "unauthenticated"
+  | "insufficient_funds"
+  | "forbidden"
+  | "not_found"
+  | "method_not_allowed"
+  | "request_timeout"
+  | "too_large"
+  | "unsupported_media_type"
+  | "rate_limited"
+  | "internal"
+  | "not_released"
+  | "unavailable";
 
-export type ApiErrorCode = keyof typeof REFUSALS;
-export type ApiErrorType = (typeof REFUSALS)[ApiErrorCode][1];
+/** Every error code of the API, with its kind and the `type` that clients see. */
+const CODES = {
+  invalid_json: ["invalid_request", "invalid_request_error"],
+  missing_field: ["invalid_request", "invalid_request_error"],
+  invalid_value: ["invalid_request", "invalid_request_error"],
+  unknown_field: ["invalid_request", "invalid_request_error"],
+  prompt_too_long: ["invalid_request", "invalid_request_error"],
+  duration_not_allowed: ["invalid_request", "invalid_request_error"],
+  aspect_ratio_not_allowed: ["invalid_request", "invalid_request_error"],
+  capability_not_supported: ["invalid_request", "invalid_request_error"],
+  unsafe_url: ["invalid_request", "invalid_request_error"],
+  file_not_ready: ["invalid_request", "invalid_request_error"],
+  idempotency_key_reused: ["invalid_request", "invalid_request_error"],
+  webhook_required: ["invalid_request", "invalid_request_error"],
+  business_id_required: ["invalid_request", "invalid_request_error"],
+  missing_api_key: ["unauthenticated", "authentication_error"],
+  invalid_api_key: ["unauthenticated", "authentication_error"],
+  insufficient_balance: ["insufficient_funds", "insufficient_quota"],
+  unknown_endpoint: ["not_found", "invalid_request_error"],
+  task_not_found: ["not_found", "invalid_request_error"],
+  file_not_found: ["not_found", "invalid_request_error"],
+  not_found: ["not_found", "invalid_request_error"],
+  model_unavailable: ["not_found", "model_unavailable"],
+  method_not_allowed: ["method_not_allowed", "invalid_request_error"],
+  request_timeout: ["request_timeout", "invalid_request_error"],
+  payload_too_large: ["too_large", "invalid_request_error"],
+  storage_limit_exceeded: ["too_large", "invalid_request_error"],
+  unsupported_media_type: ["unsupported_media_type", "invalid_request_error"],
+  rate_limit_exceeded: ["rate_limited", "rate_limit_error"],
+  concurrency_limit_exceeded: ["rate_limited", "rate_limit_error"],
+  internal_error: ["internal", "api_error"],
+  endpoint_not_released: ["not_released", "api_error"],
+  upstream_failed: ["unavailable", "api_error"],
+  upstream_timeout: ["unavailable", "api_error"],
+  storage_unavailable: ["unavailable", "api_error"],
+  shutting_down: ["unavailable", "api_error"],
+  overloaded: ["unavailable", "api_error"],
+} as const satisfies Record<string, readonly [kind: ApiErrorKind, type: string]>;
+
+export type ApiErrorCode = keyof typeof CODES;
+export type ApiErrorType = (typeof CODES)[ApiErrorCode][1];
 
 export interface ApiErrorOptions {
-  /** The field of the request that the refusal is about, as the client wrote it. */
+  /** The field of the request that the error is about, as the client wrote it. */
   param?: string;
-  /** Differs from the table only where one code has two statuses (`model_unavailable`, `file_not_found`). */
-  status?: number;
+  /** Differs from the table where one code has two kinds: `file_not_found` of a file that a body names, say. */
+  kind?: ApiErrorKind;
   /** Seconds after which a retry makes sense; becomes `Retry-After`. */
   retryAfterSeconds?: number;
   /** What really happened. Logged, never sent. */
   cause?: unknown;
-  /** More to show an operator, on `/admin` only. */
+  /** More for the operator, on `/admin` only. */
   detail?: unknown;
 }
 
+/**
+ * An error that a client may see. Raised where the reason is known, rendered in one place
+ * (`http/render_error.ts`). The message is public; the cause is logged and never sent.
+ */
 export class ApiError extends Error {
-  override readonly name = "Refusal";
-  readonly status: number;
+  override readonly name = "ApiError";
+  readonly kind: ApiErrorKind;
   readonly type: ApiErrorType;
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
@@ -66,20 +83,23 @@ export class ApiError extends Error {
 
   constructor(readonly code: ApiErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    const [status, type] = REFUSALS[code];
-    this.status = options.status ?? status;
+    const [kind, type] = CODES[code];
+    this.kind = options.kind ?? kind;
     this.type = type;
     this.param = options.param ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.detail = options.detail;
   }
+  /** The service failed, not the request: repeating it may succeed. */
+  get isServerError(): boolean {
+    return this.kind === "internal" || this.kind === "unavailable" || this.kind === "not_released";
+  }
 }
 
-/** Every code with its type and statuses, for the OpenAPI document. */
-export function apiErrorTable(): { code: ApiErrorCode; status: number; type: ApiErrorType }[] {
-  return (Object.keys(REFUSALS) as ApiErrorCode[]).map((code) => ({
-    code,
-    status: REFUSALS[code][0],
-    type: REFUSALS[code][1],
-  }));
+/** Every code with its kind and type, for documentation. */
+export function apiErrorCodes(): { code: ApiErrorCode; kind: ApiErrorKind; type: ApiErrorType }[] {
+  return (Object.keys(CODES) as ApiErrorCode[]).map((code) => {
+    const [kind, type] = CODES[code];
+    return { code, kind, type };
+  });
 }

@@ -22,7 +22,7 @@ export interface SiteExchange {
   readonly requestId: string;
   readonly config: Config;
   route: string;
-  refusal: string | null;
+  errorCode: string | null;
   readonly info: { readonly remoteAddr: Deno.Addr };
   readonly bodies: RequestBodies;
   body: BodyReservation | null;

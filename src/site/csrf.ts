@@ -13,14 +13,14 @@ export async function rejectForgery(c: Context<SiteEnv>, next: Next): Promise<vo
   if (c.req.method !== "GET" && c.req.method !== "HEAD") {
     if (!isSameOrigin(c)) {
       throw new ApiError("invalid_value", "This form was not sent from this site.", {
-        status: 403,
+        kind: "forbidden",
       });
     }
     if (c.var.csrf !== "" && !isEqual(await csrfTokenOf(c), c.var.csrf)) {
       throw new ApiError(
         "invalid_value",
         "Your session has changed. Go back, reload the page and try again.",
-        { status: 403 },
+        { kind: "forbidden" },
       );
     }
   }

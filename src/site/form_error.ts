@@ -11,7 +11,7 @@ export type FieldLabels = Readonly<Record<string, string>>;
 
 /** An API error for the form that caused it. Any other error goes through. */
 export function toFormError(error: unknown, labels: FieldLabels): FormError {
-  if (!(error instanceof ApiError) || error.status >= 500) throw error;
+  if (!(error instanceof ApiError) || error.isServerError) throw error;
   return formError(error, labels);
 }
 

@@ -45,7 +45,7 @@ export async function countSignInAttempt(
   if (device !== null) {
     const tried = `sign-in-device:${device}`;
     await throttle.take([[tried, ATTEMPTS_PER_ACCOUNT]]);
-    return { caller: { client: device, isKnown: true }, succeeded: () => throttle.forget(tried) };
+    return { caller: { client: device, isKnown: true }, succeeded: () => throttle.reset(tried) };
   }
   const [address, target] = [clientAddress(c), `sign-in:${email}`];
   const tried = `${target}:${address}`;
@@ -57,5 +57,5 @@ export async function countSignInAttempt(
   await throttle.press(target, PRESSURE);
   const waitMs = Math.min(DELAY_MAX_MS, (pressure - DELAY_FROM) * DELAY_STEP_MS);
   if (waitMs > 0) await sleep(waitMs);
-  return { caller: { client: address }, succeeded: () => throttle.forget(tried) };
+  return { caller: { client: address }, succeeded: () => throttle.reset(tried) };
 }

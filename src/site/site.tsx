@@ -26,8 +26,8 @@ export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
   const site = new Hono<SiteEnv>();
   site.onError((error, c) => {
     const apiError = deps.toApiError(error);
-    c.env.refusal = apiError.code;
-    if (apiError.status >= 500 && apiError.cause !== undefined) {
+    c.env.errorCode = apiError.code;
+    if (apiError.isServerError && apiError.cause !== undefined) {
       deps.log.error("page failed", { request_id: c.env.requestId, error: apiError.cause });
     }
     return sendErrorPage(c, apiError);
@@ -80,7 +80,7 @@ function notFound(c: SiteContext): Response {
       ? "This page does not exist or has moved."
       : "There is no such endpoint. /openapi.json lists all endpoints.",
   );
-  c.env.refusal = apiError.code;
+  c.env.errorCode = apiError.code;
   return sendErrorPage(c, apiError);
 }
 

@@ -20,7 +20,7 @@ export interface Adapter {
 }
 
 /** What answers at this address instead of the network, if anything does. */
-export function transportTo(adapter: Adapter, url: string): Transport | undefined {
+export function inProcessTransport(adapter: Adapter, url: string): Transport | undefined {
   return adapter.isInProcess?.(url) === false ? undefined : adapter.transport;
 }
 

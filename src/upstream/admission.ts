@@ -1,34 +1,34 @@
 import { Slots } from "../lib/slots.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import type { Adapter, UpstreamTarget } from "./adapter.ts";
-import { Breaker, type Health } from "../lib/breaker.ts";
+import { Breaker, type BreakerHealth } from "../lib/breaker.ts";
 import { causeOf, type FailureKind, type UpstreamFailure } from "./failure.ts";
 
 export interface AdmissionOptions {
   adapters: { get(name: string): Adapter | undefined };
-  /** Told of every attempt, for metrics and the log. `kind` is null when it went well. */
+  /** Called after every attempt, for metrics and the log. `kind` is null for a success. */
   onAttempt(
     attempt: { provider: string; model: string; kind: FailureKind | null; error?: unknown },
   ): void;
 }
 
-/** A place at an upstream. End it once, with how it went. */
+/** Permission to send one request to an upstream. Release or abandon it once. */
 export interface Permit {
-  /** The first bytes of an answer came. */
-  began(): void;
-  /** Null: it went well. */
-  end(failure: UpstreamFailure | null): void;
-  /** Given up for reasons that say nothing of the upstream. */
+  /** The first bytes of a response arrived. */
+  responseStarted(): void;
+  /** Null: the attempt succeeded. */
+  release(failure: UpstreamFailure | null): void;
+  /** The attempt was given up for reasons that say nothing about the upstream. */
   abandon(): void;
 }
 
-/** Whether a job is new to an upstream, or has failed there before. */
-export type AttemptKind = "first" | "again";
+/** Whether a job is new to an upstream or has failed there before. */
+export type AttemptKind = "first" | "retry";
 
-/** Who asks: a job that comes again until it is done, or a request of an account. */
+/** A background job, which is retried until it is done, or a request of an account. */
 export type AdmissionCaller = AttemptKind | { readonly account: string };
 
-/** Who may be asked now: who is ill, and how much each may bear at once. One for chat and media. */
+/** Decides whether an upstream may be called now: circuit breaker and concurrency. Shared by chat and media. */
 export class Admission {
   readonly #breaker = new Breaker();
   readonly #slots = new Slots();
@@ -51,139 +51,146 @@ export class Admission {
     };
   }
 
-  /** A place at the upstream for a request of an account; null when it is full, or rests for this account. */
-  enter(
+  /** A permit for a request of an account; null when the upstream is at capacity or its breaker is open. */
+  acquire(
     upstream: Upstream,
     provider: Provider,
-    asker?: Exclude<AdmissionCaller, AttemptKind>,
+    caller?: Exclude<AdmissionCaller, AttemptKind>,
   ): Permit | null {
     const name = upstreamName(upstream);
-    const account = asker?.account;
-    const isKnock = this.#mayKnock(name, asker);
-    const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name, account));
+    const account = caller?.account;
+    const isWhileOpen = this.#allowWhileOpen(name, caller);
+    const release = this.#takeSlot(
+      provider,
+      () => isWhileOpen || this.#breaker.allow(name, account),
+    );
     if (release === null) return null;
-    const leave = isKnock ? this.#breaker.startTrial(name) : () => {};
-    const over = () => {
+    const untrack = isWhileOpen ? this.#breaker.trackWhileOpen(name) : () => {};
+    const finish = () => {
       release();
-      leave();
+      untrack();
     };
     return {
-      began: () => this.#breaker.served(name, account),
-      end: (failure) => {
-        over();
-        this.#judge(name, failure, account, isKnock);
-        this.tell(upstream, failure);
+      responseStarted: () => this.#breaker.recordResponse(name, account),
+      release: (failure) => {
+        finish();
+        this.#updateBreaker(name, failure, account, isWhileOpen);
+        this.reportAttempt(upstream, failure);
       },
       abandon: () => {
-        if (!isKnock) this.#breaker.abandoned(name);
-        over();
+        if (!isWhileOpen) this.#breaker.recordAbandoned(name);
+        finish();
       },
     };
   }
 
-  /** What the end of a chat tells the circuit breaker. */
-  #judge(
+  /** Reports the end of a request to the circuit breaker. */
+  #updateBreaker(
     name: string,
     failure: UpstreamFailure | null,
     account: string | undefined,
-    isKnock: boolean,
+    isWhileOpen: boolean,
   ): void {
     const cause = failure === null ? "none" : causeOf(failure);
     switch (cause) {
       case "none":
-        this.#breaker.served(name, account);
-        return this.#breaker.succeeded(name);
+        this.#breaker.recordResponse(name, account);
+        return this.#breaker.recordSuccess(name);
       case "outage":
       case "overload":
-        return this.#breaker.failed(name, {
-          restSeconds: failure!.options.retryAfterSeconds,
+        return this.#breaker.recordFailure(name, {
+          retryAfterSeconds: failure!.options.retryAfterSeconds,
           cause,
           account,
         });
       case "request":
-        return this.#breaker.failed(name, { cause: "request", account });
+        return this.#breaker.recordFailure(name, { cause: "request", account });
       case "client":
-        if (!isKnock) this.#breaker.abandoned(name);
+        if (!isWhileOpen) this.#breaker.recordAbandoned(name);
     }
   }
 
   /**
-   * The same for a job that comes again until it is done. An upstream that fails on particular jobs is not
-   * down: a job's failures count once, and they keep no job waiting that is new to the upstream.
+   * A permit for a background job. An upstream that fails on particular jobs is not down: failures of one job
+   * count once, and jobs that are new to the upstream are still sent.
    */
-  enterJob(upstream: Upstream, provider: Provider, trial: AttemptKind): Permit | null {
+  acquireForJob(upstream: Upstream, provider: Provider, attempt: AttemptKind): Permit | null {
     const name = upstreamName(upstream);
-    const isWell = () => this.#breaker.healthOf(name).state === "closed";
-    const isKnock = this.#mayKnock(name, trial);
-    const isProbe = !isKnock && !isWell();
-    const release = this.#take(provider, () => isKnock || this.#breaker.mayTry(name));
+    const isClosed = () => this.#breaker.getHealth(name).state === "closed";
+    const isWhileOpen = this.#allowWhileOpen(name, attempt);
+    const isProbe = !isWhileOpen && !isClosed();
+    const release = this.#takeSlot(provider, () => isWhileOpen || this.#breaker.allow(name));
     if (release === null) return null;
     return {
-      began() {},
-      end: (failure) => {
+      responseStarted() {},
+      release: (failure) => {
         release();
-        if (failure === null || failure.isRejection) this.#breaker.succeeded(name);
-        else if (!isOfJob(failure)) {
-          this.#breaker.failed(name, { restSeconds: failure.options.retryAfterSeconds });
-        } else if (isProbe || (trial === "first" && isWell())) {
-          this.#breaker.failed(name, { cause: "request" });
+        if (failure === null || failure.isRejection) this.#breaker.recordSuccess(name);
+        else if (!isJobSpecific(failure)) {
+          this.#breaker.recordFailure(name, {
+            retryAfterSeconds: failure.options.retryAfterSeconds,
+          });
+        } else if (isProbe || (attempt === "first" && isClosed())) {
+          this.#breaker.recordFailure(name, { cause: "request" });
         }
-        this.tell(upstream, failure);
+        this.reportAttempt(upstream, failure);
       },
       abandon: () => {
-        if (isProbe) this.#breaker.abandoned(name);
+        if (isProbe) this.#breaker.recordAbandoned(name);
         release();
       },
     };
   }
 
-  /** A slot at the provider, if there is one and the breaker lets it be used; asked in this order, as its yes is a probe. */
-  #take(provider: Provider, mayTry: () => boolean): (() => void) | null {
+  /** A slot of the provider, if the breaker allows its use. The slot comes first: the breaker's yes may start a probe. */
+  #takeSlot(provider: Provider, isAllowed: () => boolean): (() => void) | null {
     const release = this.#slots.take(provider.id, provider.concurrencyMax);
-    if (release === null || mayTry()) return release;
+    if (release === null || isAllowed()) return release;
     release();
     return null;
   }
 
-  /** Whether `enter` or `enterJob` would give this one a place now; takes none. */
-  hasRoom(upstream: Upstream, config: Config, asker?: AdmissionCaller): boolean {
+  /** Whether `acquire` or `acquireForJob` would return a permit now. */
+  hasCapacity(upstream: Upstream, config: Config, caller?: AdmissionCaller): boolean {
     const { id, concurrencyMax } = config.providers.get(upstream.provider)!;
     const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
     const name = upstreamName(upstream);
     return !isFull &&
-      (this.#breaker.wouldTry(name) || this.#mayKnock(name, asker));
+      (this.#breaker.wouldAllow(name) || this.#allowWhileOpen(name, caller));
   }
 
-  #mayKnock(name: string, asker?: AdmissionCaller): boolean {
-    if (typeof asker === "object") return this.#breaker.mayKnock(name, asker.account);
-    return asker === "first" && this.#breaker.mayKnock(name);
+  #allowWhileOpen(name: string, caller?: AdmissionCaller): boolean {
+    if (typeof caller === "object") return this.#breaker.allowWhileOpen(name, caller.account);
+    return caller === "first" && this.#breaker.allowWhileOpen(name);
   }
 
-  tell({ provider, model }: Upstream, failure: UpstreamFailure | null): void {
+  reportAttempt({ provider, model }: Upstream, failure: UpstreamFailure | null): void {
     const kind = failure?.kind ?? null;
     this.options.onAttempt({ provider, model, kind, error: failure ?? undefined });
   }
 
-  healthOf(upstream: Upstream): Health & { in_flight: number } {
+  getHealth(upstream: Upstream): BreakerHealth & { in_flight: number } {
     return {
-      ...this.#breaker.healthOf(upstreamName(upstream)),
+      ...this.#breaker.getHealth(upstreamName(upstream)),
       in_flight: this.#slots.count(upstream.provider),
     };
   }
 
-  /** Seconds until the first of these may be tried again. */
-  secondsUntil(upstreams: readonly Upstream[]): number {
-    return upstreams.length === 0 ? 1 : this.#breaker.secondsUntil(upstreams.map(upstreamName));
+  /** Seconds until the first of these may be called again. */
+  secondsUntilRetry(upstreams: readonly Upstream[]): number {
+    return upstreams.length === 0
+      ? 1
+      : this.#breaker.secondsUntilRetry(upstreams.map(upstreamName));
   }
 }
 
-/** It answered that it failed, and asked for no rest: the job may be what it fails on. */
-function isOfJob({ kind, sent, isAnswered, options }: UpstreamFailure): boolean {
-  return kind === "failed" && (sent === "refused" || isAnswered) &&
+/** The upstream responded with a failure and asked for no pause: this particular job may be the reason. */
+function isJobSpecific({ kind, received, hasProviderResponse, options }: UpstreamFailure): boolean {
+  return kind === "failed" && (received === "declined" || hasProviderResponse) &&
     options.retryAfterSeconds === undefined;
 }
 
-/** What an upstream is remembered by: its provider and what that calls the model. */
+/** Key of an upstream: its provider, and the provider's name of the model. */
 export function upstreamName(upstream: Upstream): string {
   return `${upstream.provider}/${upstream.model}`;
 }

@@ -13,24 +13,24 @@ const config = planOf({
 const provider = config.providers.get("p")!;
 const [upstream] = config.models.get("m")!.upstreams;
 
-const OF_JOB = new UpstreamFailure("failed", "500", { sent: "refused" });
+const OF_JOB = new UpstreamFailure("failed", "500", { received: "declined" });
 const ILL = [
-  new UpstreamFailure("failed", "500", { sent: "refused", retryAfterSeconds: 30 }),
-  new UpstreamFailure("failed", "502", { sent: "maybe" }),
-  new UpstreamFailure("overloaded", "503", { sent: "refused" }),
-  new UpstreamFailure("unauthorized", "401", { sent: "refused" }),
-  new UpstreamFailure("unreachable", "nobody there", { sent: "no" }),
-  new UpstreamFailure("timeout", "silence", { sent: "maybe" }),
+  new UpstreamFailure("failed", "500", { received: "declined", retryAfterSeconds: 30 }),
+  new UpstreamFailure("failed", "502", { received: "unknown" }),
+  new UpstreamFailure("overloaded", "503", { received: "declined" }),
+  new UpstreamFailure("unauthorized", "401", { received: "declined" }),
+  new UpstreamFailure("unreachable", "nobody there", { received: "no" }),
+  new UpstreamFailure("timeout", "silence", { received: "unknown" }),
 ];
 
 function open() {
   const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-  const enter = (trial: AttemptKind) => admission.enterJob(upstream!, provider, trial);
+  const enter = (trial: AttemptKind) => admission.acquireForJob(upstream!, provider, trial);
   return {
     enter,
-    fail: (trial: AttemptKind, failure = OF_JOB) => enter(trial)?.end(failure),
-    health: () => admission.healthOf(upstream!),
-    hasRoom: (trial: AttemptKind) => admission.hasRoom(upstream!, config, trial),
+    fail: (trial: AttemptKind, failure = OF_JOB) => enter(trial)?.release(failure),
+    health: () => admission.getHealth(upstream!),
+    hasRoom: (trial: AttemptKind) => admission.hasCapacity(upstream!, config, trial),
   };
 }
 
@@ -38,12 +38,12 @@ Deno.test("five jobs that fail make an upstream rest for who has failed, and for
   const { enter, fail, health, hasRoom } = open();
   for (let n = 0; n < 5; n++) fail("first");
   assert.equal(health().state, "open");
-  assert.deepEqual([hasRoom("again"), enter("again")], [false, null]);
+  assert.deepEqual([hasRoom("retry"), enter("retry")], [false, null]);
   assert.equal(hasRoom("first"), true);
-  const { restUntil } = health();
+  const { openUntil } = health();
   for (let n = 0; n < 20; n++) fail("first");
-  assert.equal(health().restUntil, restUntil, "and others that fail do not lengthen the rest");
-  enter("first")!.end(null);
+  assert.equal(health().openUntil, openUntil, "and others that fail do not lengthen the rest");
+  enter("first")!.release(null);
   assert.equal(health().state, "closed", "one that goes well ends it");
   assert.equal(health().in_flight, 0);
 });
@@ -51,10 +51,10 @@ Deno.test("five jobs that fail make an upstream rest for who has failed, and for
 Deno.test("failures of jobs that were on their way do not lengthen the rest", () => {
   const { enter, health } = open();
   const places = Array.from({ length: 40 }, () => enter("first")!);
-  for (const permit of places.slice(0, 5)) permit.end(OF_JOB);
-  const { restUntil } = health();
-  for (const permit of places.slice(5)) permit.end(OF_JOB);
-  assert.equal(health().restUntil, restUntil);
+  for (const permit of places.slice(0, 5)) permit.release(OF_JOB);
+  const { openUntil } = health();
+  for (const permit of places.slice(5)) permit.release(OF_JOB);
+  assert.equal(health().openUntil, openUntil);
   assert.equal(health().in_flight, 0);
 });
 
@@ -62,7 +62,7 @@ Deno.test("an upstream that is ill rests for everybody, however it shows", () =>
   for (const failure of ILL) {
     const { enter, fail, health } = open();
     for (let n = 0; n < 4; n++) fail("first");
-    fail("again", failure);
+    fail("retry", failure);
     assert.equal(health().state, "open", failure.message);
     assert.equal(enter("first"), null, failure.message);
   }
@@ -77,12 +77,12 @@ Deno.test("an upstream that turns out to be ill while it rests keeps its door sh
 
 Deno.test("whatever jobs fail in whatever order, one that is new is let in, and repeats count for nothing", () => {
   fc.assert(fc.property(
-    fc.array(fc.constantFrom("first", "again", "well"), { maxLength: 60 }),
+    fc.array(fc.constantFrom("first", "retry", "well"), { maxLength: 60 }),
     (story) => {
       const { enter, fail, health } = open();
       let inRow = 0;
       for (const step of story) {
-        if (step === "well") enter("first")!.end(null);
+        if (step === "well") enter("first")!.release(null);
         else fail(step as AttemptKind);
         inRow = step === "well" ? 0 : inRow + (step === "first" ? 1 : 0);
         assert.equal(health().state, inRow >= 5 ? "open" : "closed");
@@ -106,9 +106,9 @@ Deno.test("what blames the request is never counted, in whatever words", () => {
   for (const status of [400, 404, 405, 409, 413, 414, 415, 422, 431]) {
     for (const kind of ["failed", "rate_limited", "unreadable"] as const) {
       for (let n = 0; n < 6; n++) {
-        admission.enter(upstream!, provider, chat("mallory"))!.end(failed(status, kind, 30));
+        admission.acquire(upstream!, provider, chat("mallory"))!.release(failed(status, kind, 30));
       }
-      assert.equal(admission.healthOf(upstream!).state, "closed", `${status} ${kind}`);
+      assert.equal(admission.getHealth(upstream!).state, "closed", `${status} ${kind}`);
     }
   }
 });
@@ -121,7 +121,7 @@ Deno.test("what a request can provoke keeps out its account alone; an outage eve
     new UpstreamFailure("timeout", "silence"),
     new UpstreamFailure("cut", "the stream ended without its end"),
     new UpstreamFailure("unreadable", "the reply cannot be read"),
-    new UpstreamFailure("unreachable", "the connection broke", { sent: "maybe" }),
+    new UpstreamFailure("unreachable", "the connection broke", { received: "unknown" }),
   ];
   const overloads = [
     failed(429, "rate_limited"),
@@ -133,27 +133,27 @@ Deno.test("what a request can provoke keeps out its account alone; an outage eve
   const outages = [
     failed(401, "unauthorized"),
     failed(401, "unauthorized", 5),
-    new UpstreamFailure("unreachable", "connection refused", { sent: "no" }),
+    new UpstreamFailure("unreachable", "connection refused", { received: "no" }),
   ];
   for (const failure of [...provoked, ...overloads, ...outages]) {
     const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-    const enter = (account: string) => admission.enter(upstream!, provider, chat(account));
-    const hasRoom = (account: string) => admission.hasRoom(upstream!, config, chat(account));
+    const enter = (account: string) => admission.acquire(upstream!, provider, chat(account));
+    const hasRoom = (account: string) => admission.hasCapacity(upstream!, config, chat(account));
     const checkRoom = (account: string, isLetIn: boolean) => {
       assert.equal(hasRoom(account), isLetIn, `${account}: ${failure.message}`);
       const permit = enter(account);
       assert.equal(permit !== null, isLetIn, `${account}: ${failure.message}`);
       permit?.abandon();
     };
-    for (let n = 0; n < 5; n++) enter("mallory")?.end(failure);
-    assert.equal(admission.healthOf(upstream!).state, "open", failure.message);
+    for (let n = 0; n < 5; n++) enter("mallory")?.release(failure);
+    assert.equal(admission.getHealth(upstream!).state, "open", failure.message);
     assert.equal(enter("mallory"), null, failure.message);
     checkRoom("bob", !outages.includes(failure));
     // An overload that a second account meets is the upstream's own.
-    enter("bob")?.end(failure);
+    enter("bob")?.release(failure);
     checkRoom("bob", false);
     checkRoom("carol", provoked.includes(failure));
-    assert.equal(admission.healthOf(upstream!).in_flight, 0);
+    assert.equal(admission.getHealth(upstream!).in_flight, 0);
   }
 });
 
@@ -163,14 +163,14 @@ Deno.test("however some accounts fail, one whose requests go well is never kept 
     (story) => {
       const admission = new Admission({ adapters: new Map(), onAttempt() {} });
       for (const account of story) {
-        const permit = admission.enter(upstream!, provider, chat(account));
-        if (account !== "bob") permit?.end(failed(500));
+        const permit = admission.acquire(upstream!, provider, chat(account));
+        if (account !== "bob") permit?.release(failed(500));
         else {
           assert.ok(permit !== null);
-          permit.end(null);
+          permit.release(null);
         }
       }
-      assert.equal(admission.healthOf(upstream!).in_flight, 0);
+      assert.equal(admission.getHealth(upstream!).in_flight, 0);
     },
   ));
 });

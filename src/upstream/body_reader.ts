@@ -4,7 +4,7 @@ import { UpstreamFailure } from "./failure.ts";
 const BUFFER_BYTES = 16_384;
 const decoder = new TextDecoder();
 
-/** Reads a body piece by piece. A piece is only good until the next is asked for. */
+/** Reads a body in pieces. A piece is valid only until the next read. */
 export interface BodyReader {
   /** The next piece; null at the end. */
   read(): Promise<Uint8Array | null>;
@@ -12,8 +12,8 @@ export interface BodyReader {
 }
 
 /**
- * What comes over the network is read into one buffer again and again: by itself the runtime would
- * make, clear and throw away 64 KiB for every event of a stream, which costs more than the event.
+ * Reads from the network into one buffer again and again: the runtime itself would allocate and clear 64 KiB
+ * for every event of a stream, which costs more than the event.
  */
 export function openBody(body: ReadableStream<Uint8Array>): BodyReader {
   try {
@@ -24,7 +24,7 @@ export function openBody(body: ReadableStream<Uint8Array>): BodyReader {
   }
 }
 
-/** The body of an answer that has none. */
+/** The body of a response without one. */
 export const NO_BODY: BodyReader = { read: () => Promise.resolve(null), cancel() {} };
 
 /** Reads a body to its end, and no further than `max` bytes. */
@@ -37,7 +37,7 @@ export async function readText(body: BodyReader, max: number): Promise<string> {
       body.cancel();
       throw new UpstreamFailure("unreadable", "the reply is too large");
     }
-    // Copied: the place it stands in is about to be read into again.
+    // Copied: the buffer is reused by the next read.
     pieces.push(piece.slice());
   }
   return decoder.decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));

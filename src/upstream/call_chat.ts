@@ -12,43 +12,44 @@ import { type CallIds, showChunkIds, showReplyIds } from "./call_ids.ts";
 import { type BodyReader, readText } from "./body_reader.ts";
 import { clientParam } from "./client_param.ts";
 import { EventSplitter } from "./event_stream.ts";
-import { type ChatExchangeAnswer, exchangeChat } from "./exchange_chat.ts";
+import { type ChatResponse, exchangeChat } from "./exchange_chat.ts";
 import { retryAfter, UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
-import { AbortWatch } from "./watch.ts";
+import { parseIfJson } from "./parse_if_json.ts";
+import { AbortWatch } from "./abort_watch.ts";
 
-/** One attempt at one upstream. */
+/** One attempt to call one upstream. */
 export interface Attempt {
   upstream: Upstream;
   adapter: Adapter;
-  /** Sends what it can; null where everything is for `fetch`. */
+  /** Sends the requests that it can; null where every request goes through `fetch`. */
   http1: Http1Client | null;
   /** Hides the upstream's ids of tool calls; null where they pass as they are. */
   callIds: CallIds | null;
-  /** Longest wait for the first byte, and between two. */
+  /** Longest wait for the first byte, and between two reads. */
   timeoutMs: number;
-  /** Ends the attempt from outside: the client left, or the whole took too long. */
+  /** Ends the attempt from outside: the client disconnected, or the total time is over. */
   signal: AbortSignal;
 }
 
-/** A chat request as one upstream gets it. */
+/** A chat request in the format of one upstream. */
 export interface WrittenChat {
   readonly target: UpstreamTarget;
-  readonly asked: ChatRequest;
-  readonly sent: UpstreamRequest;
+  readonly original: ChatRequest;
+  readonly request: UpstreamRequest;
 }
 
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 
-/** Asks for a whole answer. */
-export async function askWhole(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
+/** Calls an upstream without streaming. */
+export async function callChat(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
   const { callIds } = attempt;
   const chat = attempt.adapter.chat!;
   using watch = new AbortWatch(attempt);
   const { body } = await send(attempt, watch, written);
   const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
-    throw watch.explain(cause);
+    throw watch.toFailure(cause);
   });
   try {
     const reply = chat.read(JSON.parse(text));
@@ -58,15 +59,15 @@ export async function askWhole(attempt: Attempt, written: WrittenChat): Promise<
   }
 }
 
-/** An answer that is still coming. */
+/** A streamed response. */
 export interface ChunkStream {
-  /** What arrived together; empty for a sign of life; null when the provider said that it is complete. */
+  /** The chunks that arrived together; empty for a keep-alive; null when the provider reported the end. */
   next(): Promise<readonly ChatChunk[] | null>;
   cancel(): void;
 }
 
-/** Asks for a stream, and returns it with its first chunks: until then another upstream may be tried. */
-export async function askStream(
+/** Calls an upstream with streaming. Returns with the first chunks: until then another upstream may be tried. */
+export async function callChatStream(
   attempt: Attempt,
   written: WrittenChat,
 ): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
@@ -78,7 +79,7 @@ export async function askStream(
       body.cancel();
       throw new UpstreamFailure(
         "unreadable",
-        `the reply is no event stream but ${type || "nothing"}`,
+        `the reply is not an event stream but ${type || "nothing"}`,
       );
     }
     const stream = new Chunks(body, attempt, written.target, watch);
@@ -109,21 +110,21 @@ class Chunks implements ChunkStream {
 
   async next(): Promise<readonly ChatChunk[] | null> {
     if (this.#isDone) {
-      void this.#leave();
+      void this.#drain();
       return null;
     }
     let piece: Uint8Array | null;
-    this.watch.seen();
+    this.watch.resetTimer();
     try {
       piece = await this.body.read();
     } catch (cause) {
       this.watch[Symbol.dispose]();
-      throw this.watch.explain(cause);
+      throw this.watch.toFailure(cause);
     }
-    this.watch.pause();
+    this.watch.pauseTimer();
     if (piece === null) {
       this.watch[Symbol.dispose]();
-      throw new UpstreamFailure("cut", "the stream ended without its end");
+      throw new UpstreamFailure("cut", "the stream ended without its final event");
     }
     return this.#read(piece);
   }
@@ -152,12 +153,12 @@ class Chunks implements ChunkStream {
     return chunks;
   }
 
-  /** Reads to the very end, so that the connection serves the next request; hanging up would close it. */
-  async #leave(): Promise<void> {
+  /** Reads to the end of the body, so that the connection can be reused. */
+  async #drain(): Promise<void> {
     try {
       while (await this.body.read() !== null);
     } catch {
-      // The answer is complete: how its connection ends is of no interest.
+      // The response is complete: whatever error ends its connection changes nothing.
     }
     this.watch[Symbol.dispose]();
   }
@@ -172,37 +173,29 @@ class Chunks implements ChunkStream {
 async function send(
   attempt: Attempt,
   watch: AbortWatch,
-  { asked, sent }: WrittenChat,
-): Promise<ChatExchangeAnswer> {
+  { original, request }: WrittenChat,
+): Promise<ChatResponse> {
   const chat = attempt.adapter.chat!;
-  let answer: ChatExchangeAnswer;
+  let response: ChatResponse;
   try {
-    answer = await exchangeChat(sent, { ...attempt, signal: watch.signal });
+    response = await exchangeChat(request, { ...attempt, signal: watch.signal });
   } catch (cause) {
-    const failure = watch.explain(cause);
+    const failure = watch.toFailure(cause);
     if (failure.kind !== "cut") throw failure;
     throw new UpstreamFailure("unreachable", "the upstream cannot be reached", {
       cause,
-      sent: cause instanceof NotSent ? "no" : "maybe",
+      received: cause instanceof NotSent ? "no" : "unknown",
     });
   }
-  watch.seen();
-  const { status, fields, body } = answer;
-  if (status >= 200 && status < 300) return answer;
+  watch.resetTimer();
+  const { status, fields, body } = response;
+  if (status >= 200 && status < 300) return response;
   const text = await readText(body, ERROR_BYTES_MAX).catch(() => "");
-  const fault = chat.fault(status, parsed(text));
+  const fault = chat.fault(status, parseIfJson(text));
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: text.slice(0, 2000),
-    param: clientParam(fault.param, asked),
+    param: clientParam(fault.param, original),
     status,
     retryAfterSeconds: retryAfter(fields),
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,8 +1,8 @@
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model } from "../platform/config/config.ts";
-import { transportTo } from "./adapter.ts";
+import { inProcessTransport } from "./adapter.ts";
 import { type Admission, type AdmissionCaller, upstreamName } from "./admission.ts";
-import { attemptOrder } from "./choose.ts";
+import { orderUpstreams } from "./order_upstreams.ts";
 import { exchangeMedia, type MediaExchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
@@ -20,17 +20,17 @@ export type { MediaCalls } from "./media_calls.ts";
 
 export interface MediaCallsOptions {
   admission: Admission;
-  /** Fetches from addresses that providers name. */
+  /** Fetches from URLs that providers return. */
   fetchSafely: FetchSafely;
-  /** After so long without a byte of a result its download has failed. */
+  /** A download without a byte for this long has failed. */
   silenceMs: number;
-  /** Carries submissions; null where everything is for `fetch`. */
+  /** Sends submissions; null where every request goes through `fetch`. */
   http1: Http1Client | null;
 }
 
-/** Long enough for a look, short enough that a silent provider does not keep a worker. */
-const LOOK_MS_MAX = 30_000;
-const FULL_RETRY_MS = 1_000;
+/** Long enough for a poll, short enough that a silent provider does not block a worker. */
+const SHORT_CALL_MS_MAX = 30_000;
+const AT_CAPACITY_RETRY_MS = 1_000;
 
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs, http1 } = options;
@@ -39,7 +39,9 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
     const { media } = admission.adapterOf(config.providers.get(upstream.provider)!);
     const adapter = media?.[model.type as MediaJobType];
     if (adapter !== undefined) return adapter;
-    throw new UpstreamFailure("unable", `the adapter makes no ${model.type}`, { sent: "no" });
+    throw new UpstreamFailure("unable", `the adapter does not support ${model.type}`, {
+      received: "no",
+    });
   }
 
   function exchangeOf(
@@ -49,7 +51,7 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
     const provider = config.providers.get(upstream.provider)!;
     const target = admission.targetOf(model, upstream, provider);
     return {
-      transport: transportTo(admission.adapterOf(provider), target.baseUrl),
+      transport: inProcessTransport(admission.adapterOf(provider), target.baseUrl),
       http1,
       target,
       timeoutMs: upstream.timeoutSeconds * 1000,
@@ -57,69 +59,73 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
     };
   }
 
-  /** For what is not a submission: shorter, and told to nobody when it goes well. */
-  async function glance<T>(
+  /** Calls other than submissions: a shorter deadline, and only failures are reported. */
+  async function callShortly<T>(
     assignment: UpstreamAssignment,
     signal: AbortSignal,
-    talk: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
+    call: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
   ): Promise<T> {
     const usual = exchangeOf(assignment, signal);
-    const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, LOOK_MS_MAX) };
+    const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, SHORT_CALL_MS_MAX) };
     try {
-      return await talk(short, adapterOf(assignment));
+      return await call(short, adapterOf(assignment));
     } catch (error) {
       if (signal.aborted) throw error;
-      const failure = failureOf(error);
-      admission.tell(assignment.upstream, failure);
+      const failure = toUpstreamFailure(error);
+      admission.reportAttempt(assignment.upstream, failure);
       throw failure;
     }
   }
 
   return {
-    choose: (config, model, tried, asker) => choose(admission, config, model, tried, asker),
+    choose: (config, model, tried, caller) => choose(admission, config, model, { tried, caller }),
     inputsFor: (assignment) => adapterOf(assignment).inputs,
     polling: (assignment) => adapterOf(assignment).polling,
 
-    async submit(assignment, job, signal, asker) {
+    async submit(assignment, job, signal, caller) {
       const adapter = adapterOf(assignment);
       const provider = assignment.config.providers.get(assignment.upstream.provider)!;
-      const permit = typeof asker === "string"
-        ? admission.enterJob(assignment.upstream, provider, asker)
-        : admission.enter(assignment.upstream, provider, asker);
+      const permit = typeof caller === "string"
+        ? admission.acquireForJob(assignment.upstream, provider, caller)
+        : admission.acquire(assignment.upstream, provider, caller);
       if (permit === null) {
-        throw new UpstreamFailure("overloaded", "no place is free", { sent: "no" });
+        throw new UpstreamFailure(
+          "overloaded",
+          "the upstream is at capacity or its circuit breaker is open",
+          { received: "no" },
+        );
       }
       try {
         const submitted = await submit(adapter, exchangeOf(assignment, signal), job);
-        permit.end(null);
+        permit.release(null);
         return submitted;
       } catch (error) {
-        const failure = failureOf(error);
+        const failure = toUpstreamFailure(error);
         if (signal.aborted || failure.kind === "unable") permit.abandon();
-        else permit.end(failure);
+        else permit.release(failure);
         throw failure;
       }
     },
 
-    look: (assignment, id, signal) =>
-      glance(assignment, signal, (talk, adapter) => look(adapter, talk, id)),
+    getStatus: (assignment, id, signal) =>
+      callShortly(assignment, signal, (exchange, adapter) => poll(adapter, exchange, id)),
 
     cancel: (assignment, id, signal) =>
-      glance(assignment, signal, async (talk, adapter) => {
+      callShortly(assignment, signal, async (exchange, adapter) => {
         const { cancel, readCancelled } = adapter;
         if (cancel === undefined) return null;
-        const reply = await exchangeMedia(talk, adapter, await cancel(id, talk.target));
+        const reply = await exchangeMedia(exchange, adapter, await cancel(id, exchange.target));
         return await readCancelled?.(reply) ?? null;
       }),
 
     find: (assignment, reference, signal) =>
-      glance(assignment, signal, (talk, adapter) => find(adapter, talk, reference)),
+      callShortly(assignment, signal, (exchange, adapter) => find(adapter, exchange, reference)),
 
     fetchOutput: (assignment, output, signal) =>
-      glance(assignment, signal, (talk, adapter) =>
+      callShortly(assignment, signal, (exchange, adapter) =>
         fetchOutput(output, {
-          ...talk,
-          keyHeaders: () => adapter.keyHeaders?.(talk.target) ?? {},
+          ...exchange,
+          keyHeaders: () => adapter.keyHeaders?.(exchange.target) ?? {},
           fetchSafely,
           silenceMs,
           allowPrivate: assignment.config.outbound.allowPrivate,
@@ -134,67 +140,72 @@ function choose(
   admission: Admission,
   config: Config,
   model: Model,
-  tried: readonly string[],
-  asker?: AdmissionCaller,
+  { tried, caller }: { tried: readonly string[]; caller: AdmissionCaller | undefined },
 ): UpstreamChoice {
   const left = model.upstreams.filter((upstream) => !tried.includes(upstreamName(upstream)));
   if (left.length === 0) return { upstream: null, retryAfterMs: null };
-  const order = attemptOrder(left);
-  // One that is well is better than one that may be.
-  const upstream = order.find((one) => admission.hasRoom(one, config)) ??
-    order.find((one) => admission.hasRoom(one, config, asker));
+  const order = orderUpstreams(left);
+  // A closed breaker is preferred to one that makes an exception for this caller.
+  const upstream = order.find((one) => admission.hasCapacity(one, config)) ??
+    order.find((one) => admission.hasCapacity(one, config, caller));
   if (upstream !== undefined) {
     return { upstream, provider: config.providers.get(upstream.provider)! };
   }
-  const restsMs = admission.secondsUntil(left) * 1000;
-  return { upstream: null, retryAfterMs: Math.max(FULL_RETRY_MS, restsMs) };
+  const openMs = admission.secondsUntilRetry(left) * 1000;
+  return { upstream: null, retryAfterMs: Math.max(AT_CAPACITY_RETRY_MS, openMs) };
 }
 
 async function submit(
   adapter: MediaAdapter,
-  talk: MediaExchange,
+  exchange: MediaExchange,
   job: MediaJob,
 ): Promise<Submitted> {
-  const { target } = talk;
+  const { target } = exchange;
   const prepared = [];
   for (const request of await adapter.prepare?.(job, target) ?? []) {
     try {
-      prepared.push(await exchangeMedia(talk, adapter, request));
+      prepared.push(await exchangeMedia(exchange, adapter, request));
     } catch (error) {
-      // Whatever became of it, the job itself was not handed over.
-      if (!(error instanceof UpstreamFailure) || error.sent !== "maybe") throw error;
-      const sent = error.isAnswered ? "refused" : "no";
-      throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent });
+      // Preparation only: the job itself was not submitted.
+      if (!(error instanceof UpstreamFailure) || error.received !== "unknown") throw error;
+      const received = error.hasProviderResponse ? "declined" : "no";
+      throw new UpstreamFailure(error.kind, error.message, { ...error.options, received });
     }
   }
   const request = await adapter.submit(job, target, prepared);
-  const reply = await exchangeMedia(talk, adapter, request);
-  return await readable(() => adapter.readSubmitted(reply, job, target));
+  const reply = await exchangeMedia(exchange, adapter, request);
+  return await readOrFail(() => adapter.readSubmitted(reply, job, target));
 }
 
-async function look(adapter: MediaAdapter, talk: MediaExchange, id: string): Promise<JobStatus> {
-  const { target } = talk;
-  const { poll, readPolled, result, readResult } = adapter;
-  if (poll === undefined || readPolled === undefined) {
-    throw new UpstreamFailure("unable", "jobs of this adapter are not looked at", { sent: "no" });
+async function poll(
+  adapter: MediaAdapter,
+  exchange: MediaExchange,
+  id: string,
+): Promise<JobStatus> {
+  const { target } = exchange;
+  const { poll: writePoll, readPolled, result: writeResult, readResult } = adapter;
+  if (writePoll === undefined || readPolled === undefined) {
+    throw new UpstreamFailure("unable", "jobs of this adapter cannot be polled", {
+      received: "no",
+    });
   }
   let step: "poll" | "result" = "poll";
   try {
-    const reply = await exchangeMedia(talk, adapter, await poll(id, target));
-    const seen = await readable(() => readPolled(reply, target, id));
-    if (seen.state !== "result") return seen;
+    const reply = await exchangeMedia(exchange, adapter, await writePoll(id, target));
+    const polled = await readOrFail(() => readPolled(reply, target, id));
+    if (polled.state !== "result") return polled;
     step = "result";
-    const made = await exchangeMedia(talk, adapter, await result!(id, target));
-    return await readable(() => readResult!(made, target, id));
+    const result = await exchangeMedia(exchange, adapter, await writeResult!(id, target));
+    return await readOrFail(() => readResult!(result, target, id));
   } catch (error) {
-    const end = error instanceof UpstreamFailure ? endOf(adapter, step, error) : null;
-    if (end === null) throw error;
-    return end;
+    const final = error instanceof UpstreamFailure ? finalStatus(adapter, step, error) : null;
+    if (final === null) throw error;
+    return final;
   }
 }
 
-/** Some providers answer for a job that failed with the status that its failure has. */
-function endOf(
+/** Some providers report a failed job by the status of the poll response. */
+function finalStatus(
   { isFinal, fault }: MediaAdapter,
   step: "poll" | "result",
   { options: { status, answer } }: UpstreamFailure,
@@ -205,14 +216,18 @@ function endOf(
 
 async function find(
   adapter: MediaAdapter,
-  talk: MediaExchange,
+  exchange: MediaExchange,
   reference: string,
 ): Promise<string | null | "unknown"> {
-  const { find, readFound, isFinal } = adapter;
-  if (find === undefined || readFound === undefined) return "unknown";
+  const { find: writeFind, readFound, isFinal } = adapter;
+  if (writeFind === undefined || readFound === undefined) return "unknown";
   try {
-    const reply = await exchangeMedia(talk, adapter, await find(reference, talk.target));
-    return await readable(() => readFound(reply, reference));
+    const reply = await exchangeMedia(
+      exchange,
+      adapter,
+      await writeFind(reference, exchange.target),
+    );
+    return await readOrFail(() => readFound(reply, reference));
   } catch (error) {
     const status = error instanceof UpstreamFailure ? error.options.status : undefined;
     if (status !== undefined && isFinal?.("find", status) === true) return null;
@@ -220,23 +235,26 @@ async function find(
   }
 }
 
-async function readable<T>(read: () => T | Promise<T>): Promise<T> {
+async function readOrFail<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause, sent: "maybe" });
+    throw new UpstreamFailure("unreadable", "the reply cannot be read", {
+      cause,
+      received: "unknown",
+    });
   }
 }
 
-/** A refusal is the adapter's own, raised before anything was sent. */
-function failureOf(error: unknown): UpstreamFailure {
+/** An `ApiError` comes from the adapter, which raises it before anything is sent. */
+function toUpstreamFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   if (error instanceof ApiError) {
     return new UpstreamFailure("unable", error.message, {
       cause: error,
       param: error.param ?? undefined,
-      sent: "no",
+      received: "no",
     });
   }
-  return new UpstreamFailure("failed", "the attempt failed", { cause: error, sent: "maybe" });
+  return new UpstreamFailure("failed", "the attempt failed", { cause: error, received: "unknown" });
 }

@@ -54,7 +54,7 @@ Deno.test("nobody there: the job was certainly not sent", strict, async () => {
   listener.close();
   using media = openMedia({ ...RUNWAY, baseUrl: `http://127.0.0.1:${port}` });
   const failure = await failureOf(media.calls.submit(media.assignment, job, never));
-  assert.deepEqual([failure.kind, failure.sent], ["unreachable", "no"]);
+  assert.deepEqual([failure.kind, failure.received], ["unreachable", "no"]);
 });
 
 Deno.test(
@@ -64,12 +64,12 @@ Deno.test(
     await using cut = startRawServer("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{");
     using first = openMedia({ ...RUNWAY, baseUrl: cut.url });
     const broken = await failureOf(first.calls.submit(first.assignment, job, never));
-    assert.deepEqual([broken.kind, broken.sent], ["cut", "maybe"]);
+    assert.deepEqual([broken.kind, broken.received], ["cut", "unknown"]);
 
     await using silent = startRawServer(null);
     using second = openMedia({ ...RUNWAY, baseUrl: silent.url, timeoutSeconds: 1 });
     const late = await failureOf(second.calls.submit(second.assignment, job, never));
-    assert.deepEqual([late.kind, late.sent], ["timeout", "maybe"]);
+    assert.deepEqual([late.kind, late.received], ["timeout", "unknown"]);
   },
 );
 
@@ -78,10 +78,10 @@ Deno.test("a redirect is not followed, and JSON that is none cannot be read", st
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   upstream.answer({ status: 307, headers: { location: `${upstream.url}/elsewhere` } });
   const moved = await failureOf(media.calls.submit(media.assignment, job, never));
-  assert.deepEqual([moved.kind, moved.sent, upstream.seen.length], ["failed", "refused", 1]);
+  assert.deepEqual([moved.kind, moved.received, upstream.seen.length], ["failed", "declined", 1]);
   upstream.answer({ status: 200, headers: { "content-type": "application/json" }, text: '{"id":' });
   const garbled = await failureOf(media.calls.submit(media.assignment, job, never));
-  assert.deepEqual([garbled.kind, garbled.sent], ["unreadable", "maybe"]);
+  assert.deepEqual([garbled.kind, garbled.received], ["unreadable", "unknown"]);
 });
 
 Deno.test(
@@ -101,8 +101,12 @@ Deno.test(
     assert.ok(choice.upstream === null && choice.retryAfterMs !== null);
     assert.ok(choice.retryAfterMs > 20_000 && choice.retryAfterMs <= 30_000);
     const failure = await failureOf(calls.submit(assignment, job, never));
-    assert.deepEqual([failure.kind, failure.sent, upstream.seen.length], ["overloaded", "no", 1]);
-    assert.equal(media.admission.healthOf(assignment.upstream).state, "open");
+    assert.deepEqual([failure.kind, failure.received, upstream.seen.length], [
+      "overloaded",
+      "no",
+      1,
+    ]);
+    assert.equal(media.admission.getHealth(assignment.upstream).state, "open");
     assert.deepEqual(media.attempts, ["rate_limited"]);
   },
 );
@@ -118,8 +122,8 @@ Deno.test(
     for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, job, never));
     const odd = { ...job, parameters: { aspect_ratio: "7:3" } };
     for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, odd, never));
-    assert.equal(media.admission.healthOf(assignment.upstream).state, "closed");
-    assert.equal(media.admission.healthOf(assignment.upstream).in_flight, 0);
+    assert.equal(media.admission.getHealth(assignment.upstream).state, "closed");
+    assert.equal(media.admission.getHealth(assignment.upstream).in_flight, 0);
     assert.equal(
       calls.choose(assignment.config, assignment.model, []).upstream,
       assignment.upstream,
@@ -138,14 +142,14 @@ Deno.test("each upstream is chosen once, and a full one not at all", strict, asy
       retryAfterMs: null,
     },
   );
-  const permit = admission.enter(assignment.upstream, assignment.config.providers.get("p")!)!;
+  const permit = admission.acquire(assignment.upstream, assignment.config.providers.get("p")!)!;
   assert.deepEqual(calls.choose(assignment.config, assignment.model, []), {
     upstream: null,
     retryAfterMs: 1000,
   });
   const failure = await failureOf(calls.submit(assignment, job, never));
-  assert.deepEqual([failure.kind, failure.sent], ["overloaded", "no"]);
-  permit.end(null);
+  assert.deepEqual([failure.kind, failure.received], ["overloaded", "no"]);
+  permit.release(null);
   assert.equal(calls.choose(assignment.config, assignment.model, []).upstream, assignment.upstream);
 });
 
@@ -154,8 +158,8 @@ Deno.test("looks that fail do not make an upstream rest", strict, async () => {
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   const { calls, assignment } = media;
   upstream.answer({ status: 503, body: { error: "busy" } });
-  for (let at = 0; at < 6; at++) await failureOf(calls.look(assignment, "1", never));
-  assert.equal(media.admission.healthOf(assignment.upstream).state, "closed");
+  for (let at = 0; at < 6; at++) await failureOf(calls.getStatus(assignment, "1", never));
+  assert.equal(media.admission.getHealth(assignment.upstream).state, "closed");
   assert.deepEqual(media.attempts, Array(6).fill("overloaded"));
 });
 
@@ -168,7 +172,7 @@ Deno.test("an id that would climb out of its path is no id", strict, async () =>
     assert.equal(failure.kind, "unreadable", String(id));
   }
   upstream.answer({ status: 200, body: { status: "RUNNING" } });
-  await media.calls.look(media.assignment, "a/../../b?c=d", never);
+  await media.calls.getStatus(media.assignment, "a/../../b?c=d", never);
   assert.equal(upstream.seen.at(-1)!.path, "/tasks/a%2F..%2F..%2Fb%3Fc%3Dd");
 });
 
@@ -222,7 +226,7 @@ Deno.test("a call that is given up ends at once and counts against nobody", stri
   const call = media.calls.submit(media.assignment, job, leaving.signal);
   const ended = failureOf(call);
   setTimeout(() => leaving.abort(), 20);
-  assert.equal((await ended).sent, "maybe");
+  assert.equal((await ended).received, "unknown");
   assert.deepEqual(media.attempts, []);
-  assert.equal(media.admission.healthOf(media.assignment.upstream).in_flight, 0);
+  assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);
 });

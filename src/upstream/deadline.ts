@@ -1,4 +1,4 @@
-/** Ends what takes too long, or what nobody wants any more. Dispose of it when it is over. */
+/** Aborts after a time, or with the outer signal. Dispose of it at the end. */
 export class Deadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #stop: () => void;

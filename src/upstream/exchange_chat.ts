@@ -1,13 +1,13 @@
-import { type Adapter, transportTo, type UpstreamRequest } from "./adapter.ts";
+import { type Adapter, inProcessTransport, type UpstreamRequest } from "./adapter.ts";
 import { type BodyReader, NO_BODY, openBody } from "./body_reader.ts";
 import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
-import type { Fields } from "./http1/head.ts";
+import type { ResponseHeaders } from "./http1/head.ts";
 import { sentOnce } from "./sent_once.ts";
 
 /** What an upstream answers, whoever carried it. */
-export interface ChatExchangeAnswer {
+export interface ChatResponse {
   readonly status: number;
-  readonly fields: Fields;
+  readonly fields: ResponseHeaders;
   readonly body: BodyReader;
 }
 
@@ -17,26 +17,26 @@ export interface ChatTransport {
   signal: AbortSignal;
 }
 
-/** Sends a request by the cheapest way that can carry it. Redirects are answers. */
+/** Sends a request by the cheapest client that can send it. Redirects are returned, not followed. */
 export async function exchangeChat(
   request: UpstreamRequest,
   { adapter, http1, signal }: ChatTransport,
-): Promise<ChatExchangeAnswer> {
+): Promise<ChatResponse> {
   const { url, method, headers, body } = request;
   const init = { method, headers, body, redirect: "manual", signal } as const;
-  const transport = transportTo(adapter, url);
+  const transport = inProcessTransport(adapter, url);
   if (transport !== undefined) return answerOf(await transport(new Request(url, init)));
-  if (http1 !== null && http1.takes(request)) {
+  if (http1 !== null && http1.canSend(request)) {
     try {
       return await http1.send(request, signal);
     } catch (error) {
-      // Nothing was sent, and `fetch` may come to terms with this server.
+      // The TLS handshake failed before the request was written, and `fetch` may succeed with this server.
       if (!(error instanceof HandshakeFailed)) throw error;
     }
   }
   return answerOf(await fetch(url, { ...init, body: sentOnce(body) }));
 }
 
-function answerOf({ status, headers, body }: Response): ChatExchangeAnswer {
+function answerOf({ status, headers, body }: Response): ChatResponse {
   return { status, fields: headers, body: body === null ? NO_BODY : openBody(body) };
 }

@@ -1,86 +1,103 @@
 import { NotSent, type Transport, type UpstreamTarget } from "./adapter.ts";
 import { Deadline } from "./deadline.ts";
-import { retryAfter, sentByStatus, UpstreamFailure } from "./failure.ts";
+import { parseIfJson } from "./parse_if_json.ts";
+import { receivedByStatus, retryAfter, UpstreamFailure } from "./failure.ts";
 import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
 import type { MediaAdapter, MediaReply, MediaRequest } from "./media_adapter.ts";
 import { replyOf, replyOfHttp1, type UpstreamReply } from "./media_reply.ts";
 import { sentOnce } from "./sent_once.ts";
 
-/** How one exchange with an upstream is held. */
+/** What one exchange with an upstream needs. */
 export interface MediaExchange {
   transport: Transport | undefined;
-  /** Sends what may cost money; null where everything is for `fetch`. */
+  /** Sends requests that may cost money; null where every request goes through `fetch`. */
   http1: Http1Client | null;
   target: UpstreamTarget;
-  /** For the whole of it, the answer's last byte included. */
+  /** For the whole exchange, up to the last byte of the response. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Pictures may stand in the answer itself, as base64. */
+/** Large, because images may be in the response itself, as base64. */
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 
-/** What an answer that is not 2xx means. */
-type Judge = Pick<MediaAdapter, "fault" | "isRefusal">;
+/** Reads non-2xx responses. */
+type FaultReader = Pick<MediaAdapter, "fault" | "isDeclined">;
 
-/** Sends a request and reads the whole answer; throws `UpstreamFailure` for anything but 2xx. */
+/** Whether bytes of the request may have left: set before the first byte goes to a socket or to `fetch`. */
+interface SendState {
+  wasHandedOver: boolean;
+}
+
+/** Sends a request and reads the whole response; throws `UpstreamFailure` for anything but 2xx. */
 export async function exchangeMedia(
-  talk: MediaExchange,
-  judge: Judge,
+  exchange: MediaExchange,
+  faults: FaultReader,
   request: MediaRequest,
 ): Promise<MediaReply> {
-  using deadline = new Deadline(talk.timeoutMs, talk.signal);
-  const handover = { isBegun: false };
-  const reply = await carry(talk, request, deadline.signal, handover).catch((cause) => {
-    throw explained(cause, deadline, handover.isBegun);
+  using deadline = new Deadline(exchange.timeoutMs, exchange.signal);
+  const state: SendState = { wasHandedOver: false };
+  const reply = await sendOnce(exchange, request, deadline.signal, state).catch((cause) => {
+    throw toFailure(cause, deadline, state.wasHandedOver);
   });
   const { status, headers } = reply;
   if (status < 200 || status > 299) {
+    // The status alone decides where the body of an error cannot be read.
     const bytes = await reply.bytes(ERROR_BYTES_MAX).catch(() => new Uint8Array());
-    throw refused(reply, parsed(new TextDecoder().decode(bytes)), judge);
+    throw statusFailure(reply, parseIfJson(new TextDecoder().decode(bytes)), faults);
   }
   const bytes = await reply.bytes(REPLY_BYTES_MAX).catch((cause) => {
-    throw explained(cause, deadline);
+    throw toFailure(cause, deadline);
   });
   const mimeType = mimeTypeOf(reply) ?? "application/octet-stream";
   return { status, headers, mimeType, body: bodyOf(bytes, mimeType) };
 }
 
-/** By a way that cannot send twice what may cost money. `handover` tells whether anything can have arrived. */
-async function carry(
-  talk: MediaExchange,
+/** Sends by a client that never sends twice what may cost money. */
+async function sendOnce(
+  exchange: MediaExchange,
   request: MediaRequest,
   signal: AbortSignal,
-  handover: { isBegun: boolean },
+  state: SendState,
 ): Promise<UpstreamReply> {
-  const { transport, http1 } = talk;
-  if (transport === undefined && http1 !== null && request.method !== "GET") {
-    const plain = await plainRequest(talk.target, request);
-    if (http1.takes(plain)) {
+  const { transport, http1, target } = exchange;
+  if (transport !== undefined) return await sendInProcess(exchange, request, signal, state);
+  if (http1 !== null && request.method !== "GET") {
+    const plain = await plainRequest(target, request);
+    if (http1.canSend(plain)) {
       try {
-        return replyOfHttp1(
-          await http1.send(plain, signal, {
-            onHandedOver: () => handover.isBegun = true,
-            acceptsCoded: true,
-          }),
-        );
+        const onHandedOver = () => {
+          state.wasHandedOver = true;
+        };
+        return replyOfHttp1(await http1.send(plain, signal, { onHandedOver, acceptsCoded: true }));
       } catch (error) {
-        // Nothing was sent, and `fetch` may come to terms with this server.
+        // The TLS handshake failed before the request was written, and `fetch` may succeed with this server.
         if (!(error instanceof HandshakeFailed)) throw error;
       }
     }
   }
-  handover.isBegun = true;
+  // `fetch` does not tell whether it wrote anything, so every failure of it counts as possibly received.
+  state.wasHandedOver = true;
+  return replyOf(await sendMedia({ transport, target }, request, signal));
+}
+/** A provider inside this process raises `NotSent` where it simulates a connection that is refused. */
+async function sendInProcess(
+  exchange: MediaExchange,
+  request: MediaRequest,
+  signal: AbortSignal,
+  state: SendState,
+): Promise<UpstreamReply> {
+  state.wasHandedOver = true;
   try {
-    return replyOf(await sendMedia(talk, request, signal));
+    return replyOf(await sendMedia(exchange, request, signal));
   } catch (error) {
-    if (error instanceof NotSent) handover.isBegun = false;
+    if (error instanceof NotSent) state.wasHandedOver = false;
     throw error;
   }
 }
 
-/** Text or bytes under plain headers; declared headers come last and win. */
+/** Text or bytes with plain headers; headers of the configuration come last and win. */
 async function plainRequest(target: UpstreamTarget, { url, method, headers, body }: MediaRequest) {
   const all = headersOf(target, headers);
   if (!(body instanceof FormData)) {
@@ -91,7 +108,7 @@ async function plainRequest(target: UpstreamTarget, { url, method, headers, body
   return { url, method, headers: Object.fromEntries(all), body: await form.bytes() };
 }
 
-/** The request on its way by `fetch`. */
+/** Sends a request by `fetch`, or to a provider inside this process. */
 export async function sendMedia(
   { transport, target }: Pick<MediaExchange, "transport" | "target">,
   { url, method, headers, body }: MediaRequest,
@@ -119,28 +136,28 @@ function bodyOf(bytes: Uint8Array<ArrayBuffer>, mimeType: string): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
-    throw new UpstreamFailure("unreadable", "the reply is no JSON", { cause, sent: "maybe" });
+    throw new UpstreamFailure("unreadable", "the reply is no JSON", { cause, received: "unknown" });
   }
 }
 
-function refused(
+function statusFailure(
   { status, headers }: UpstreamReply,
   body: unknown,
-  judge: Judge,
+  faults: FaultReader,
 ): UpstreamFailure {
-  const fault = judge.fault(status, body);
+  const fault = faults.fault(status, body);
   return new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
     cause: typeof body === "string" ? body.slice(0, 2000) : JSON.stringify(body).slice(0, 2000),
     param: fault.param,
     status,
     answer: body,
     retryAfterSeconds: retryAfter(headers),
-    sent: sentByStatus(status, judge.isRefusal?.(status, body) === true),
+    received: receivedByStatus(status, faults.isDeclined?.(status, body) === true),
   });
 }
 
-/** Why no answer came, and whether the request can have arrived. */
-export function explained(
+/** The failure of an exchange without a whole response, and whether the request may have been received. */
+export function toFailure(
   cause: unknown,
   { isLate, ms }: Deadline,
   wasHandedOver = true,
@@ -149,18 +166,13 @@ export function explained(
   if (!wasHandedOver) {
     return new UpstreamFailure("unreachable", "the upstream cannot be reached", {
       cause,
-      sent: "no",
+      received: "no",
     });
   }
   return isLate
-    ? new UpstreamFailure("timeout", `no whole answer within ${ms} ms`, { cause, sent: "maybe" })
-    : new UpstreamFailure("cut", "the connection broke", { cause, sent: "maybe" });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+    ? new UpstreamFailure("timeout", `no whole answer within ${ms} ms`, {
+      cause,
+      received: "unknown",
+    })
+    : new UpstreamFailure("cut", "the connection broke", { cause, received: "unknown" });
 }

@@ -1,7 +1,7 @@
 import { RemoteError } from "../lib/remote_error.ts";
 import type { UpstreamFault } from "./adapter.ts";
 
-/** `unable`: this upstream cannot be asked for that; nothing was sent. */
+/** `unable`: this upstream does not support what the request asks for; nothing was sent. */
 export type FailureKind =
   | UpstreamFault["kind"]
   | "unable"
@@ -11,24 +11,26 @@ export type FailureKind =
   | "cut";
 
 /**
- * Whether the upstream got the request. `no`: certainly not. `refused`: it did, and said no. `maybe`: what
- * it answered is lost, and what it does with the request is unknown.
+ * Whether the upstream received the request. `no`: not one byte of it was handed to a connection.
+ * `declined`: the upstream received it and answered that it does not process it. `unknown`: anything else;
+ * a paid job may be running. Decided by what was done and by the status and error code of the response,
+ * never by the text of an error.
  */
-export type Sent = "no" | "refused" | "maybe";
+export type Received = "no" | "declined" | "unknown";
 
-/** Said by something between us and the provider, behind which the request may still be on its way. */
+/** Statuses of proxies and CDNs in front of a provider: the request may still reach the provider. */
 const LOST_BEHIND_PROXY = new Set([502, 504, 520, 522, 524]);
 
 /**
- * Whether an answer that is no 2xx is certain to have refused the request. Providers answer 500 and 503 to
- * jobs that they have begun: only what the provider's own rules name as a refusal counts as one.
+ * What a non-2xx response proves. Providers answer 500 and 503 also for jobs that they have started: a 5xx
+ * counts as declined only with an error code that the provider's rules list.
  */
-export function sentByStatus(status: number, isNamedRefusal: boolean): Sent {
-  if (status < 500) return status === 408 || status === 499 ? "maybe" : "refused";
-  return isNamedRefusal ? "refused" : "maybe";
+export function receivedByStatus(status: number, isNamedRejection: boolean): Received {
+  if (status < 500) return status === 408 || status === 499 ? "unknown" : "declined";
+  return isNamedRejection ? "declined" : "unknown";
 }
 
-/** An upstream did not answer as it should. What it said stays in `cause` and in our log. */
+/** A call to an upstream failed. The provider's own text stays in `cause` and in our log. */
 export class UpstreamFailure extends RemoteError {
   override readonly name = "UpstreamFailure";
 
@@ -39,67 +41,67 @@ export class UpstreamFailure extends RemoteError {
       cause?: unknown;
       param?: string | undefined;
       retryAfterSeconds?: number | undefined;
-      /** Of the answer, where there was one. */
+      /** HTTP status of the response, if there was one. */
       status?: number | undefined;
-      /** What it said, where it is to be read again. Never leaves this folder. */
+      /** Response body, for adapters that read it again. Never leaves this folder. */
       answer?: unknown;
-      sent?: Sent | undefined;
+      received?: Received | undefined;
     } = {},
   ) {
     super(message, { cause: options.cause });
   }
 
-  get sent(): Sent {
-    return this.options.sent ?? "maybe";
+  get received(): Received {
+    return this.options.received ?? "unknown";
   }
 
-  /** The provider itself has answered: whatever it does with the request, it has got all of it. */
-  get isAnswered(): boolean {
+  /** The provider itself responded, so it received the whole request. */
+  get hasProviderResponse(): boolean {
     const { status } = this.options;
     return this.kind === "unreadable" || status !== undefined && !LOST_BEHIND_PROXY.has(status);
   }
 
-  /** Nobody was asked: the upstream was full, or rests. An upstream that says so itself has got it. */
-  get foundNoPlace(): boolean {
-    return this.kind === "overloaded" && this.sent === "no";
+  /** No attempt was made: the upstream is at capacity, or its circuit breaker is open. */
+  get wasNotAttempted(): boolean {
+    return this.kind === "overloaded" && this.received === "no";
   }
 
-  /** The request itself is at fault: no other upstream would take it. */
+  /** The request itself is invalid: no other upstream would accept it. */
   get isRejection(): boolean {
     return this.kind === "rejected" || this.kind === "too_long";
   }
 }
 
 /**
- * Whose failure it is, for the circuit breaker. `outage`: the upstream's, for every account: it cannot be
- * reached, or refuses our key. `overload`: it says that it has too much to do, or asks for a pause; a single
- * request that exceeds the tokens per minute gets the same answer. `request`: perhaps the request's: errors
- * of the server, silence and broken answers can be provoked by what is asked. `client`: an error status that
- * blames the request, in whatever words; it says nothing of the upstream. `none`: it works.
+ * What a failure means for the circuit breaker. `outage`: the upstream fails for every account: it is
+ * unreachable or rejects our key. `overload`: it reports too much load or asks for a pause; a single request
+ * above the tokens per minute gets the same response. `request`: server errors, timeouts and broken responses,
+ * which a particular request can provoke. `client`: an error status about the request, which says nothing
+ * about the upstream. `none`: the upstream works.
  */
 export type Cause = "none" | "outage" | "overload" | "request" | "client";
 
 export function causeOf(failure: UpstreamFailure): Cause {
-  const { kind, sent, isRejection, options: { status, retryAfterSeconds } } = failure;
+  const { kind, received, isRejection, options: { status, retryAfterSeconds } } = failure;
   if (isRejection) return "none";
   if (status !== undefined && status >= 400 && status < 500 && !OWN_STATUSES.has(status)) {
     return "client";
   }
-  if (kind === "unreachable" && sent === "no") return "outage";
-  // Firewalls and moderation answer 403 to a text, and 402 may be about a request that is too dear.
+  if (kind === "unreachable" && received === "no") return "outage";
+  // Firewalls and moderation answer 403 to a prompt, and 402 may be about a single expensive request.
   if (kind === "unauthorized" && status !== 402 && status !== 403) return "outage";
   const isOverload = kind === "rate_limited" || kind === "overloaded" ||
     retryAfterSeconds !== undefined;
   return isOverload ? "overload" : "request";
 }
 
-/** Statuses below 500 that need not be about the request: the key, the money behind it, time, the rate. */
+/** Statuses below 500 that can be about our key, our balance at the provider, time or rate. */
 const OWN_STATUSES = new Set([401, 402, 403, 408, 425, 429, 498]);
 
-/** Longer than this no upstream is believed to know when it will be well. */
+/** Longer announced pauses are cut to this. */
 const RETRY_AFTER_SECONDS_MAX = 3600;
 
-/** `Retry-After` in seconds, at most an hour; a date is counted from now. */
+/** `Retry-After` in seconds, at most an hour; a date is converted to seconds from now. */
 export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;

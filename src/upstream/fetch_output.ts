@@ -1,12 +1,12 @@
 import { ApiError } from "../lib/api_error.ts";
 import { Deadline } from "./deadline.ts";
-import { explained, type MediaExchange, mimeTypeOf, sendMedia } from "./exchange_media.ts";
+import { type MediaExchange, mimeTypeOf, sendMedia, toFailure } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
 import type { FetchedOutput } from "./media_calls.ts";
-import { SilenceLimit } from "./silence_limit.ts";
+import { IdleTimeout } from "./idle_timeout.ts";
 
-/** What `outbound/` offers: fetches from an address that others name, and from public ones only. */
+/** Fetches from a URL that others chose, and from public addresses only; see `platform/outbound`. */
 export type FetchSafely = (
   request: {
     url: string;
@@ -27,19 +27,19 @@ export interface FetchOutputOptions extends MediaExchange {
   keyHeaders(): Record<string, string>;
   fetchSafely: FetchSafely;
   allowPrivate: boolean;
-  /** After so long without a byte the download has failed. */
+  /** A download without a byte for this long has failed. */
   silenceMs: number;
 }
 
-/** A large video over a slow line; the model's own deadline is shorter in practice. */
+/** A large video over a slow connection; the model's own deadline is shorter in practice. */
 const FETCH_MS_MAX = 10 * 60_000;
-/** Signed addresses are long. */
+/** Signed URLs are long. */
 const URL_CHARACTERS_MAX = 8192;
 const OUTPUT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 
 /**
- * Opens a result. The operator's own address for the provider is trusted; any other was named by an
- * answer, and is fetched like an address named by a client.
+ * Opens an output. The provider's base URL of the configuration is trusted; any other URL comes from a
+ * response and is fetched with the same care as a URL from a client.
  */
 export async function fetchOutput(
   output: UpstreamOutput,
@@ -48,9 +48,9 @@ export async function fetchOutput(
   if ("bytes" in output) {
     return { body: new Blob([output.bytes]).stream(), mimeType: output.mimeType };
   }
-  // Handed on to whoever reads: the deadline holds until the last byte.
+  // Not disposed here: the deadline holds until the last byte is read.
   const deadline = new Deadline(FETCH_MS_MAX, options.signal);
-  const silence = new SilenceLimit(options.silenceMs, deadline.signal);
+  const silence = new IdleTimeout(options.silenceMs, deadline.signal);
   try {
     const fetched = await silence.wait(
       isOwn(output.url, options)
@@ -59,9 +59,9 @@ export async function fetchOutput(
     );
     if (fetched.status !== 200 || fetched.body === null) {
       await fetched.body?.cancel();
-      throw new UpstreamFailure("failed", `the output answered ${fetched.status}`, {
+      throw new UpstreamFailure("failed", `the output URL answered ${fetched.status}`, {
         status: fetched.status,
-        sent: isPassing(fetched.status) ? "maybe" : "refused",
+        received: isTemporary(fetched.status) ? "unknown" : "declined",
       });
     }
     return {
@@ -70,29 +70,29 @@ export async function fetchOutput(
     };
   } catch (cause) {
     deadline[Symbol.dispose]();
-    throw failureOf(cause, deadline);
+    throw outputFailure(cause, deadline);
   }
 }
 
-/** Storage that is busy or broken may give the file later; any other status is about the file. */
-function isPassing(status: number): boolean {
+/** Storage that is busy or broken may return the file later; any other status is about the file. */
+function isTemporary(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
-function failureOf(cause: unknown, deadline: Deadline): UpstreamFailure {
-  // An address that we do not fetch from stays one.
+function outputFailure(cause: unknown, deadline: Deadline): UpstreamFailure {
+  // A URL that is not allowed stays so: no retry.
   return cause instanceof ApiError
-    ? new UpstreamFailure("unreadable", "the output's address is refused", {
+    ? new UpstreamFailure("unreadable", "the URL of the output is not allowed", {
       cause,
-      sent: "refused",
+      received: "declined",
     })
-    : explained(cause, deadline);
+    : toFailure(cause, deadline);
 }
 
 async function* piecesOf(
   body: ReadableStream<Uint8Array>,
   deadline: Deadline,
-  silence: SilenceLimit,
+  silence: IdleTimeout,
 ): AsyncGenerator<Uint8Array> {
   using _ = deadline;
   const reader = body.getReader();
@@ -103,14 +103,16 @@ async function* piecesOf(
       if (done) return;
       length += piece.length;
       if (length > OUTPUT_BYTES_MAX) {
-        throw new UpstreamFailure("unreadable", "the output is too large", { sent: "refused" });
+        throw new UpstreamFailure("unreadable", "the output is too large", {
+          received: "declined",
+        });
       }
       yield piece;
     }
   } catch (cause) {
-    throw explained(cause, deadline);
+    throw toFailure(cause, deadline);
   } finally {
-    // Read to its end or not: nothing more is wanted. A side that is silent may never say that it heard.
+    // Not awaited: a silent peer may never confirm. Errors of a body that is no longer needed do not matter.
     reader.cancel().catch(() => undefined);
   }
 }

@@ -78,9 +78,9 @@ export interface MediaUsage {
 
 export type Submitted =
   /** Accepted under an id that is polled. */
-  | { readonly id: string; readonly seen?: JobStatus }
+  | { readonly id: string; readonly status?: JobStatus }
   /** Done at once; there is nothing to poll. */
-  | { readonly id: null; readonly seen: JobStatus };
+  | { readonly id: null; readonly status: JobStatus };
 
 /**
  * Jobs of one type, whose answer is a file. Plain data in, plain data out, like every adapter; functions
@@ -129,11 +129,8 @@ export interface MediaAdapter {
   keyHeaders?(target: UpstreamTarget): Record<string, string>;
   /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
   fault(status: number, body: unknown): UpstreamFault;
-  /**
-   * Whether an error of the server's (5xx) says in so many words that it did not take the request. Without
-   * that a job may have begun.
-   */
-  isRefusal?(status: number, body: unknown): boolean;
+  /** Whether the error code of a 5xx response proves that the job was not started. Never reads error texts. */
+  isDeclined?(status: number, body: unknown): boolean;
   /**
    * Reads a provider's call to us. It is only ever taken as a bell: the id it names is then polled, so a
    * forged one costs a poll and changes nothing.

@@ -2,19 +2,19 @@ import type { Config, Model, Provider, Upstream } from "../platform/config/confi
 import type { AdmissionCaller } from "./admission.ts";
 import type { JobStatus, MediaJob, Submitted, UpstreamOutput } from "./media_adapter.ts";
 
-/** An upstream that may be asked now, or when to ask again; null: each was tried. */
+/** An upstream that may be called now, or when to try again; null: every upstream was tried. */
 export type UpstreamChoice =
   | { readonly upstream: Upstream; readonly provider: Provider }
   | { readonly upstream: null; readonly retryAfterMs: number | null };
 
-/** A result's bytes, as they come. Whoever has it reads it to its end or cancels it. */
+/** The bytes of an output as a stream. The caller reads it to its end or cancels it. */
 export interface FetchedOutput {
   readonly body: ReadableStream<Uint8Array>;
-  /** What the provider calls them; judge by content. */
+  /** As the provider says; not verified. */
   readonly mimeType: string | null;
 }
 
-/** Where a job is. `upstream` is one of the model's, in the same plan. */
+/** The upstream that a job is assigned to; `upstream` is one of the model's, in the same configuration. */
 export interface UpstreamAssignment {
   readonly config: Config;
   readonly model: Model;
@@ -22,44 +22,43 @@ export interface UpstreamAssignment {
 }
 
 /**
- * Calls to upstreams that make files. Nothing here waits, repeats or remembers: each verb is one
- * exchange (or a short fixed row of them) with a deadline, and throws `UpstreamFailure`.
+ * Calls to upstreams that make files. Nothing here waits, retries or keeps state: each call is one exchange
+ * (or a short fixed sequence of them) with a deadline, and throws `UpstreamFailure`.
  */
 export interface MediaCalls {
   /**
-   * Picks an upstream by priority, weight, health and room; `tried` are names given by `nameOf`. The
-   * `asker`, here and in `submit`, is whom the circuit breaker may keep out.
+   * Picks an upstream by priority, weight, health and capacity; `tried` are names from `upstreamName`. The
+   * circuit breaker decides by `caller`, here and in `submit`.
    */
   choose(
     config: Config,
     model: Model,
     tried: readonly string[],
-    asker?: AdmissionCaller,
+    caller?: AdmissionCaller,
   ): UpstreamChoice;
   /** What a job's inputs should carry for this upstream. */
   inputsFor(assignment: UpstreamAssignment): "url" | "bytes";
-  /** First look after `firstMs`, then growing by half up to `maxMs`, with jitter. */
+  /** First poll after `firstMs`, then growing by half up to `maxMs`, with jitter. */
   polling(assignment: UpstreamAssignment): { readonly firstMs: number; readonly maxMs: number };
   /**
-   * Hands the job over. The failure's `sent` says whether it may be tried elsewhere: `no`, always;
-   * `refused`, unless `isRejection`; `maybe`, never, before `find` has said that nobody has it. One that
-   * `foundNoPlace` was not even tried.
+   * Submits the job. The failure's `received` says whether it may be submitted elsewhere: `no`, always;
+   * `declined`, unless `isRejection`; `unknown`, never before `find` has returned null.
    */
   submit(
     assignment: UpstreamAssignment,
     job: MediaJob,
     signal: AbortSignal,
-    asker?: AdmissionCaller,
+    caller?: AdmissionCaller,
   ): Promise<Submitted>;
-  /** Looks once how it stands. A failure says nothing of the job: look again later. */
-  look(assignment: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus>;
-  /** Asks to stop it. Null: asked, and polling will tell; also where the provider cannot stop jobs. */
+  /** Polls once. A failure says nothing about the job: poll again later. */
+  getStatus(assignment: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus>;
+  /** Requests cancellation. Null: polling will show the result; also where the provider cannot cancel jobs. */
   cancel(
     assignment: UpstreamAssignment,
     id: string,
     signal: AbortSignal,
   ): Promise<JobStatus | null>;
-  /** The upstream's id of a job by our reference; null: it never got it. `unknown`: it cannot say. */
+  /** The upstream's id of a job by our reference; null: it did not receive it. `unknown`: it cannot look it up. */
   find(
     assignment: UpstreamAssignment,
     reference: string,
@@ -70,6 +69,6 @@ export interface MediaCalls {
     output: UpstreamOutput,
     signal: AbortSignal,
   ): Promise<FetchedOutput>;
-  /** The upstream's id in a provider's call to us; null where it names none. */
+  /** The upstream's job id in a provider callback; null where it names none. */
   readCallback(assignment: UpstreamAssignment, body: unknown): Promise<string | null>;
 }

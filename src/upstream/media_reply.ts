@@ -3,14 +3,14 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { type BodyReader, NO_BODY, openBody } from "./body_reader.ts";
 import { UpstreamFailure } from "./failure.ts";
-import type { Http1Answer } from "./http1/client.ts";
-import { BrokenAnswer } from "./http1/head.ts";
+import type { Http1Response } from "./http1/client.ts";
+import { InvalidResponse } from "./http1/head.ts";
 
-/** An answer whose body is still to be read. */
+/** A response whose body is not read yet. */
 export interface UpstreamReply {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
-  /** The whole body, and no more than so many bytes of it. */
+  /** Reads the whole body; fails beyond `max` bytes. */
   bytes(max: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -21,7 +21,7 @@ const DECODERS: Readonly<Record<string, typeof gunzip.__promisify__>> = {
   br: promisify(brotliDecompress),
 };
 
-/** Of `fetch`, which has undone any content coding. */
+/** A response of `fetch`, which has already decoded the body. */
 export function replyOf({ status, headers, body }: Response): UpstreamReply {
   return {
     status,
@@ -30,8 +30,8 @@ export function replyOf({ status, headers, body }: Response): UpstreamReply {
   };
 }
 
-/** Of our own client. An answer that was paid for is not thrown away because it is compressed. */
-export function replyOfHttp1({ status, fields, body }: Http1Answer): UpstreamReply {
+/** A response of our own client. Compressed bodies are decoded: the response of a paid job must not be lost. */
+export function replyOfHttp1({ status, fields, body }: Http1Response): UpstreamReply {
   return {
     status,
     headers: fields,
@@ -40,7 +40,9 @@ export function replyOfHttp1({ status, fields, body }: Http1Answer): UpstreamRep
       const coding = (fields.get("content-encoding") ?? "identity").trim().toLowerCase();
       if (coding === "identity" || bytes.length === 0) return bytes;
       const decode = DECODERS[coding];
-      if (decode === undefined) throw new BrokenAnswer(`the answer is coded with ${coding}`);
+      if (decode === undefined) {
+        throw new InvalidResponse(`the response has the content encoding ${coding}`);
+      }
       return new Uint8Array(await decode(bytes, { maxOutputLength: max }));
     },
   };
@@ -53,9 +55,9 @@ async function readBytes(body: BodyReader, max: number): Promise<Uint8Array<Arra
     length += piece.length;
     if (length > max) {
       body.cancel();
-      throw new UpstreamFailure("unreadable", "the reply is too large", { sent: "maybe" });
+      throw new UpstreamFailure("unreadable", "the reply is too large", { received: "unknown" });
     }
-    // Copied: the place it stands in is about to be read into again.
+    // Copied: the buffer is reused by the next read.
     pieces.push(piece.slice());
   }
   return concatBytes(pieces);

@@ -1,6 +1,6 @@
 /**
- * A body that `fetch` sends once. Text and bytes are sent a second time when the connection closes before
- * an answer (denoland/deno#35610), which makes two paid jobs of one; a Blob and a form are not.
+ * A body that `fetch` sends once. When the connection closes before a response, `fetch` sends text and bytes
+ * a second time (denoland/deno#35610), which makes two paid jobs of one; it does not resend a Blob or a form.
  */
 export function sentOnce(
   body: string | Uint8Array<ArrayBuffer> | FormData | null,

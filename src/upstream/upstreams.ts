@@ -2,33 +2,33 @@ import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import type { ChatRequest, ImageInput } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
-import type { Health } from "../lib/breaker.ts";
+import type { BreakerHealth } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
-import { attemptOrder } from "./choose.ts";
+import { orderUpstreams } from "./order_upstreams.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 
-/** Something an upstream is giving us; `release` gives its place back. */
-export interface GivenUpstream<T> {
+/** The response of an upstream; `release` ends its permit. */
+export interface UpstreamResult<T> {
   value: T;
-  /** Whose it is. */
+  /** The upstream that responded. */
   upstream: Upstream;
-  /** Call once it is over. `failed` when it broke after it began. */
-  release(failed?: UpstreamFailure): void;
+  /** Call once when the response is over, with the failure if it broke after it had started. */
+  release(failure?: UpstreamFailure): void;
 }
 
-/** What is asked of a model, and by whom. */
+/** The model to call and the account that calls it. */
 export interface UpstreamRequestOptions {
   config: Config;
   model: Model;
-  /** Failures that a request may have caused count for its account alone. */
+  /** Failures that a request may have caused count for its account only. */
   account: string;
-  /** Aborts when nobody waits for an answer any more. */
+  /** Aborts when the response is no longer needed. */
   signal: AbortSignal;
 }
 
-/** Finds an upstream that answers. */
+/** Calls the upstreams of a model, with fallback. */
 export class Upstreams {
   constructor(
     readonly admission: Admission,
@@ -36,23 +36,23 @@ export class Upstreams {
     private readonly callIds: CallIds | null = null,
   ) {}
 
-  /** Tries a model's upstreams in turn until one gives what `ask` asks for. */
-  async first<T>(
+  /** Tries the upstreams of a model in order until `call` succeeds with one. */
+  async callFirstAvailable<T>(
     { config, model, account, signal }: UpstreamRequestOptions,
-    ask: (attempt: Attempt) => Promise<T>,
-  ): Promise<GivenUpstream<T>> {
+    call: (attempt: Attempt) => Promise<T>,
+  ): Promise<UpstreamResult<T>> {
     let last: UpstreamFailure | ApiError | null = null;
-    for (const upstream of attemptOrder(model.upstreams)) {
+    for (const upstream of orderUpstreams(model.upstreams)) {
       const provider = config.providers.get(upstream.provider)!;
-      const permit = this.admission.enter(upstream, provider, { account });
+      const permit = this.admission.acquire(upstream, provider, { account });
       if (permit === null) continue;
       try {
-        const value = await ask(this.#attempt(upstream, provider, signal));
-        permit.began();
-        return { value, upstream, release: (failed) => permit.end(failed ?? null) };
+        const value = await call(this.#attempt(upstream, provider, signal));
+        permit.responseStarted();
+        return { value, upstream, release: (failure) => permit.release(failure ?? null) };
       } catch (error) {
         if (error instanceof ApiError) {
-          // This upstream cannot be asked that way; nothing was sent, and another may do it.
+          // This upstream does not support the request; nothing was sent, and another may support it.
           permit.abandon();
           if (error.code !== "capability_not_supported") throw error;
           last ??= error;
@@ -65,32 +65,34 @@ export class Upstreams {
           permit.abandon();
           throw error;
         }
-        permit.end(failure);
+        permit.release(failure);
         if (failure.isRejection) throw rejection(failure, model);
         last = failure;
       }
     }
     if (last instanceof ApiError) throw last;
-    throw last === null ? this.#nobody(model) : exhausted(last);
+    throw last === null ? this.#noneAvailable(model) : exhausted(last);
   }
 
-  /** A request as this upstream gets it; throws a `Refusal` where it cannot be asked that way. */
-  write(config: Config, model: Model, upstream: Upstream, asked: ChatRequest): WrittenChat {
+  /** The request in the format of this upstream; throws an `ApiError` for what it does not support. */
+  write(config: Config, model: Model, upstream: Upstream, original: ChatRequest): WrittenChat {
     const provider = config.providers.get(upstream.provider)!;
     const target = this.admission.targetOf(model, upstream, provider);
-    const own = this.callIds === null ? asked : restoreCallIds(this.callIds, asked, target.baseUrl);
-    const sent = this.admission.adapterOf(provider).chat!.write(own, target);
-    return { target, asked, sent };
+    const own = this.callIds === null
+      ? original
+      : restoreCallIds(this.callIds, original, target.baseUrl);
+    const request = this.admission.adapterOf(provider).chat!.write(own, target);
+    return { target, original, request };
   }
 
-  /** The most tokens that an image counts at this upstream; null where that is not known. */
+  /** The maximum tokens that this upstream counts for an image; null where unknown. */
   imageTokens(config: Config, upstream: Upstream, image: ImageInput): number | null {
     const provider = config.providers.get(upstream.provider)!;
     return this.admission.adapterOf(provider).chat?.imageTokens?.(image, upstream.model) ?? null;
   }
 
-  healthOf(upstream: Upstream): Health & { in_flight: number } {
-    return this.admission.healthOf(upstream);
+  getHealth(upstream: Upstream): BreakerHealth & { in_flight: number } {
+    return this.admission.getHealth(upstream);
   }
 
   #attempt(upstream: Upstream, provider: Provider, signal: AbortSignal): Attempt {
@@ -104,33 +106,35 @@ export class Upstreams {
     };
   }
 
-  #nobody(model: Model): ApiError {
+  #noneAvailable(model: Model): ApiError {
     return new ApiError(
       "model_unavailable",
-      `The model "${model.id}" cannot answer just now: try again soon.`,
+      `The model "${model.id}" is temporarily unavailable. Try again later.`,
       {
-        status: 503,
+        kind: "unavailable",
         param: "model",
-        retryAfterSeconds: this.admission.secondsUntil(model.upstreams),
+        retryAfterSeconds: this.admission.secondsUntilRetry(model.upstreams),
       },
     );
   }
 }
 
-/** The client's own fault, in our words; `param` is a path into the client's own request. */
+/** The upstream rejected the request. The message is ours; `param` is a path into the client's request. */
 function rejection(failure: UpstreamFailure, { id, limits }: Model): ApiError {
   const { param } = failure.options;
-  const { context_tokens: most } = limits;
-  const limit = most === undefined ? "" : `: ${most} tokens, with the answer`;
+  const { context_tokens: contextTokens } = limits;
+  const limit = contextTokens === undefined
+    ? ""
+    : ` (${contextTokens} tokens, including the answer)`;
   return failure.kind === "too_long"
     ? new ApiError(
       "prompt_too_long",
-      `The messages are longer than ${id} can take${limit}. Send less, or set a smaller max_tokens.`,
+      `The messages exceed the context length of ${id}${limit}. Shorten them or set a smaller max_tokens.`,
       { param: "messages", cause: failure },
     )
     : new ApiError(
       "invalid_value",
-      `The model does not accept this request${param === undefined ? "" : `: see ${param}`}.`,
+      `The model rejected this request${param === undefined ? "" : `: check ${param}`}.`,
       {
         ...(param === undefined ? {} : { param }),
         cause: failure,
@@ -141,11 +145,11 @@ function rejection(failure: UpstreamFailure, { id, limits }: Model): ApiError {
 function exhausted(failure: UpstreamFailure): ApiError {
   const retryAfterSeconds = failure.options.retryAfterSeconds ?? 2;
   return failure.kind === "timeout"
-    ? new ApiError("upstream_timeout", "The model did not answer in time: try again.", {
+    ? new ApiError("upstream_timeout", "The model did not respond in time. Try again.", {
       cause: failure,
       retryAfterSeconds,
     })
-    : new ApiError("upstream_failed", "The model failed to answer: try again.", {
+    : new ApiError("upstream_failed", "The model failed to respond. Try again.", {
       cause: failure,
       retryAfterSeconds,
     });

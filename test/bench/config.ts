@@ -2,24 +2,24 @@ import { join } from "node:path";
 import { compileConfig } from "../../src/platform/config/compile.ts";
 import { buildCapabilities } from "../../src/app/build_capabilities.ts";
 import { generator, median, printTable, requestsPerSecond, takeTurns } from "./load.ts";
-import { declarationOf, makeAccount, openGround, startGateway } from "./servers.ts";
+import { configOf, makeAccount, openGround, startGateway } from "./servers.ts";
 
 const GOAL = 0.95;
 
 /** A thousand models: how long they take to compile, and that they do not show in a request. */
 export async function run(): Promise<void> {
   const times = (models: number) => {
-    const source = declarationOf(models);
+    const source = configOf(models);
     return median(Array.from({ length: 5 }, () => {
       const from = performance.now();
       const { config } = compileConfig({
         file: "bench.yaml",
         source,
         environment: {},
-        known: buildCapabilities(),
+        capabilities: buildCapabilities(),
         now: Date.now(),
       });
-      if (config?.models.size !== models) throw new Error("the declaration did not compile");
+      if (config?.models.size !== models) throw new Error("the configuration did not compile");
       return performance.now() - from;
     }));
   };
@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
   await using ground = await openGround();
   const serve = async (models: number) => {
     const config = join(ground.folder, `${models}.yaml`);
-    await Deno.writeTextFile(config, declarationOf(models));
+    await Deno.writeTextFile(config, configOf(models));
     return await startGateway(config, ground.databaseUrl, join(ground.folder, String(models)));
   };
   await using small = await serve(10);

@@ -55,7 +55,7 @@ export async function startContestants() {
   }
 
   const config = join(ground.folder, "gateway.yaml");
-  await Deno.writeTextFile(config, declaration(upstream.address));
+  await Deno.writeTextFile(config, configFor(upstream.address));
   const tollgate = parts.use(await startGateway(config, ground.databaseUrl, ground.dataDir));
   const { account, key } = await makeAccount(tollgate);
   await admin(tollgate, "POST", `/accounts/${account}/credits`, {
@@ -117,7 +117,7 @@ async function startPortkey() {
   });
 }
 
-function declaration(upstream: string): string {
+function configFor(upstream: string): string {
   return `
 limits: { default: { requests_per_minute: 10000000, tokens_per_minute: 10000000000 } }
 providers:

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { generator, printTable, requestsPerSecond, takeTurns } from "./load.ts";
-import { declarationOf, makeAccount, openGround, startBare, startGateway } from "./servers.ts";
+import { configOf, makeAccount, openGround, startBare, startGateway } from "./servers.ts";
 
 const GOAL = 0.5;
 
@@ -8,7 +8,7 @@ const GOAL = 0.5;
 export async function run(): Promise<void> {
   await using ground = await openGround();
   const config = join(ground.folder, "gateway.yaml");
-  await Deno.writeTextFile(config, declarationOf(10));
+  await Deno.writeTextFile(config, configOf(10));
   await using gateway = await startGateway(config, ground.databaseUrl, ground.dataDir);
   const headers = { authorization: `Bearer ${(await makeAccount(gateway)).key}` };
   const path = "/v1/models/model-3";

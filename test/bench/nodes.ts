@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import postgres from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
-import { nodeDeclaration } from "../helpers/node_declaration.ts";
+import { nodeConfig } from "../helpers/node_config.ts";
 import { printTable, requestsPerSecond } from "./load.ts";
 import {
   admin,
@@ -59,7 +59,7 @@ async function measure(workers: number): Promise<Figures> {
   const config = join(folder, "gateway.yaml");
   await Deno.writeTextFile(
     config,
-    nodeDeclaration("storage: { queue: postgres, sessions: postgres }"),
+    nodeConfig("storage: { queue: postgres, sessions: postgres }"),
   );
   const gateway = parts.use(
     await startProgram(
@@ -101,7 +101,7 @@ async function measure(workers: number): Promise<Figures> {
     url: `${gateway.address}/v1/images/generations`,
     headers,
     keys,
-    body: JSON.stringify({ model: "picture", prompt: "a toll gate" }),
+    body: JSON.stringify({ model: "image-model", prompt: "a toll gate" }),
     connections: 16,
     seconds: TASKS_SECONDS,
   });

@@ -129,8 +129,8 @@ export async function makeAccount(gateway: Process): Promise<{ account: string; 
   return { account, key };
 }
 
-/** A declaration with so many models, and limits that do not get in the way. */
-export function declarationOf(models: number): string {
+/** A configuration with so many models, and limits that do not get in the way. */
+export function configOf(models: number): string {
   const lines = [
     "limits: { default: { requests_per_minute: 10000000 } }",
     "providers: { simulator: { adapter: simulator } }",

@@ -22,14 +22,14 @@ const CLIENTS = 32;
 const LATENCY_CLIENTS = 4;
 const LATENCY_TURNS = 150;
 
-const DECLARATION = `
+const CONFIG = `
 service: { name: Bench }
 limits: { default: { requests_per_minute: 10000000, running_tasks: 1000000 } }
 providers:
   simulator: { adapter: simulator, headers: { x-simulate: "seconds=0" } }
 models:
-  - id: picture
-    name: Picture
+  - id: image-model
+    name: Image
     type: image
     capabilities: [text_to_image]
     limits: { sizes: [64x64], max_count: 1 }
@@ -37,7 +37,7 @@ models:
 prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00
-    entries: [{ model: picture, billing_type: per_call, price: "0.04", unit: image }]
+    entries: [{ model: image-model, billing_type: per_call, price: "0.04", unit: image }]
 `;
 
 interface Ground extends AsyncDisposable {
@@ -111,7 +111,7 @@ async function submit({ gateway, key }: Ground): Promise<void> {
   const res = await fetch(`${gateway.address}/v1/images/generations`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: '{"model":"picture","prompt":"a tide"}',
+    body: '{"model":"image-model","prompt":"a tide"}',
   });
   const text = await res.text();
   if (res.status !== 202) throw new Error(text);
@@ -167,7 +167,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-bench-" });
   parts.defer(() => Deno.remove(dataDir, { recursive: true }));
   const configFile = join(dataDir, "gateway.yaml");
-  await Deno.writeTextFile(configFile, DECLARATION);
+  await Deno.writeTextFile(configFile, CONFIG);
   await createDatabase(server, name);
   const url = new URL(server);
   url.pathname = name;
@@ -210,16 +210,16 @@ async function seed(sql: Sql, account: string): Promise<void> {
   await sql.unsafe(`
     insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, allocations, held,
                       taken, shortfall, price, created_at, expires_at, resolved_at)
-    select 'req_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'picture',
+    select 'req_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'image-model',
            'image', case when n < 100000 then 'released' else 'open' end, 6, 0, 1, '{}', '{}',
            case when n < 100000 then '{}'::numeric[] end, case when n < 100000 then 0 end,
-           '{"book":"default","unit":"image","model":"picture","price":"0.04","billing_type":"per_call","effective_at":"2026-01-01T00:00:00.000Z"}',
+           '{"book":"default","unit":"image","model":"image-model","price":"0.04","billing_type":"per_call","effective_at":"2026-01-01T00:00:00.000Z"}',
            now() - interval '1 day', now() + interval '1 year', case when n < 100000 then now() end
       from generate_series(0, 109999) n;
     insert into task (id, account_id, request_id, type, model, status, job, config_version, created_at,
                       deadline_at, deadline_seconds, completed_at, wake_at)
     select 'task_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'image',
-           'picture', case when n < 100000 then 'failed' else 'queued' end,
+           'image-model', case when n < 100000 then 'failed' else 'queued' end,
            '{"prompt":"a tide","inputs":[],"parameters":{"n":1,"size":"64x64"}}', 'bench',
            now() - interval '1 day', now() + interval '1 day', 1800,
            case when n < 100000 then now() end, case when n >= 100000 then now() + interval '12 hours' end

@@ -98,7 +98,7 @@ browserTest(
   async ({ browser }) => {
     await using receiver = startReceiver();
     await using gateway = await openConsole({
-      declaration: await shippedWith("outbound:\n  allow_private: true\n"),
+      config: await shippedWith("outbound:\n  allow_private: true\n"),
     });
     const pages = await furnish(gateway, receiver.url);
     const faults: string[] = [];

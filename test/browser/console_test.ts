@@ -192,7 +192,7 @@ browserTest(
   async ({ openPage }) => {
     await using receiver = startReceiver();
     await using gateway = await openConsole({
-      declaration: await shippedWith("outbound:\n  allow_private: true\n"),
+      config: await shippedWith("outbound:\n  allow_private: true\n"),
     });
     const page = await openPage();
     const complaints = watch(page);

@@ -3,13 +3,13 @@ import { browserTest } from "../helpers/chromium.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { playVideo } from "../helpers/play_video.ts";
 
-const DECLARATION = new URL("../helpers/drama_declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/drama_config.yaml", import.meta.url);
 
 browserTest(
   "a drama's final video plays from end to end, in the asked ratio, with its lines",
   async (browser) => {
     await using gateway = await openMediaGateway({
-      declaration: await Deno.readTextFile(DECLARATION),
+      config: await Deno.readTextFile(CONFIG),
     });
     const { id } = await gateway.submit("/v1/dramas/generations", {
       model: "play",
@@ -28,6 +28,6 @@ browserTest(
     assert.ok(played.seconds >= 3, String(played.seconds));
     assert.ok(Math.abs(played.endedAt - played.seconds) < 0.3);
     assert.ok(played.height / played.width > 1.6, `${played.width}×${played.height}`);
-    assert.ok(played.soundBytes > 0);
+    assert.ok(played.audioBytes > 0);
   },
 );

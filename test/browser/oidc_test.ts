@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { OAuth2Server } from "oauth2-mock-server";
 import { browserTest } from "../helpers/chromium.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { PASSWORD } from "../helpers/visitor.ts";
 
 /** A real OpenID Connect server that vouches for one person at once. */
@@ -27,7 +27,7 @@ async function openProvider(claims: Record<string, unknown>) {
 
 async function openSite(issuer: string, more = "") {
   return await openGateway({
-    declaration: await declarationWithSite(
+    config: await configWithSite(
       `sign_in:\n  - { id: house, name: House ID, kind: oidc, issuer: "${issuer}", client_id: tollgate, client_secret: "\${HOUSE_SECRET}" }${more}`,
     ),
     environment: { HOUSE_SECRET: "s3cret" },

@@ -1,5 +1,5 @@
 import type { Account, Entry } from "./books.ts";
-import { RETRY_SECONDS } from "./declaration.ts";
+import { RETRY_SECONDS } from "./config.ts";
 import { amount, imagePrice, isCharge, videoPrice, written } from "./exact.ts";
 import type { Findings } from "./findings.ts";
 import type { Receipts } from "./receivers.ts";

@@ -1,4 +1,4 @@
-import { CURRENCY_SCALE, PRICES } from "./declaration.ts";
+import { CURRENCY_SCALE, PRICES } from "./config.ts";
 
 /**
  * The audit's own arithmetic, written apart from the gateway's: amounts are whole numbers of 10⁻¹⁸, and

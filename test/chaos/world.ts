@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DURABLE, type RunningPostgres, startPostgres } from "../../scripts/postgres.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { Books } from "./books.ts";
-import { chaosDeclaration } from "./declaration.ts";
+import { chaosConfig } from "./config.ts";
 import { GatewayNode } from "./gateway_node.ts";
 import type { ChaosOptions } from "./options.ts";
 import { type Receivers, startReceivers } from "./receivers.ts";
@@ -68,7 +68,7 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
   const receivers = parts.use(startReceivers(options.seed + 1));
   const config = join(dataDir, "gateway.yaml");
   const upstream = `http://127.0.0.1:${upstreamProxy.port}/v1`;
-  await Deno.writeTextFile(config, chaosDeclaration({ upstream, database: options.database }));
+  await Deno.writeTextFile(config, chaosConfig({ upstream, database: options.database }));
   const nodes = Array.from({ length: options.nodes }, (_, index) =>
     parts.use(
       new GatewayNode(`node ${index + 1}`, {

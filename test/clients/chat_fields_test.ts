@@ -62,7 +62,7 @@ function serveUpstream(): AsyncDisposable & { address: string; asked: Json } {
   return upstream;
 }
 
-const declaration = (address: string) => `
+const configFor = (address: string) => `
 plans: { free: {} }
 providers:
   open: { adapter: openai_compatible, base_url: "${address}" }
@@ -84,7 +84,7 @@ Deno.test(
   { sanitizeOps: true, sanitizeResources: true },
   async () => {
     await using upstream = serveUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.address) });
     const whole = await gateway.chat("able", "", FIELDS);
     assert.equal(whole.status, 200, JSON.stringify(await whole.json()));
     // Options of a stream are nothing to a whole answer; of two names for the limit, one is sent.
@@ -103,7 +103,7 @@ Deno.test(
   { sanitizeOps: true, sanitizeResources: true },
   async () => {
     await using upstream = serveUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.address) });
     for (const [model, seen] of [["small", undefined], ["able", "none"]] as const) {
       const res = await gateway.chat(model, "Is it?", { reasoning_effort: "none" });
       assert.equal(res.status, 200, JSON.stringify(await res.json()));

@@ -4,7 +4,7 @@ import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { LIVING_KEY, serveProvider, WIRES } from "../helpers/living_provider.ts";
 import { openaiPackage, vercelSdk } from "./chat_suite.ts";
 
-const declaration = (adapter: string, baseUrl: string) => `
+const configFor = (adapter: string, baseUrl: string) => `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
 plans: { free: {} }
 providers:
@@ -35,7 +35,7 @@ for (const adapter of Object.keys(WIRES)) {
   Deno.test(`the openai package and the Vercel AI SDK work unchanged, through ${adapter}`, async (t) => {
     await using provider = serveProvider(adapter);
     await using gateway = await openChatGateway({
-      declaration: declaration(adapter, provider.baseUrl),
+      config: configFor(adapter, provider.baseUrl),
     });
     const service = { address: gateway.address, key: gateway.key, model: "talk" };
     await openaiPackage(t, service);

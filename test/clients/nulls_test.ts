@@ -28,7 +28,7 @@ function serveUpstream(): AsyncDisposable & { address: string; asked: Json[] } {
   };
 }
 
-const declaration = (address: string) => `
+const configFor = (address: string) => `
 plans: { free: {} }
 providers: { own: { adapter: openai_compatible, base_url: "${address}" } }
 models:
@@ -41,7 +41,7 @@ prices:
 
 Deno.test("a chat with null in every optional field is one without them", options, async () => {
   await using upstream = serveUpstream();
-  await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+  await using gateway = await openChatGateway({ config: configFor(upstream.address) });
   const document = await (await gateway.fetch("/openapi.json")).json();
   const { properties, required } = document.components.schemas.ChatRequest;
   const names = Object.keys(properties).filter((name) => !required.includes(name));
@@ -118,7 +118,7 @@ Deno.test(
           "temperature must be a number from 0 to 2.",
         ],
         [{ stop: [null] }, "invalid_value", "stop.0", "stop.0 must be a string."],
-        [{ temprature: null }, "unknown_field", "temprature", /not known here/],
+        [{ temprature: null }, "unknown_field", "temprature", /is unknown/],
       ] as const
     ) {
       const error = await errorOf(await gateway.chat("talk", "x", body));
@@ -136,16 +136,16 @@ Deno.test(
     await using gateway = await openMediaGateway({ cash: "10" });
     const key = { "idempotency-key": "one" };
     const made = await gateway.submit("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "a tide",
     }, key);
     const again = await gateway.submit("/v1/images/generations", {
       ...{ size: null, aspect_ratio: null, n: null, input_images: null, callback_url: null },
-      model: "picture",
+      model: "image-model",
       prompt: "a tide",
     }, key);
     assert.equal(again.id, made.id);
-    const clip = { model: "clip", prompt: "x", duration: null, aspect_ratio: null };
+    const clip = { model: "video-model", prompt: "x", duration: null, aspect_ratio: null };
     const { id: film } = await gateway.submit("/v1/videos/generations", {
       ...clip,
       input_images: null,
@@ -178,7 +178,7 @@ Deno.test(
       assert.equal((await gateway.ended(id)).status, "succeeded");
     }
     const refused = await gateway.post("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: null,
     });
     assert.equal((await errorOf(refused)).param, "prompt");

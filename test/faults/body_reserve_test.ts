@@ -47,13 +47,13 @@ Deno.test({
 });
 
 Deno.test("402 for a large quote of an account without money, before its body has come", async (t) => {
-  const declaration = await Deno.readTextFile(
-    new URL("../helpers/chat_declaration.yaml", import.meta.url),
+  const config = await Deno.readTextFile(
+    new URL("../helpers/chat_config.yaml", import.meta.url),
   );
   // With a free model an account without money may be served.
   await using gateway = await openChatGateway({
     cash: "0",
-    declaration: declaration.replaceAll('output_price: "0"', 'output_price: "1"'),
+    config: config.replaceAll('output_price: "0"', 'output_price: "1"'),
   });
   const { hostname, port } = new URL(gateway.address);
   using connection = await Deno.connect({ hostname, port: Number(port) });

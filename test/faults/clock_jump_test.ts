@@ -36,7 +36,7 @@ for (const hours of [3, -3]) {
         return row.now.getTime();
       };
       const { id } = await gateway.submit(VIDEOS, {
-        model: "clip",
+        model: "video-model",
         prompt: "[[simulate: seconds=2]] x",
         duration: 1,
       });

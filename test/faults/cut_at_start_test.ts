@@ -13,10 +13,10 @@ const PLACES = 14;
 
 async function start(databaseUrl: string, dataDir: string, queue: "kv" | "postgres") {
   const configFile = join(dataDir, "gateway.yaml");
-  const declaration = await Deno.readTextFile(
-    new URL("../helpers/declaration.yaml", import.meta.url),
+  const config = await Deno.readTextFile(
+    new URL("../helpers/config.yaml", import.meta.url),
   );
-  await Deno.writeTextFile(configFile, `${declaration}\nstorage: { queue: ${queue} }\n`);
+  await Deno.writeTextFile(configFile, `${config}\nstorage: { queue: ${queue} }\n`);
   return await open({
     ...{ host: "127.0.0.1", port: 0, configFile, dataDir, databaseUrl },
     ...{ databaseWaitSeconds: 20, adminToken: ADMIN_TOKEN, secretsKey: undefined },

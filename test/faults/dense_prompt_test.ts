@@ -4,7 +4,7 @@ import { freshDatabase } from "../helpers/fresh_database.ts";
 import { startLoneGateway } from "../helpers/lone_gateway.ts";
 import { watchHealth } from "../helpers/watch_health.ts";
 
-const DECLARATION = new URL("../helpers/chat_declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/chat_config.yaml", import.meta.url);
 
 /** Texts that are slow to count, or that a tokenizer refuses, and the tokens they have. */
 const PROMPTS = [
@@ -17,7 +17,7 @@ Deno.test("a client that leaves a stream is charged for any prompt while /health
   await using store = await freshDatabase();
   await using gateway = await startLoneGateway(store, {
     // The prompt is what this client pays for.
-    declaration: (await Deno.readTextFile(DECLARATION)).replace(
+    config: (await Deno.readTextFile(CONFIG)).replace(
       'model: slow, billing_type: token, input_price: "0"',
       'model: slow, billing_type: token, input_price: "0.1"',
     ),

@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { type Json, until } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
-import { openStudio, studioDeclaration } from "../helpers/studio.ts";
+import { openStudio, studioConfig } from "../helpers/studio.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const IMAGES = "/v1/images/generations";
 
 function image(gateway: MediaGateway, orders: string, more: Record<string, unknown> = {}) {
-  return gateway.submit(IMAGES, { model: "picture", prompt: `[[simulate: ${orders}]] x`, ...more });
+  return gateway.submit(IMAGES, {
+    model: "image-model",
+    prompt: `[[simulate: ${orders}]] x`,
+    ...more,
+  });
 }
 
 /** What was logged of failed downloads of a task. */
@@ -56,7 +60,7 @@ Deno.test(
   async () => {
     await using studio = openStudio();
     await using gateway = await openMediaGateway({
-      declaration: studioDeclaration(),
+      config: studioConfig(),
       files: {
         "studio.yaml": studio.describe({ canFind: true }),
         "blind.yaml": studio.describe({ canFind: false }),
@@ -80,7 +84,7 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({
-      declaration: await twoProviders(),
+      config: await twoProviders(),
       timing: { download: { silenceMs: 8_000, tries: 1 } },
     });
     const { sql } = gateway.gateway.database;
@@ -101,7 +105,7 @@ Deno.test(
     assert.equal(res.status, 201, await res.text());
     const authorization = { authorization: `Bearer ${other.key}` };
     const begun = [
-      await gateway.submit(IMAGES, { model: "picture", prompt: "x" }, authorization),
+      await gateway.submit(IMAGES, { model: "image-model", prompt: "x" }, authorization),
       await gateway.submit(IMAGES, { model: "calm", prompt: "x" }, authorization),
       // The same account, whose downloads from the other provider hang.
       await gateway.submit(IMAGES, { model: "calm", prompt: "x" }),
@@ -123,7 +127,7 @@ Deno.test(
 /** The usual models on one provider, and `calm` on another. */
 async function twoProviders(): Promise<string> {
   const usual = await Deno.readTextFile(
-    new URL("../helpers/media_declaration.yaml", import.meta.url),
+    new URL("../helpers/media_config.yaml", import.meta.url),
   );
   return usual
     .replace(

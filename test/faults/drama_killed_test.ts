@@ -5,8 +5,8 @@ import type { Json } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 
-const DECLARATION = Deno.readTextFileSync(
-  new URL("../helpers/drama_declaration.yaml", import.meta.url),
+const CONFIG = Deno.readTextFileSync(
+  new URL("../helpers/drama_config.yaml", import.meta.url),
 );
 const ADMIN = "admin-of-the-test";
 const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
@@ -32,7 +32,7 @@ Deno.test(
     const config = join(store.dataDir, "gateway.yaml");
     await Deno.writeTextFile(
       config,
-      DECLARATION.replace(
+      CONFIG.replace(
         '{ x-simulate: "seconds=0" }',
         `{ x-simulate: "seconds=1" }\n    base_url: ${simulator.baseUrl}`,
       ),

@@ -17,7 +17,7 @@ const AS_STARTED = [
   "src/main.ts",
 ];
 
-const DECLARATION = `
+const CONFIG = `
 service: { name: Probegate }
 limits: { default: { requests_per_minute: 100000, running_tasks: 1000 } }
 outbound: { allow_private: true }
@@ -26,7 +26,7 @@ providers:
   sim: { adapter: simulator, headers: { x-simulate: "seconds=0" } }
   filmer: { adapter: ./filmer.yaml }
 models:
-  - id: film
+  - id: video-model
     name: Film
     type: video
     capabilities: [text_to_video]
@@ -42,7 +42,7 @@ prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00
     entries:
-      - { model: film, billing_type: duration, price: "0.10", unit: second }
+      - { model: video-model, billing_type: duration, price: "0.10", unit: second }
       - { model: talker, billing_type: duration, price: "0.10", unit: second }
 `;
 
@@ -84,7 +84,7 @@ async function openProbed(env: Record<string, string> = {}) {
   const filmer = opened.use(openFilmer(endlessWebm()));
   await Deno.writeTextFile(join(store.dataDir, "filmer.yaml"), filmer.description);
   const gateway = opened.use(
-    await startLoneGateway(store, { declaration: DECLARATION, env, args: AS_STARTED }),
+    await startLoneGateway(store, { config: CONFIG, env, args: AS_STARTED }),
   );
   const parts = opened.move();
   return { gateway, [Symbol.asyncDispose]: () => parts.disposeAsync() };
@@ -178,7 +178,7 @@ Deno.test("an upstream's endless video is stored and paid as asked for while /he
   const { gateway } = probed;
   const { key } = await gateway.account("10");
   await using health = watchHealth(gateway.process);
-  const body = { model: "film", prompt: "a tide", duration: 5 };
+  const body = { model: "video-model", prompt: "a tide", duration: 5 };
   const { task, balance } = await finished(gateway, key, "/videos/generations", body);
   assert.equal(task.status, "succeeded", JSON.stringify(task));
   assert.equal(Number(balance.available_balance), 9.5);

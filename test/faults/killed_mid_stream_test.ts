@@ -8,7 +8,7 @@ const TOKEN = "0123456789abcdef";
 Deno.test("a gateway killed in mid-stream leaves a hold that the next one settles by what was noted", async () => {
   await using store = await freshDatabase();
   const config = join(store.dataDir, "chat.yaml");
-  await Deno.copyFile(new URL("../helpers/chat_declaration.yaml", import.meta.url), config);
+  await Deno.copyFile(new URL("../helpers/chat_config.yaml", import.meta.url), config);
   const env: Record<string, string> = {
     DATA_DIR: store.dataDir,
     GATEWAY_CONFIG: config,

@@ -136,7 +136,7 @@ Deno.test(
   async () => {
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
-    const { id } = await engine.submit({ model: "picture" });
+    const { id } = await engine.submit({ model: "image-model" });
     for (const phase of ["submit", "submitting", "accepted", "copying", "pipeline"]) {
       await sql`
       update task set phase = ${phase}, upstream_id = 'u', wake_at = now() - interval '1 second',

@@ -5,14 +5,14 @@ import { startChatProcess } from "../helpers/chat_process.ts";
 import { openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 import { openOwnPostgres, type OwnPostgres } from "../helpers/own_postgres.ts";
 
-const DECLARATION = new URL("../helpers/chat_declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/chat_config.yaml", import.meta.url);
 /** Only a server can go away by itself. */
 const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
 
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
 async function openChat({ store }: OwnPostgres) {
-  const gateway = await openGateway({ store, declaration: await Deno.readTextFile(DECLARATION) });
+  const gateway = await openGateway({ store, config: await Deno.readTextFile(CONFIG) });
   const credit = { kind: "cash", amount: "100", reference: "start" };
   const res = await gateway.admin("POST", `/accounts/${gateway.account}/credits`, credit);
   assert.equal(res.status, 201, await res.text());

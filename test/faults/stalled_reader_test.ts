@@ -28,7 +28,7 @@ function serveEndless(): RawServer {
 function openOn(upstream: RawServer, chat: NonNullable<TestGatewayOptions["timing"]>["chat"]) {
   return openChatGateway({
     timing: { chat },
-    declaration: `
+    config: `
 providers:
   narrow: { adapter: openai_compatible, base_url: "http://127.0.0.1:${upstream.port}/v1", concurrency_max: 1 }
 models:

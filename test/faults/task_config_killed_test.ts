@@ -15,7 +15,7 @@ import {
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const ADMIN = "0123456789abcdef";
 const DRAMAS = Deno.readTextFileSync(
-  new URL("../helpers/drama_declaration.yaml", import.meta.url),
+  new URL("../helpers/drama_config.yaml", import.meta.url),
 );
 
 /** A gateway process with an account; `restart` kills it (-9) and starts it with another file. */

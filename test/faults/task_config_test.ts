@@ -22,7 +22,7 @@ type Options = Parameters<typeof openMediaGateway>[0];
 
 const open = (videos: VideoService, options: Options = {}) =>
   openMediaGateway({
-    declaration: videoConfig(),
+    config: videoConfig(),
     files: { "videos.yaml": videos.description },
     environment: { VIDEO_KEY },
     cash: "10.00",
@@ -30,7 +30,7 @@ const open = (videos: VideoService, options: Options = {}) =>
   });
 
 async function reload(gateway: MediaGateway, config: string): Promise<void> {
-  await Deno.writeTextFile(gateway.declarationFile, config);
+  await Deno.writeTextFile(gateway.configFile, config);
   const res = await gateway.admin("POST", "/config/reload");
   assert.equal(res.status, 200, await res.text());
 }
@@ -54,9 +54,9 @@ Deno.test(
     await using videos = serveVideos();
     await using gateway = await open(videos);
     const id = await startVideo(gateway, videos);
-    await Deno.remove(join(dirname(gateway.declarationFile), "videos.yaml"));
+    await Deno.remove(join(dirname(gateway.configFile), "videos.yaml"));
     for (let n = 0; n < RELOADS; n++) await reload(gateway, laterConfig({ name: `Later${n}` }));
-    const gone = await gateway.get("/v1/models/film");
+    const gone = await gateway.get("/v1/models/video-model");
     assert.equal(gone.status, 404, await gone.text());
     await reload(gateway, laterConfig({ price: "1.00" }));
     videos.finish();
@@ -76,11 +76,11 @@ Deno.test(
     await using videos = serveVideos();
     await using store = await freshDatabase();
     await using elsewhere = await freshDatabase();
-    const first = await open(videos, { store, declaration: videoConfig({ storage: SHARED }) });
+    const first = await open(videos, { store, config: videoConfig({ storage: SHARED }) });
     await using closing = new AsyncDisposableStack();
     const stop = closing.use(first);
     await using second = await openMediaGateway({
-      declaration: laterConfig({ storage: SHARED }),
+      config: laterConfig({ storage: SHARED }),
       environment: { VIDEO_KEY },
       beside: { ...first, store: { ...store, dataDir: elsewhere.dataDir } },
     });
@@ -114,7 +114,7 @@ Deno.test(
     assert.doesNotMatch(JSON.stringify(stored), new RegExp(VIDEO_KEY));
     // The same text with a changed provider file is another version.
     await Deno.writeTextFile(
-      join(dirname(gateway.declarationFile), "videos.yaml"),
+      join(dirname(gateway.configFile), "videos.yaml"),
       videos.description.replace("0.2", "0.3"),
     );
     await reload(gateway, videoConfig());
@@ -132,7 +132,7 @@ Deno.test(
     const id = await startVideo(first, videos);
     await first[Symbol.asyncDispose]();
     await using second = await openMediaGateway({
-      declaration: laterConfig(),
+      config: laterConfig(),
       store,
       beside: { ...first, store },
     });
@@ -157,7 +157,7 @@ Deno.test(
     const id = await startVideo(first, videos);
     await first[Symbol.asyncDispose]();
     await using second = await openMediaGateway({
-      declaration: videoConfig({ key: "NEW_KEY" }).replaceAll("film", "new-film"),
+      config: videoConfig({ key: "NEW_KEY" }).replaceAll("video-model", "new-video"),
       files: { "videos.yaml": videos.description },
       environment: { NEW_KEY: VIDEO_KEY },
       beside: { ...first, store },
@@ -181,7 +181,7 @@ Deno.test(
     await first.gateway.database.sql`update config_version set source = 'models: nonsense'`;
     await first[Symbol.asyncDispose]();
     await using second = await open(videos, {
-      declaration: videoConfig({ name: "Newer" }),
+      config: videoConfig({ name: "Newer" }),
       beside: { ...first, store },
     });
     const before = videos.looks();

@@ -33,7 +33,7 @@ Deno.test(
         { length: 12 },
         (_, at) =>
           engine.submit({
-            model: "picture",
+            model: "image-model",
             prompt: at % 3 === 0 ? "[[simulate: fail_at=0]] x" : "x",
             n: 2,
           }),
@@ -53,7 +53,7 @@ Deno.test(
 Deno.test("a worker that lost its lease changes nothing any more", STRICT, async () => {
   await using engine = await openTaskEngine();
   const { sql } = engine.database;
-  const { id } = await engine.submit({ model: "picture" });
+  const { id } = await engine.submit({ model: "image-model" });
   const stale = (await claimTask(sql, id))!;
   await recordSubmitting(sql, stale, UPSTREAM);
   assert.equal(await claimTask(sql, id), null, "leased");
@@ -89,7 +89,7 @@ Deno.test(
     const { sql } = engine.database;
     const seen = { succeeded: 0, cancelled: 0 };
     const race = async (turn: number) => {
-      const { id } = await engine.submit({ model: "picture" });
+      const { id } = await engine.submit({ model: "image-model" });
       const task = (await claimTask(sql, id))!;
       // Some are cancelled well before, most at about the same moment.
       if (turn % 10 === 0) await cancelTask(engine.deps, engine.account, id);
@@ -133,7 +133,7 @@ Deno.test(
   async () => {
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
-    const { id } = await engine.submit({ model: "picture" });
+    const { id } = await engine.submit({ model: "image-model" });
     await sql.unsafe(`
     create or replace function ledger_now() returns timestamptz language sql volatile
     as 'select clock_timestamp() + interval ''1 year'''`);
@@ -158,7 +158,7 @@ Deno.test(
       throw new TypeError("a bug of ours");
     };
     const kill = async () => {
-      const { id } = await engine.submit({ model: "picture" });
+      const { id } = await engine.submit({ model: "image-model" });
       for (let steps = 0; steps < 20; steps++) {
         await sql`update task set wake_at = now() where id = ${id} and dead_at is null`;
         await engine.worker.step(id, new AbortController().signal);
@@ -189,12 +189,15 @@ Deno.test(
   async () => {
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
-    const waiting = await engine.submit({ model: "picture" });
-    const running = await engine.submit({ model: "picture", prompt: "[[simulate: seconds=1]] x" });
+    const waiting = await engine.submit({ model: "image-model" });
+    const running = await engine.submit({
+      model: "image-model",
+      prompt: "[[simulate: seconds=1]] x",
+    });
     const never = new AbortController().signal;
     await engine.worker.step(running.id, never);
     const models = new Map(engine.config.models);
-    models.delete("picture");
+    models.delete("image-model");
     engine.deps.plan = () => ({ ...engine.config, models });
     const failed = await engine.finish(waiting.id);
     assert.deepEqual([failed.status, failed.error_code], ["failed", "model_unavailable"]);

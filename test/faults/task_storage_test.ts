@@ -64,10 +64,10 @@ Deno.test("Postgres goes away and comes back while tasks run: each ends once", S
   const ids: string[] = [];
   for (const seconds of [0, 0.5, 1, 2, 3, 4]) {
     const prompt = `[[simulate: seconds=${seconds}]] x`;
-    ids.push((await gateway.submit(IMAGES, { model: "picture", prompt, n: 2 })).id);
+    ids.push((await gateway.submit(IMAGES, { model: "image-model", prompt, n: 2 })).id);
   }
   await postgres.kill();
-  const refused = await gateway.post(IMAGES, { model: "picture", prompt: "x" });
+  const refused = await gateway.post(IMAGES, { model: "image-model", prompt: "x" });
   assert.equal(refused.status, 503);
   await refused.body?.cancel();
   await postgres.restart();
@@ -116,7 +116,7 @@ Deno.test(
     await using gateway = await openMediaGateway({ store, cash: "1.00" });
     const filler = join(folder, "filler");
     await Deno.writeFile(filler, new Uint8Array(256 * 1024)).catch(() => undefined);
-    const task = await gateway.submit(IMAGES, { model: "picture", prompt: "x", n: 2 });
+    const task = await gateway.submit(IMAGES, { model: "image-model", prompt: "x", n: 2 });
     const { sql } = gateway.gateway.database;
     await until("storing fails a few times", async () => {
       const [row] = await sql`select from task where id = ${task.id} and failures >= 2`;

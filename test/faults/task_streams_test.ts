@@ -8,7 +8,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 const picture = (gateway: MediaGateway, orders: string) =>
   gateway.submit("/v1/images/generations", {
-    model: "picture",
+    model: "image-model",
     prompt: `[[simulate: ${orders}]] a tide`,
   });
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
@@ -71,9 +71,13 @@ Deno.test(
     }
     await refused(second);
     // A preference to wait is one: the task is accepted and answered as it is.
-    const soon = await gateway.post("/v1/images/generations", { model: "picture", prompt: "x" }, {
-      prefer: "wait=30",
-    });
+    const soon = await gateway.post(
+      "/v1/images/generations",
+      { model: "image-model", prompt: "x" },
+      {
+        prefer: "wait=30",
+      },
+    );
     assert.equal(soon.status, 202);
     assert.equal(soon.headers.get("preference-applied"), null);
     await soon.body?.cancel();

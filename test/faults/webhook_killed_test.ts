@@ -14,13 +14,13 @@ async function openGround() {
   const receiver = parts.use(startReceiver());
   const store = parts.use(await freshDatabase());
   const database: Database = parts.use(await store.open());
-  const config = join(store.dataDir, "gateway.yaml");
-  const declaration = await Deno.readTextFile(
-    new URL("../helpers/declaration.yaml", import.meta.url),
+  const configFile = join(store.dataDir, "gateway.yaml");
+  const config = await Deno.readTextFile(
+    new URL("../helpers/config.yaml", import.meta.url),
   );
   await Deno.writeTextFile(
-    config,
-    `${declaration}\nwebhooks: { timeout_seconds: 5 }\noutbound: { allow_private: true }\n`,
+    configFile,
+    `${config}\nwebhooks: { timeout_seconds: 5 }\noutbound: { allow_private: true }\n`,
   );
   const { id: account } = await createAccount(database.sql, { name: "a" });
   const [made] = await enqueueEvent(database.sql, {
@@ -39,7 +39,7 @@ async function openGround() {
       startProcess({
         DATA_DIR: store.dataDir,
         DATABASE_URL: store.databaseUrl!,
-        GATEWAY_CONFIG: config,
+        GATEWAY_CONFIG: configFile,
         ADMIN_TOKEN: "0123456789abcdef",
         PORT: String(freePort()),
       }),

@@ -20,12 +20,12 @@ export interface ChatGateway extends TestGateway {
   verify(): Promise<void>;
 }
 
-const DECLARATION = new URL("./chat_declaration.yaml", import.meta.url);
+const CONFIG = new URL("./chat_config.yaml", import.meta.url);
 
 /** A gateway with chat models on the simulator, and an account with money. */
 export async function openChatGateway(
   options:
-    & { cash?: string; declaration?: string }
+    & { cash?: string; config?: string }
     & Pick<
       TestGatewayOptions,
       "resolve" | "timing" | "simulator"
@@ -33,7 +33,7 @@ export async function openChatGateway(
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
     resolve: options.resolve,
-    declaration: options.declaration ?? await Deno.readTextFile(DECLARATION),
+    config: options.config ?? await Deno.readTextFile(CONFIG),
     timing: options.timing,
     simulator: options.simulator,
   });

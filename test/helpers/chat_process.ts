@@ -4,7 +4,7 @@ import type { Json } from "./chat_gateway.ts";
 import { freePort, type GatewayProcess, startProcess } from "./gateway_process.ts";
 
 const TOKEN = "0123456789abcdef";
-const DECLARATION = new URL("./chat_declaration.yaml", import.meta.url);
+const CONFIG = new URL("./chat_config.yaml", import.meta.url);
 
 /** A chat gateway as a process that may be paused, stopped and started again. */
 export interface ChatProcess extends AsyncDisposable {
@@ -20,16 +20,16 @@ export async function startChatProcess(
   dataDir: string,
   databaseUrl: string,
 ): Promise<ChatProcess> {
-  const config = join(dataDir, "chat.yaml");
-  const declaration = await Deno.readTextFile(DECLARATION);
+  const configFile = join(dataDir, "chat.yaml");
+  const config = await Deno.readTextFile(CONFIG);
   await Deno.writeTextFile(
-    config,
-    `${declaration}\nstorage: { queue: postgres, sessions: postgres }\n`,
+    configFile,
+    `${config}\nstorage: { queue: postgres, sessions: postgres }\n`,
   );
   const process = startProcess({
     DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl,
-    GATEWAY_CONFIG: config,
+    GATEWAY_CONFIG: configFile,
     ADMIN_TOKEN: TOKEN,
     PORT: String(freePort()),
   });

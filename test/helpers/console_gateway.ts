@@ -31,7 +31,7 @@ export interface SignedInPerson {
 const PASSWORD = "a long sentence that nobody guesses";
 const SHIPPED = new URL("../../gateway.yaml", import.meta.url);
 
-/** The shipped declaration, and something more; without a gift, so that a test's money is its own. */
+/** The shipped configuration, and something more; without a gift, so that a test's money is its own. */
 export async function shippedWith(more = ""): Promise<string> {
   const shipped = await Deno.readTextFile(SHIPPED);
   return `${shipped.replace(/^ *welcome_credit:.*\n/m, "")}\n${more}`;
@@ -46,7 +46,7 @@ export async function openConsole(
 ): Promise<ConsoleGateway> {
   const gateway = await openGateway({
     ...options,
-    declaration: options.declaration ?? await shippedWith(options.added),
+    config: options.config ?? await shippedWith(options.added),
   });
   try {
     let credits = 0;

@@ -42,7 +42,7 @@ export interface RecordedCase {
 }
 
 export interface RecordedFile {
-  /** What follows the server's address in the declared one. */
+  /** The path of the configured base URL, after the server's address. */
   readonly base_path: string;
   readonly model: string;
   readonly cases: readonly RecordedCase[];

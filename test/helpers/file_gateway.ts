@@ -18,14 +18,14 @@ export interface FileGateway extends TestGateway {
 export const SMALL_LIMITS =
   "storage: { uploads: { image_bytes_max: 2000, audio_bytes_max: 40000, video_bytes_max: 300000 } }\n";
 
-const DECLARATION = new URL("./declaration.yaml", import.meta.url);
+const CONFIG = new URL("./config.yaml", import.meta.url);
 
 export async function openFileGateway(
   options: TestGatewayOptions & { storage?: string } = {},
 ): Promise<FileGateway> {
   const { storage = SMALL_LIMITS, ...rest } = options;
-  const declaration = storage + await Deno.readTextFile(DECLARATION);
-  const gateway = await openGateway({ declaration, ...rest });
+  const config = storage + await Deno.readTextFile(CONFIG);
+  const gateway = await openGateway({ config, ...rest });
   const send = (body: BodyInit, headers: Record<string, string> = {}) =>
     gateway.fetch("/v1/files", {
       method: "POST",

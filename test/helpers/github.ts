@@ -36,7 +36,7 @@ export function openGitHub(user: GitHubUser) {
   });
 }
 
-/** The `site` block that declares it; `GITHUB_SECRET` must be in the environment. */
+/** The `site` block that configures it; `GITHUB_SECRET` must be in the environment. */
 export function signInWith(address: string): string {
   return `sign_in:\n  - { id: github, kind: github, issuer: "${address}", client_id: Iv1.abc, client_secret: "\${GITHUB_SECRET}" }`;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Json } from "./chat_gateway.ts";
 import type { FreshDatabase } from "./fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "./gateway_process.ts";
-import { openStudio, type Studio, studioDeclaration } from "./studio.ts";
+import { openStudio, type Studio, studioConfig } from "./studio.ts";
 
 const TOKEN = "0123456789abcdef";
 
@@ -38,7 +38,7 @@ export async function openKillable(
 ): Promise<Killable> {
   const studio = openStudio();
   const config = join(store.dataDir, "gateway.yaml");
-  await Deno.writeTextFile(config, studioDeclaration());
+  await Deno.writeTextFile(config, studioConfig());
   for (const [name, canFind] of [["studio", true], ["blind", false]] as const) {
     await Deno.writeTextFile(join(store.dataDir, `${name}.yaml`), studio.describe({ canFind }));
   }

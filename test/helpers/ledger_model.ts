@@ -11,7 +11,7 @@ import { USAGE_KINDS, type UsageKind } from "../../src/domain/pricing/usage.ts";
 const ONE = 10n ** 12n;
 const CARRY_ONE = 10n ** 18n;
 
-interface Pot {
+interface Bucket {
   source: "quota" | "gift" | "cash";
   unit: "money" | UsageKind;
   /** Money in units of 10⁻¹², quotas as they are counted. */
@@ -23,7 +23,7 @@ interface Pot {
 }
 
 interface Account {
-  pots: Pot[];
+  buckets: Bucket[];
   /** Exact charges less what was charged, in units of 10⁻¹⁸. */
   carry: bigint;
   plan: string;
@@ -33,8 +33,8 @@ interface Account {
   booked: Map<string, string>;
 }
 
-interface Leg {
-  pot: Pot;
+interface Allocation {
+  bucket: Bucket;
   held: bigint;
   taken: bigint;
 }
@@ -46,10 +46,10 @@ export interface Hold {
   scale: number;
   kind: UsageKind | null;
   isBeyond: boolean;
-  legs: Leg[];
+  allocations: Allocation[];
   shortfall: bigint;
   expiresAt: number;
-  noted: { amount: Fraction; units: bigint } | null;
+  checkpoint: { amount: Fraction; units: bigint } | null;
   /** Resolved by the sweeper: a settlement may still amend it. */
   isSwept: boolean;
   /** What its settlement added to the account's carry. */
@@ -69,7 +69,7 @@ export class LedgerModel {
   }
 
   open(id: string): void {
-    const cash: Pot = {
+    const cash: Bucket = {
       source: "cash",
       unit: "money",
       remaining: 0n,
@@ -78,7 +78,7 @@ export class LedgerModel {
       number: 0,
     };
     const account: Account = {
-      pots: [cash],
+      buckets: [cash],
       carry: 0n,
       plan: "free",
       planEndsAt: Infinity,
@@ -106,7 +106,7 @@ export class LedgerModel {
     if (kind === "cash") this.#cash(account).remaining += amount;
     else {
       const number = ++this.#gifts;
-      account.pots.push({
+      account.buckets.push({
         source: "gift",
         unit: "money",
         remaining: amount,
@@ -135,9 +135,9 @@ export class LedgerModel {
     if (account.plan === plan) {
       account.planEndsAt = endsAt;
       const monthEnd = Math.min(addMonths(account.planBegan, account.month + 1), endsAt);
-      for (const pot of this.#running(account)) pot.endsAt = monthEnd;
+      for (const bucket of this.#running(account)) bucket.endsAt = monthEnd;
     } else {
-      for (const pot of this.#running(account)) this.#end(pot, this.now);
+      for (const bucket of this.#running(account)) this.#end(bucket, this.now);
       Object.assign(account, { plan, planEndsAt: endsAt, planBegan: this.now, month: -1 });
       this.#turn(account);
     }
@@ -158,22 +158,22 @@ export class LedgerModel {
     const before = this.holds.get(id);
     if (before !== undefined) return before.identity === identity ? "already" : "conflict";
 
-    const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
-    const legs: Leg[] = [];
-    const reserve = (pot: Pot, wanted: bigint): bigint => {
-      const held = least(pot.remaining - pot.frozen, wanted);
-      if (held > 0n) legs.push({ pot, held, taken: 0n });
+    const usable = account.buckets.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
+    const allocations: Allocation[] = [];
+    const reserve = (bucket: Bucket, wanted: bigint): bigint => {
+      const held = least(bucket.remaining - bucket.frozen, wanted);
+      if (held > 0n) allocations.push({ bucket, held, taken: 0n });
       return held;
     };
     const isFree = amount.num === 0n;
     let covered = 0n;
-    for (const pot of usable) {
-      if (pot.unit === kind && !isFree) covered += reserve(pot, units - covered);
+    for (const bucket of usable) {
+      if (bucket.unit === kind && !isFree) covered += reserve(bucket, units - covered);
     }
     let owed = up(share(amount, units - covered, units), this.scale);
-    for (const pot of usable) if (pot.unit === "money") owed -= reserve(pot, owed);
+    for (const bucket of usable) if (bucket.unit === "money") owed -= reserve(bucket, owed);
     if (owed > 0n) return "insufficient";
-    for (const { pot, held } of legs) pot.frozen += held;
+    for (const { bucket, held } of allocations) bucket.frozen += held;
     const expiresAt = this.now + ttlSeconds * 1000;
     const { scale } = this;
     this.holds.set(id, {
@@ -183,10 +183,10 @@ export class LedgerModel {
       scale,
       kind,
       isBeyond,
-      legs,
+      allocations,
       shortfall: 0n,
       expiresAt,
-      noted: null,
+      checkpoint: null,
       isSwept: false,
       carried: 0n,
     });
@@ -203,11 +203,11 @@ export class LedgerModel {
     return hold;
   }
 
-  note(id: string, amount: Fraction, units: bigint): boolean {
+  checkpoint(id: string, amount: Fraction, units: bigint): boolean {
     const hold = this.holds.get(id);
     if (hold === undefined) return false;
     this.#turn(this.accounts.get(hold.account)!);
-    if (hold.state === "open") hold.noted = { amount, units };
+    if (hold.state === "open") hold.checkpoint = { amount, units };
     return true;
   }
 
@@ -219,8 +219,8 @@ export class LedgerModel {
     );
     for (const [, hold] of inOrder) {
       if (hold.state !== "open" || hold.expiresAt > this.now) continue;
-      if (hold.noted === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
-      else this.#resolve(hold, "settled", hold.noted.amount, hold.noted.units);
+      if (hold.checkpoint === null) this.#resolve(hold, "expired", { num: 0n, den: 1n }, 0n);
+      else this.#resolve(hold, "settled", hold.checkpoint.amount, hold.checkpoint.units);
       hold.isSwept = true;
     }
   }
@@ -230,12 +230,12 @@ export class LedgerModel {
     this.#turn(account);
     let [cash, gift, frozen] = [0n, 0n, 0n];
     const quotas: Quotas = { text: 0, image: 0, video: 0 };
-    for (const pot of account.pots) {
-      const remaining = pot.endsAt <= this.now ? pot.frozen : pot.remaining;
-      if (pot.unit !== "money") quotas[pot.unit] += Number(remaining - pot.frozen);
+    for (const bucket of account.buckets) {
+      const remaining = bucket.endsAt <= this.now ? bucket.frozen : bucket.remaining;
+      if (bucket.unit !== "money") quotas[bucket.unit] += Number(remaining - bucket.frozen);
       else {
-        frozen += pot.frozen;
-        if (pot.source === "cash") cash += remaining;
+        frozen += bucket.frozen;
+        if (bucket.source === "cash") cash += remaining;
         else gift += remaining;
       }
     }
@@ -260,51 +260,54 @@ export class LedgerModel {
     const account = this.accounts.get(hold.account)!;
     const isOwing = state === "settled" && amount.num > 0n;
     const held = (isMoney: boolean) =>
-      hold.legs.reduce(
-        (sum, leg) => (leg.pot.unit === "money") === isMoney ? sum + leg.held : sum,
+      hold.allocations.reduce(
+        (sum, allocation) =>
+          (allocation.bucket.unit === "money") === isMoney ? sum + allocation.held : sum,
         0n,
       );
     let covered = isOwing ? least(held(false), units) : 0n;
     let quota = covered;
-    const more: Leg[] = [];
-    const take = (pot: Pot, wanted: bigint): bigint => {
-      const taken = least(pot.remaining - pot.frozen, wanted);
-      if (taken > 0n) more.push({ pot, held: 0n, taken });
+    const more: Allocation[] = [];
+    const take = (bucket: Bucket, wanted: bigint): bigint => {
+      const taken = least(bucket.remaining - bucket.frozen, wanted);
+      if (taken > 0n) more.push({ bucket, held: 0n, taken });
       return taken;
     };
     const usable = hold.isBeyond && isOwing
-      ? account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse)
+      ? account.buckets.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse)
       : [];
-    for (const pot of usable) {
-      if (pot.unit !== hold.kind) continue;
+    for (const bucket of usable) {
+      if (bucket.unit !== hold.kind) continue;
       // One by one is slow, and plainly right: a unit of quota for each that the held money does not reach.
       let wanted = 0n;
       while (
         covered + wanted < units &&
         isAbove(share(amount, units - covered - wanted, units), held(true))
       ) wanted++;
-      covered += take(pot, wanted);
+      covered += take(bucket, wanted);
     }
     const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
     const carry = account.carry;
     let owed = this.#charge(account, due, held(true), hold.scale);
     hold.carried = account.carry - carry;
     let beyond = owed - held(true);
-    for (const pot of usable) {
-      if (pot.unit === "money" && beyond > 0n) beyond -= take(pot, beyond);
+    for (const bucket of usable) {
+      if (bucket.unit === "money" && beyond > 0n) beyond -= take(bucket, beyond);
     }
-    for (const leg of hold.legs) {
-      leg.taken = least(leg.held, leg.pot.unit === "money" ? owed : quota);
-      if (leg.pot.unit === "money") owed -= leg.taken;
-      else quota -= leg.taken;
-      leg.pot.frozen -= leg.held;
-      leg.pot.remaining -= leg.pot.endsAt <= this.now ? leg.held : leg.taken;
+    for (const allocation of hold.allocations) {
+      allocation.taken = least(allocation.held, allocation.bucket.unit === "money" ? owed : quota);
+      if (allocation.bucket.unit === "money") owed -= allocation.taken;
+      else quota -= allocation.taken;
+      allocation.bucket.frozen -= allocation.held;
+      allocation.bucket.remaining -= allocation.bucket.endsAt <= this.now
+        ? allocation.held
+        : allocation.taken;
     }
-    for (const { pot, taken } of more) {
-      pot.remaining -= taken;
-      if (pot.unit === "money") owed -= taken;
+    for (const { bucket, taken } of more) {
+      bucket.remaining -= taken;
+      if (bucket.unit === "money") owed -= taken;
     }
-    hold.legs.push(...more);
+    hold.allocations.push(...more);
     hold.shortfall = owed;
   }
 
@@ -315,64 +318,68 @@ export class LedgerModel {
     const account = this.accounts.get(hold.account)!;
     account.carry -= hold.carried;
     // Of what has ended meanwhile, only what was taken before can be taken again.
-    const kept = new Map<Pot, bigint>();
-    for (const { pot, taken } of hold.legs) {
-      if (pot.endsAt <= this.now) kept.set(pot, (kept.get(pot) ?? 0n) + taken);
-      else pot.remaining += taken;
+    const kept = new Map<Bucket, bigint>();
+    for (const { bucket, taken } of hold.allocations) {
+      if (bucket.endsAt <= this.now) kept.set(bucket, (kept.get(bucket) ?? 0n) + taken);
+      else bucket.remaining += taken;
     }
-    const take = (pot: Pot, wanted: bigint): bigint => {
-      const isOver = pot.endsAt <= this.now;
+    const take = (bucket: Bucket, wanted: bigint): bigint => {
+      const isOver = bucket.endsAt <= this.now;
       const taken = least(
-        isOver ? kept.get(pot) ?? 0n : pot.remaining - pot.frozen,
+        isOver ? kept.get(bucket) ?? 0n : bucket.remaining - bucket.frozen,
         wanted,
       );
-      if (isOver) kept.set(pot, (kept.get(pot) ?? 0n) - taken);
-      else pot.remaining -= taken;
+      if (isOver) kept.set(bucket, (kept.get(bucket) ?? 0n) - taken);
+      else bucket.remaining -= taken;
       return taken;
     };
-    const own = hold.legs.filter(({ held }) => held > 0n);
+    const own = hold.allocations.filter(({ held }) => held > 0n);
     const held = own.reduce(
-      (sum, { pot, held }) => pot.unit === "money" ? sum + held : sum,
+      (sum, { bucket, held }) => bucket.unit === "money" ? sum + held : sum,
       0n,
     );
-    const usable = account.pots.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
-    const more: Leg[] = [];
-    const takeMore = (pot: Pot, wanted: bigint): bigint => {
-      const taken = take(pot, wanted);
-      if (taken > 0n) more.push({ pot, held: 0n, taken });
+    const usable = account.buckets.filter(({ endsAt }) => endsAt > this.now).sort(inOrderOfUse);
+    const more: Allocation[] = [];
+    const takeMore = (bucket: Bucket, wanted: bigint): bigint => {
+      const taken = take(bucket, wanted);
+      if (taken > 0n) more.push({ bucket, held: 0n, taken });
       return taken;
     };
     const isOwing = amount.num > 0n;
     let covered = 0n;
-    for (const leg of own) {
-      if (leg.pot.unit === "money") continue;
-      leg.taken = isOwing ? take(leg.pot, least(leg.held, units - covered)) : 0n;
-      covered += leg.taken;
+    for (const allocation of own) {
+      if (allocation.bucket.unit === "money") continue;
+      allocation.taken = isOwing
+        ? take(allocation.bucket, least(allocation.held, units - covered))
+        : 0n;
+      covered += allocation.taken;
     }
-    for (const pot of hold.isBeyond && isOwing ? usable : []) {
-      if (pot.unit !== hold.kind) continue;
+    for (const bucket of hold.isBeyond && isOwing ? usable : []) {
+      if (bucket.unit !== hold.kind) continue;
       let wanted = 0n;
       while (
         covered + wanted < units && isAbove(share(amount, units - covered - wanted, units), held)
       ) wanted++;
-      covered += takeMore(pot, wanted);
+      covered += takeMore(bucket, wanted);
     }
     const due = isOwing ? share(amount, units - covered, units) : { num: 0n, den: 1n };
     let owed = this.#charge(account, due, held, hold.scale);
-    // Without leave to go beyond the hold, its amount is the most that is taken, from wherever.
-    let most = hold.isBeyond ? owed : least(owed, held);
+    // Without leave to go beyond the hold, its amount is the limit that is taken, from wherever.
+    let limit = hold.isBeyond ? owed : least(owed, held);
     const pay = (taken: bigint): bigint => {
       owed -= taken;
-      most -= taken;
+      limit -= taken;
       return taken;
     };
-    for (const leg of own) {
-      if (leg.pot.unit === "money") leg.taken = pay(take(leg.pot, least(leg.held, most)));
+    for (const allocation of own) {
+      if (allocation.bucket.unit === "money") {
+        allocation.taken = pay(take(allocation.bucket, least(allocation.held, limit)));
+      }
     }
-    for (const pot of usable) {
-      if (pot.unit === "money" && most > 0n) pay(takeMore(pot, most));
+    for (const bucket of usable) {
+      if (bucket.unit === "money" && limit > 0n) pay(takeMore(bucket, limit));
     }
-    hold.legs = [...own, ...more];
+    hold.allocations = [...own, ...more];
     hold.shortfall = owed;
   }
 
@@ -385,8 +392,8 @@ export class LedgerModel {
       den: due.den * CARRY_ONE,
     };
     const together = withCarry.num < 0n ? 0n : halfUp(withCarry, scale);
-    const most = alone > held ? alone : held;
-    const charged = account.carry === 0n ? alone : least(together, most);
+    const limit = alone > held ? alone : held;
+    const charged = account.carry === 0n ? alone : least(together, limit);
     account.carry += (due.num * ONE - charged * due.den) * (CARRY_ONE / ONE) / due.den;
     return charged;
   }
@@ -394,7 +401,7 @@ export class LedgerModel {
   /** What time has done to an account's plan. Doing it early or late makes no difference. */
   #turn(account: Account): void {
     if (account.planEndsAt <= this.now) {
-      for (const pot of this.#running(account)) this.#end(pot, account.planEndsAt);
+      for (const bucket of this.#running(account)) this.#end(bucket, account.planEndsAt);
       const planBegan = account.planEndsAt;
       Object.assign(account, { plan: "free", planBegan, planEndsAt: Infinity, month: -1 });
     }
@@ -407,28 +414,28 @@ export class LedgerModel {
     for (const unit of USAGE_KINDS) {
       const remaining = BigInt(quotas[unit]);
       if (remaining > 0n) {
-        account.pots.push({ source: "quota", unit, remaining, frozen: 0n, endsAt, number: 0 });
+        account.buckets.push({ source: "quota", unit, remaining, frozen: 0n, endsAt, number: 0 });
       }
     }
   }
 
-  #running(account: Account): Pot[] {
-    return account.pots.filter(({ source, endsAt }) => source === "quota" && endsAt > this.now);
+  #running(account: Account): Bucket[] {
+    return account.buckets.filter(({ source, endsAt }) => source === "quota" && endsAt > this.now);
   }
 
-  #end(pot: Pot, at: number): void {
-    pot.endsAt = at;
-    pot.remaining = pot.frozen;
+  #end(bucket: Bucket, at: number): void {
+    bucket.endsAt = at;
+    bucket.remaining = bucket.frozen;
   }
 
-  #cash({ pots }: Account): Pot {
-    return pots.find(({ source }) => source === "cash")!;
+  #cash({ buckets }: Account): Bucket {
+    return buckets.find(({ source }) => source === "cash")!;
   }
 }
 
 const ORDER = ["quota", "gift", "cash"];
 
-function inOrderOfUse(a: Pot, b: Pot): number {
+function inOrderOfUse(a: Bucket, b: Bucket): number {
   const bySource = ORDER.indexOf(a.source) - ORDER.indexOf(b.source);
   if (bySource !== 0) return bySource;
   return a.endsAt === b.endsAt ? a.number - b.number : a.endsAt < b.endsAt ? -1 : 1;

@@ -17,17 +17,17 @@ export interface LoneGateway extends AsyncDisposable {
 
 export async function startLoneGateway(
   store: FreshDatabase,
-  { declaration, env = {}, args }: {
-    declaration: string;
+  { config, env = {}, args }: {
+    config: string;
     env?: Record<string, string>;
     args?: string[];
   },
 ): Promise<LoneGateway> {
-  const config = join(store.dataDir, "gateway.yaml");
-  await Deno.writeTextFile(config, declaration);
+  const configFile = join(store.dataDir, "gateway.yaml");
+  await Deno.writeTextFile(configFile, config);
   const process = startProcess({
     DATA_DIR: store.dataDir,
-    GATEWAY_CONFIG: config,
+    GATEWAY_CONFIG: configFile,
     ADMIN_TOKEN: TOKEN,
     ...(store.databaseUrl === undefined ? {} : { DATABASE_URL: store.databaseUrl }),
     ...env,

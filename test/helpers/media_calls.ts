@@ -35,6 +35,8 @@ export interface MediaUpstreamOptions {
   provider?: string;
   timeoutSeconds?: number;
   file?: string;
+  /** Sends submissions instead of a client of its own; null: `fetch` sends them. */
+  http1?: Http1Client | null;
 }
 
 export const CANARY_KEY = "sk-canary";
@@ -67,7 +69,7 @@ outbound: { allow_private: true }
     file,
     source,
     environment,
-    known: buildCapabilities(adapters),
+    capabilities: buildCapabilities(adapters),
     now: Date.now(),
   })
     .config;
@@ -92,7 +94,8 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
     onAttempt: ({ kind }) => void attempts.push(kind),
   });
   const outbound = new Outbound();
-  const http1 = new Http1Client();
+  const ownClient = new Http1Client();
+  const http1 = options.http1 === undefined ? ownClient : options.http1;
   return {
     calls: openMediaCalls({
       silenceMs: 30_000,
@@ -105,7 +108,7 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
     attempts,
     [Symbol.dispose]() {
       outbound[Symbol.dispose]();
-      http1[Symbol.dispose]();
+      ownClient[Symbol.dispose]();
     },
   };
 }

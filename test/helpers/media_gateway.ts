@@ -17,7 +17,7 @@ export interface MediaGateway extends TestGateway {
   verify(): Promise<void>;
 }
 
-const DECLARATION = new URL("./media_declaration.yaml", import.meta.url);
+const CONFIG = new URL("./media_config.yaml", import.meta.url);
 
 /** A gateway with models that make files, on the simulator, and an account with money. */
 export async function openMediaGateway(
@@ -25,7 +25,7 @@ export async function openMediaGateway(
 ): Promise<MediaGateway> {
   const gateway = await openGateway({
     ...options,
-    declaration: options.declaration ?? await Deno.readTextFile(DECLARATION),
+    config: options.config ?? await Deno.readTextFile(CONFIG),
   });
   let credits = 0;
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -15,9 +15,9 @@ import { type FreshDatabase, freshDatabase } from "./fresh_database.ts";
 export const ADMIN_TOKEN = "test-admin-token-0123456789";
 
 export interface TestGatewayOptions {
-  /** The declaration; left out, the one in test/helpers/declaration.yaml. */
-  declaration?: string;
-  /** Files beside the declaration, by name. */
+  /** The configuration; left out, the one in test/helpers/config.yaml. */
+  config?: string;
+  /** Files beside the configuration, by name. */
   files?: Record<string, string>;
   environment?: Record<string, string>;
   account?: NewAccount;
@@ -39,7 +39,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly address: string;
   readonly key: string;
   readonly account: string;
-  readonly declarationFile: string;
+  readonly configFile: string;
   readonly store: FreshDatabase;
   /** Everything logged so far. */
   logged(): string;
@@ -49,17 +49,17 @@ export interface TestGateway extends AsyncDisposable {
   newKey(account?: NewAccount): Promise<{ key: string; keyId: string; account: string }>;
 }
 
-const DECLARATION = new URL("./declaration.yaml", import.meta.url);
+const CONFIG = new URL("./config.yaml", import.meta.url);
 
 export async function openGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   await using parts = new AsyncDisposableStack();
   const store = options.store ?? options.beside?.store ?? parts.use(await freshDatabase());
-  const folder = await Deno.makeTempDir({ prefix: "tollgate-declaration-" });
+  const folder = await Deno.makeTempDir({ prefix: "tollgate-config-" });
   parts.defer(() => Deno.remove(folder, { recursive: true }));
-  const declarationFile = join(folder, "gateway.yaml");
+  const configFile = join(folder, "gateway.yaml");
   await Deno.writeTextFile(
-    declarationFile,
-    onQueue(store, options.declaration ?? await Deno.readTextFile(DECLARATION)),
+    configFile,
+    onQueue(store, options.config ?? await Deno.readTextFile(CONFIG)),
   );
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await Deno.writeTextFile(join(folder, name), text);
@@ -71,7 +71,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
     await open({
       host: "127.0.0.1",
       port: 0,
-      configFile: declarationFile,
+      configFile,
       dataDir: store.dataDir,
       databaseUrl: store.databaseUrl,
       databaseWaitSeconds: 10,
@@ -104,7 +104,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
     address: gateway.address,
     key,
     account,
-    declarationFile,
+    configFile,
     store,
     newKey,
     logged: () => (log.flush(), logged),
@@ -121,15 +121,15 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
   };
 }
 
-/** With `TEST_QUEUE=postgres` every gateway on a server has its queue there, unless it declares one. */
-function onQueue({ databaseUrl }: FreshDatabase, declaration: string): string {
+/** With `TEST_QUEUE=postgres` every gateway on a server has its queue there, unless its configuration sets one. */
+function onQueue({ databaseUrl }: FreshDatabase, config: string): string {
   const asked = Deno.env.get("TEST_QUEUE");
-  if (asked !== "postgres" || databaseUrl === undefined || /^ +queue:/m.test(declaration)) {
-    return declaration;
+  if (asked !== "postgres" || databaseUrl === undefined || /^ +queue:/m.test(config)) {
+    return config;
   }
-  return /^storage:/m.test(declaration)
-    ? declaration.replace(/^storage:\s*\n/m, "storage:\n  queue: postgres\n")
-    : `${declaration}\nstorage: { queue: postgres }\n`;
+  return /^storage:/m.test(config)
+    ? config.replace(/^storage:\s*\n/m, "storage:\n  queue: postgres\n")
+    : `${config}\nstorage: { queue: postgres }\n`;
 }
 
 /** The error of an answer, checked to have the one shape every error has. */

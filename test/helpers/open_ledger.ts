@@ -45,7 +45,7 @@ export interface TestLedgerOptions {
   scale?: number;
   /** Left out, the database's own clock counts. */
   clock?: string;
-  living?: HoldRenewer;
+  renewer?: HoldRenewer;
 }
 
 export const PLANS = [
@@ -77,7 +77,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     money: () => ({ currency: "EUR", currencyScale: opened.scale }),
     onExceeded: (resolution) => exceeded.push(resolution),
     onOrphanedHold: (id) => strays.push(id),
-    ...(options.living === undefined ? {} : { living: options.living }),
+    ...(options.renewer === undefined ? {} : { renewer: options.renewer }),
   });
   let references = 0;
   const newAccount = async (cash?: string) => {

@@ -4,16 +4,16 @@ export interface Played {
   readonly seconds: number;
   readonly width: number;
   readonly height: number;
-  /** Where it stood when the browser said that it was over. */
+  /** The playback position when the browser reported the end. */
   readonly endedAt: number;
-  readonly pictures: number;
-  /** Bytes of sound that were decoded; none where there is no sound. */
-  readonly soundBytes: number;
-  /** A pixel of the picture shown at each time that was asked about. */
+  readonly frames: number;
+  /** Bytes of audio that were decoded; 0 without audio. */
+  readonly audioBytes: number;
+  /** A pixel of the frame at each requested time. */
   readonly colours: readonly (readonly number[])[];
 }
 
-/** Plays a file from its beginning to its end in a browser, and says what was seen. */
+/** Plays a file from start to end in a browser. */
 export async function playVideo(
   page: Page,
   bytes: Uint8Array<ArrayBuffer>,
@@ -26,7 +26,7 @@ export async function playVideo(
   return await page.evaluate(play, { base64: bytes.toBase64(), mimeType, looks });
 }
 
-/** Runs in the page, where there are names that Deno does not know. */
+/** Runs in the page, whose globals Deno's types do not have. */
 // deno-lint-ignore no-explicit-any
 async function play({ base64, mimeType, looks }: any): Promise<Played> {
   // deno-lint-ignore no-explicit-any
@@ -35,19 +35,19 @@ async function play({ base64, mimeType, looks }: any): Promise<Played> {
   video.muted = true;
   const binary = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   video.src = URL.createObjectURL(new Blob([binary], { type: mimeType }));
-  const happens = (name: string) =>
+  const waitFor = (name: string) =>
     new Promise((resolve, reject) => {
       video.addEventListener(name, resolve, { once: true });
       video.addEventListener("error", () => reject(new Error(video.error.message)), { once: true });
     });
   document.body.append(video);
-  await happens("loadeddata");
+  await waitFor("loadeddata");
   const colours = [];
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [video.videoWidth || 1, video.videoHeight || 1];
   const context = canvas.getContext("2d");
   for (const [seconds, x, y] of looks) {
-    const there = happens("seeked");
+    const there = waitFor("seeked");
     video.currentTime = seconds;
     await there;
     context.drawImage(video, 0, 0);
@@ -55,23 +55,23 @@ async function play({ base64, mimeType, looks }: any): Promise<Played> {
     colours.push([...data.slice(0, 3)]);
   }
   if (video.currentTime > 0) {
-    const there = happens("seeked");
+    const there = waitFor("seeked");
     video.currentTime = 0;
     await there;
   }
-  const over = happens("ended");
+  const over = waitFor("ended");
   video.playbackRate = 4;
   await video.play();
   await over;
-  const seen = {
+  const played = {
     seconds: video.duration,
     width: video.videoWidth,
     height: video.videoHeight,
     endedAt: video.currentTime,
-    pictures: video.getVideoPlaybackQuality().totalVideoFrames,
-    soundBytes: video.webkitAudioDecodedByteCount,
+    frames: video.getVideoPlaybackQuality().totalVideoFrames,
+    audioBytes: video.webkitAudioDecodedByteCount,
     colours,
   };
   video.remove();
-  return seen;
+  return played;
 }

@@ -137,8 +137,8 @@ ${
   };
 }
 
-/** A declaration whose pictures come from a studio; `blind` cannot be asked what it has. */
-export function studioDeclaration(): string {
+/** A configuration whose pictures come from a studio; `blind` cannot be asked what it has. */
+export function studioConfig(): string {
   const model = (id: string) => `
   - id: ${id}
     name: ${id}

@@ -48,11 +48,11 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const database = parts.use(await store.open());
   const { sql } = database;
   const file = join(store.dataDir, "gateway.yaml");
-  await Deno.copyFile(new URL("./media_declaration.yaml", import.meta.url), file);
+  await Deno.copyFile(new URL("./media_config.yaml", import.meta.url), file);
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: buildCapabilities(),
+    capabilities: buildCapabilities(),
     log: noLog,
   });
   let logged = "";
@@ -125,7 +125,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
           identity: null,
           config: configStore.current,
           account: { id: account, plan: "free", priceBook: null },
-          livingMax: 100_000,
+          maxActive: 100_000,
           callbackUrl: null,
         },
         model,

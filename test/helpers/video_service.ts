@@ -84,12 +84,12 @@ media:
 const ENTRY = (model: string, price: string) =>
   `{ model: ${model}, billing_type: duration, price: "${price}", unit: second }`;
 const VIDEO = (provider: string) => `
-  - id: film
+  - id: video-model
     name: Film
     type: video
     capabilities: [text_to_video]
     limits: { durations: [2], aspect_ratios: ["1:1"] }
-    upstreams: [{ provider: ${provider}, model: film-1 }]`;
+    upstreams: [{ provider: ${provider}, model: video-1 }]`;
 
 interface Parts {
   name?: string;
@@ -110,7 +110,7 @@ models:${VIDEO("videos")}
 prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00
-    entries: [${ENTRY("film", "0.10")}]
+    entries: [${ENTRY("video-model", "0.10")}]
 `;
 }
 
@@ -132,8 +132,13 @@ prices:
     effective_at: 2026-01-01T00:00:00+00:00
     entries:
       - { model: talk, billing_type: token, input_price: "1", output_price: "1", unit: 1M tokens }
-${price === undefined ? "" : `      - ${ENTRY("film", price)}`}
+${price === undefined ? "" : `      - ${ENTRY("video-model", price)}`}
 `;
 }
 
-export const VIDEO_REQUEST = { model: "film", prompt: "a tide", duration: 2, aspect_ratio: "1:1" };
+export const VIDEO_REQUEST = {
+  model: "video-model",
+  prompt: "a tide",
+  duration: 2,
+  aspect_ratio: "1:1",
+};

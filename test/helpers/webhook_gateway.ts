@@ -3,11 +3,11 @@ import { until } from "./chat_gateway.ts";
 import { openGateway, type TestGateway } from "./open_gateway.ts";
 import type { Receiver } from "./receiver.ts";
 
-export const DECLARATION = await Deno.readTextFile(
-  new URL("./declaration.yaml", import.meta.url),
+export const CONFIG = await Deno.readTextFile(
+  new URL("./config.yaml", import.meta.url),
 );
 export const SETTINGS = "\nwebhooks: { retry_seconds: [0, 0], timeout_seconds: 5 }\n";
-export const OPEN = `${DECLARATION}${SETTINGS}outbound: { allow_private: true }\n`;
+export const OPEN = `${CONFIG}${SETTINGS}outbound: { allow_private: true }\n`;
 
 // deno-lint-ignore no-explicit-any
 export type Json = any;
@@ -66,6 +66,6 @@ export async function statusOf(url: string): Promise<number> {
   return res.status;
 }
 
-export const open = () => openGateway({ declaration: OPEN });
+export const open = () => openGateway({ config: OPEN });
 export const addTo = async (gateway: TestGateway, receiver: Receiver, more: Json = {}) =>
   (await call(gateway, "POST", "/webhook_endpoints", { url: receiver.url, ...more })).body;

@@ -38,7 +38,7 @@ const answering = (usage: Record<string, number>) => ({
 
 test("an absurd usage of an upstream locks no key, breaks no settlement, and is charged by our own count", async () => {
   await using upstream = startFakeUpstream();
-  await using gateway = await openGateway({ declaration: configuration(upstream.url) });
+  await using gateway = await openGateway({ config: configuration(upstream.url) });
   await (await gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
     kind: "cash",
     amount: "5.00",
@@ -77,7 +77,7 @@ test("an absurd usage of an upstream locks no key, breaks no settlement, and is 
 
 test("Retry-After of an upstream is told for an hour at most", async () => {
   await using upstream = startFakeUpstream();
-  await using gateway = await openGateway({ declaration: configuration(upstream.url) });
+  await using gateway = await openGateway({ config: configuration(upstream.url) });
   await (await gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
     kind: "cash",
     amount: "5.00",

@@ -15,7 +15,7 @@ const UPSTREAM_MODELS: Record<CountingDialect, string> = {
 };
 
 /** One token costs 0.001 in and 0.002 out, so that every charge is exact. */
-function declarationFor(dialect: CountingDialect, url: string): string {
+function configFor(dialect: CountingDialect, url: string): string {
   return `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 1000000000 } }
 providers: { up: { adapter: ${dialect}, base_url: "${url}", api_key: "\${KEY:-k}" } }
@@ -42,8 +42,8 @@ interface Bench extends AsyncDisposable {
 async function openBench(dialect: CountingDialect): Promise<Bench> {
   await using parts = new AsyncDisposableStack();
   const upstream = parts.use(startCountingUpstream(dialect));
-  const declaration = declarationFor(dialect, upstream.url);
-  const gateway = parts.use(await openChatGateway({ cash: "100000000", declaration }));
+  const config = configFor(dialect, upstream.url);
+  const gateway = parts.use(await openChatGateway({ cash: "100000000", config }));
   const kept = parts.move();
   return { gateway, upstream, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
@@ -290,7 +290,7 @@ async function leaveAfterLastWords(gateway: ChatGateway): Promise<Json> {
 Deno.test("who leaves between the last words and the usage pays what the upstream reports", async () => {
   await using upstream = startLateUsage(300);
   await using gateway = await openChatGateway({
-    declaration: declarationFor("openai", upstream.url),
+    config: configFor("openai", upstream.url),
   });
   const { usage, settled } = await leaveAfterLastWords(gateway);
   assert.deepEqual([usage.input_tokens, usage.output_tokens], [1000, 5000]);
@@ -303,7 +303,7 @@ Deno.test("who leaves between the last words and the usage pays what the upstrea
 Deno.test("a usage that does not come is not waited for: the estimate counts, and the upstream is left", async () => {
   await using upstream = startLateUsage(60_000);
   await using gateway = await openChatGateway({
-    declaration: declarationFor("openai", upstream.url),
+    config: configFor("openai", upstream.url),
   });
   const { usage } = await leaveAfterLastWords(gateway);
   assert.equal(usage.estimated, true);

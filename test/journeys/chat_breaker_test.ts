@@ -57,7 +57,7 @@ function serveUpstream(): AsyncDisposable & { address: string; asked: number } {
 /** Models, each an upstream of its own to the circuit breaker. */
 const MODELS = Array.from({ length: 18 }, (_, n) => `m${n}`);
 
-const declaration = (address: string) => `
+const configFor = (address: string) => `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
 providers: { open: { adapter: openai_compatible, base_url: "${address}" } }
 models:${MODELS.map(modelOf).join("")}
@@ -98,7 +98,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = serveUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.address) });
     const mallory = await customer(gateway);
     const bob = await customer(gateway);
     const carol = await customer(gateway);
@@ -143,7 +143,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = serveUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.address) });
     const mallory = await customer(gateway);
     for (const marker of ["400", "400 {}", "404", "413 {}", "415", '422 {"detail":[]}']) {
       for (let n = 0; n < 6; n++) await mallory(`[${marker}]`);
@@ -158,7 +158,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = serveUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.address) });
     const alice = await customer(gateway);
     const bob = await customer(gateway);
     assert.equal((await alice("hi")).status, 200);
@@ -180,7 +180,7 @@ Deno.test(
 
 Deno.test("an upstream that says itself that it is down rests for everybody", STRICT, async () => {
   await using upstream = serveUpstream();
-  await using gateway = await openChatGateway({ declaration: declaration(upstream.address) });
+  await using gateway = await openChatGateway({ config: configFor(upstream.address) });
   const alice = await customer(gateway);
   const bob = await customer(gateway);
   const carol = await customer(gateway);

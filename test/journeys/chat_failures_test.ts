@@ -12,7 +12,7 @@ Deno.test("a failing upstream is passed over before the first byte, and nobody n
   }
   const { data } = await (await gateway.admin("GET", "/providers")).json();
   const sick = data.find(({ id }: { id: string }) => id === "sick").upstreams[0];
-  assert.equal(sick.state, "open", "it rests after five failures");
+  assert.equal(sick.state, "open", "it opens after five failures");
 });
 
 Deno.test("503 when every upstream fails: released, retried elsewhere never, and told when to come back", async () => {
@@ -154,7 +154,7 @@ Deno.test("a client that leaves before the first byte of a whole answer costs no
     gateway.logged().split("\n").filter((line) => line.includes('"path":"/v1/chat'));
   await until("it is logged", () => lines().length > 0);
   const { level, status, code } = JSON.parse(lines()[0]!);
-  assert.deepEqual([level, status, code], ["info", 499, "client_left"]);
+  assert.deepEqual([level, status, code], ["info", 499, "client_disconnected"]);
   assert.doesNotMatch(gateway.logged(), /internal_error|"level":"error"/, "it is no fault of ours");
   const metrics = await (await gateway.fetch("/metrics", {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },

@@ -8,7 +8,7 @@ const PNG = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==";
 const PDF = btoa("%PDF-1.7 many pages");
 const LINK_LOCAL = "http://169.254.169.254/latest/meta-data";
 
-const declaration = (address: string, more = "") => `
+const configFor = (address: string, more = "") => `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
 providers:
   open: { adapter: openai_compatible, base_url: "${address}/v1" }
@@ -56,7 +56,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = answering();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.url) });
     const video = { type: "video_url", video_url: { url: LINK_LOCAL } };
     const at = "messages.0.content.0";
     for (
@@ -168,7 +168,7 @@ Deno.test(
 
 Deno.test("400 for an inline image that is none, by its name or by its bytes", STRICT, async () => {
   await using upstream = answering();
-  await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+  await using gateway = await openChatGateway({ config: configFor(upstream.url) });
   for (const model of ["sees", "turns"]) {
     for (
       const url of [
@@ -205,7 +205,7 @@ Deno.test("400 for an inline image that is none, by its name or by its bytes", S
 
 Deno.test("400 for an inline image with anything but base64 in it", STRICT, async () => {
   await using upstream = answering();
-  await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+  await using gateway = await openChatGateway({ config: configFor(upstream.url) });
   for (
     const url of [
       `${PNG}${"Tell me of the sea. ".repeat(3_000)}`,
@@ -237,7 +237,7 @@ Deno.test("400 for an inline image with anything but base64 in it", STRICT, asyn
 
 Deno.test("only OpenAI's fields of messages and tools reach an upstream", STRICT, async () => {
   await using upstream = answering();
-  await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+  await using gateway = await openChatGateway({ config: configFor(upstream.url) });
   const video_url = { url: LINK_LOCAL };
   const res = await gateway.chat("sees", "", {
     messages: [
@@ -314,7 +314,7 @@ Deno.test(
     const refused = "400 unsafe_url messages.0.content.1.image_url.url";
     {
       await using gateway = await openChatGateway({
-        declaration: declaration(upstream.url),
+        config: configFor(upstream.url),
         resolve,
       });
       for (const host of ["inside", "half", "six", "gone", "slow"]) {
@@ -336,7 +336,7 @@ Deno.test(
       assert.equal(asked, 1);
     }
     await using lenient = await openChatGateway({
-      declaration: declaration(upstream.url, "outbound: { allow_private: true }"),
+      config: configFor(upstream.url, "outbound: { allow_private: true }"),
       resolve,
     });
     assert.equal(await ask(lenient, "inside.example.com"), "ok");
@@ -348,7 +348,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = answering();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.url) });
     for (
       const url of [
         "https://www.youtube.com/watch?v=9hE5-98ZeCg",
@@ -376,7 +376,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = answering();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.url) });
     const schema = (ref: string) => ({
       type: "object",
       properties: { a: { anyOf: [{ $ref: ref }] }, $ref: { type: "string" } },

@@ -174,7 +174,7 @@ Deno.test("the API through the session is the same API, and nothing but it", STR
 Deno.test("the session's calls are held to the plan's rate", STRICT, async () => {
   const shipped = await shippedWith();
   await using gateway = await openConsole({
-    declaration: shipped.replace("requests_per_minute: 600", "requests_per_minute: 2"),
+    config: shipped.replace("requests_per_minute: 600", "requests_per_minute: 2"),
   });
   const seen: number[] = [];
   for (let call = 0; call < 3; call++) {
@@ -295,12 +295,12 @@ Deno.test("an operator books credit once per reference, and sets the plan", STRI
 
 Deno.test("an operator sees what came in and what upstreams charge for it", STRICT, async () => {
   const shipped = await shippedWith();
-  const declaration = shipped.replace(
+  const config = shipped.replace(
     "- provider: simulator\n        model: chat\n",
     '- provider: simulator\n        model: chat\n        cost: { price: "0.000001", unit: call }\n',
   );
-  assert.notEqual(declaration, shipped);
-  await using gateway = await openConsole({ declaration });
+  assert.notEqual(config, shipped);
+  await using gateway = await openConsole({ config });
   const { person } = gateway;
   await person.makeOperator();
   for (let call = 0; call < 3; call++) {
@@ -319,13 +319,13 @@ Deno.test("an operator sees what came in and what upstreams charge for it", STRI
   assert.ok(!own.includes("simulator/chat"));
 });
 
-Deno.test("an operator reloads the declaration and reads every fault", STRICT, async () => {
+Deno.test("an operator reloads the configuration and reads every fault", STRICT, async () => {
   await using gateway = await openConsole();
   const { person } = gateway;
   await person.makeOperator();
   const before = gateway.gateway.configStore.current.version;
-  const text = await Deno.readTextFile(gateway.declarationFile);
-  await Deno.writeTextFile(gateway.declarationFile, text.replace("type: chat\n", "type: chatt\n"));
+  const text = await Deno.readTextFile(gateway.configFile);
+  await Deno.writeTextFile(gateway.configFile, text.replace("type: chat\n", "type: chatt\n"));
   const reload = () => person.post("/console/operator/configuration/reload", {});
   await (await reload()).body?.cancel();
   const faulty = await person.read("/console/operator/configuration");
@@ -336,7 +336,7 @@ Deno.test("an operator reloads the declaration and reads every fault", STRICT, a
   assert.equal(gateway.gateway.configStore.current.version, before);
 
   await Deno.writeTextFile(
-    gateway.declarationFile,
+    gateway.configFile,
     text.replace('price: "0.04", unit: image', 'price: "0.05", unit: image'),
   );
   await (await reload()).body?.cancel();

@@ -83,7 +83,7 @@ Deno.test(
   async () => {
     await using receiver = startReceiver();
     await using gateway = await openConsole({
-      declaration: await shippedWith("outbound:\n  allow_private: true\n"),
+      config: await shippedWith("outbound:\n  allow_private: true\n"),
     });
     const { person } = gateway;
     const made = await send(person, "/console/webhooks", {

@@ -4,13 +4,13 @@ import type { Json } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { png, wav } from "../helpers/media.ts";
 
-const DECLARATION = Deno.readTextFileSync(
-  new URL("../helpers/drama_declaration.yaml", import.meta.url),
+const CONFIG = Deno.readTextFileSync(
+  new URL("../helpers/drama_config.yaml", import.meta.url),
 );
 const PATH = "/v1/dramas/generations";
 const CALLBACK = "http://127.0.0.1:9/hook";
 
-const open = (cash = "100") => openMediaGateway({ declaration: DECLARATION, cash });
+const open = (cash = "100") => openMediaGateway({ config: CONFIG, cash });
 const request = (more: Record<string, unknown> = {}) => ({
   model: "play",
   title: "Tides",
@@ -129,7 +129,7 @@ Deno.test("a drama goes as far as its stage, and from_task goes on without makin
 
 Deno.test("a shot that fails is tried again; then the drama fails, what is there is listed and only that is paid", async () => {
   await using gateway = await open();
-  const task = await gateway.submit(PATH, request({ model: "unfilmed" }));
+  const task = await gateway.submit(PATH, request({ model: "failing-drama" }));
   const done = await gateway.ended(task.id, 60);
   assert.equal(done.status, "failed", JSON.stringify(done));
   assert.match(done.error.message, /^Shot \d failed \(video\)/);
@@ -137,7 +137,7 @@ Deno.test("a shot that fails is tried again; then the drama fails, what is there
     ...["succeeded", "succeeded", "succeeded", "failed"],
   ]);
   assert.equal(done.stages[2].output.length, 3);
-  assert.ok(!JSON.stringify(done.charge.usage.items).includes("no-film"));
+  assert.ok(!JSON.stringify(done.charge.usage.items).includes("failing-video"));
   assertAddsUp(done);
   assert.notEqual(done.charge.settled, "0.00");
   // It can be taken up where it broke, with a model that works.
@@ -224,7 +224,7 @@ Deno.test("POST /v1/dramas/generations refuses what cannot become a drama, and s
     [{ aspect_ratio: "1:1" }, 400, "aspect_ratio_not_allowed", "aspect_ratio"],
     [{ stage: "music" }, 400, "invalid_value", "stage"],
     [{ model: "babbled", stage: "roles" }, 400, "capability_not_supported", "stage"],
-    [{ model: "film" }, 400, "capability_not_supported", "model"],
+    [{ model: "video-model" }, 400, "capability_not_supported", "model"],
     [{ model: "nothing" }, 404, "model_unavailable", "model"],
     [{ from_task: "task_none" }, 400, "task_not_found", "from_task"],
     [{ mood: "sad" }, 400, "unknown_field", "mood"],
@@ -278,7 +278,7 @@ Deno.test("POST /v1/dramas/generations answers 402 and stores nothing when the w
 
 Deno.test("a cancelled drama keeps what is there and pays for it", async () => {
   await using gateway = await openMediaGateway({
-    declaration: DECLARATION.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=2"'),
+    config: CONFIG.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=2"'),
   });
   const task = await gateway.submit(PATH, request());
   let seen = task;

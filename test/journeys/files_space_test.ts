@@ -11,9 +11,9 @@ PICTURE.set(png());
 
 /** Accounts have room for three pictures; those on `pro` for many. */
 async function open() {
-  const text = await Deno.readTextFile(new URL("../helpers/declaration.yaml", import.meta.url));
+  const text = await Deno.readTextFile(new URL("../helpers/config.yaml", import.meta.url));
   return await openFileGateway({
-    declaration: SMALL_LIMITS +
+    config: SMALL_LIMITS +
       text.replace(
         "requests_per_minute: 1000 }",
         `requests_per_minute: 1000, storage_bytes: ${SPACE} }`,

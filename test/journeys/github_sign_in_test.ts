@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type GitHubUser, openGitHub, signInWith } from "../helpers/github.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { Visitor } from "../helpers/visitor.ts";
 
-const declare = (github: string) => declarationWithSite(signInWith(github));
+const configFor = (github: string) => configWithSite(signInWith(github));
 const ann = (emails: GitHubUser["emails"]): GitHubUser => ({
   id: 17,
   login: "ann",
@@ -23,7 +23,7 @@ Deno.test({
       { email: "ann@example.com", primary: true, verified: true },
     ]));
     await using gateway = await openGateway({
-      declaration: await declare(github.address),
+      config: await configFor(github.address),
       environment,
     });
     const browser = new Visitor(gateway.address);
@@ -65,7 +65,7 @@ Deno.test({
       ann([{ email: "ann@example.com", primary: true, verified: false }]),
     );
     await using gateway = await openGateway({
-      declaration: await declare(github.address),
+      config: await configFor(github.address),
       environment,
     });
     for (const code of ["good", "bad"]) {

@@ -55,8 +55,8 @@ Deno.test("401 for every way not to have a key", async () => {
 });
 
 Deno.test("404, 405 and 501 tell an unknown, a misused and a planned endpoint apart", async () => {
-  const declaration = await Deno.readTextFile(
-    new URL("../helpers/declaration.yaml", import.meta.url),
+  const config = await Deno.readTextFile(
+    new URL("../helpers/config.yaml", import.meta.url),
   ) + `
 routes:
   - { path: /models, operation: list_models }
@@ -65,7 +65,7 @@ routes:
   - { path: /videos/generations, operation: generation, type: video, stage: planned }
   - { path: /tasks, operation: tasks, stage: planned }
 `;
-  await using gateway = await openGateway({ declaration });
+  await using gateway = await openGateway({ config });
   const unknown = await gateway.get("/v1/nothing");
   assert.equal(unknown.status, 404);
   assert.equal((await errorOf(unknown)).code, "unknown_endpoint");
@@ -83,7 +83,7 @@ routes:
     assert.equal(code, "endpoint_not_released");
     assert.match(
       message,
-      /is planned and not released yet: GET \/v1\/models lists what can be used/,
+      /is planned and not released yet\. \/docs describes the released endpoints/,
     );
   }
 });

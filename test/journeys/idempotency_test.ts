@@ -5,7 +5,7 @@ import { errorOf } from "../helpers/open_gateway.ts";
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 const IMAGES = "/v1/images/generations";
-const BODY = { model: "picture", prompt: "a tide", n: 2 };
+const BODY = { model: "image-model", prompt: "a tide", n: 2 };
 
 Deno.test(
   "the same key and body find the task that they made first, before and after its end",
@@ -20,7 +20,7 @@ Deno.test(
     // Neither spaces nor the order of keys make another body.
     const again = await gateway.post(
       IMAGES,
-      '{ "n": 2,\n "prompt": "a\\u0020tide", "model": "picture" }',
+      '{ "n": 2,\n "prompt": "a\\u0020tide", "model": "image-model" }',
       key,
     );
     assert.equal(again.status, 202);
@@ -46,7 +46,7 @@ Deno.test(
       const [path, body] of [
         [IMAGES, { ...BODY, n: 1 }],
         [IMAGES, { ...BODY, prompt: "another" }],
-        ["/v1/videos/generations", { model: "clip", prompt: "a tide" }],
+        ["/v1/videos/generations", { model: "video-model", prompt: "a tide" }],
       ] as const
     ) {
       const res = await gateway.post(path, body, key);
@@ -126,7 +126,7 @@ Deno.test(
     await using gateway = await openMediaGateway();
     const { png } = await import("../helpers/media.ts");
     const file = await gateway.upload("a.png", png());
-    const body = { model: "picture", prompt: "x", input_images: [file] };
+    const body = { model: "image-model", prompt: "x", input_images: [file] };
     const key = { "idempotency-key": "k" };
     const first = await gateway.submit(IMAGES, body, key);
     await gateway.ended(first.id);
@@ -145,7 +145,7 @@ Deno.test(
     const refused = await gateway.post(IMAGES, body, key);
     assert.equal(refused.status, 400);
     assert.equal((await errorOf(refused)).code, "file_not_found");
-    const fresh = await gateway.submit(IMAGES, { model: "picture", prompt: "y" }, key);
+    const fresh = await gateway.submit(IMAGES, { model: "image-model", prompt: "y" }, key);
     assert.notEqual(fresh.id, first.id);
   },
 );

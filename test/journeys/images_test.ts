@@ -11,7 +11,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
     const res = await gateway.post("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "a tide",
       n: 2,
       size: "128x64",
@@ -55,7 +55,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
     const fewer = await gateway.submit("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "[[simulate: outputs=2]] a tide",
       n: 3,
     });
@@ -65,7 +65,7 @@ Deno.test(
     assert.equal(done.output.length, 2);
     assert.equal(done.charge.settled, "0.08");
     const more = await gateway.submit("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "[[simulate: duplicate]] a tide",
       n: 2,
     });
@@ -73,7 +73,7 @@ Deno.test(
     for (const fault of ["garbage", "empty", "wrong_type", "missing", "redirect", "outputs=0"]) {
       const order = fault.includes("=") ? fault : `output=${fault}`;
       const task = await gateway.submit("/v1/images/generations", {
-        model: "picture",
+        model: "image-model",
         prompt: `[[simulate: ${order}]] a tide`,
       });
       const failed = await gateway.ended(task.id);
@@ -102,7 +102,7 @@ Deno.test(
     const address = `http://127.0.0.1:${pictures.addr.port}`;
     const file = await gateway.upload("me.png", png(16, 16));
     const ask = (input_images: string[]) =>
-      gateway.submit("/v1/images/generations", { model: "picture", prompt: "x", input_images });
+      gateway.submit("/v1/images/generations", { model: "image-model", prompt: "x", input_images });
     const good = await ask([file, `${address}/a.png`]);
     assert.equal((await gateway.ended(good.id)).status, "succeeded");
     const gone = await gateway.ended((await ask([`${address}/none.png`])).id);
@@ -118,11 +118,11 @@ Deno.test(
     for (
       const [images, model, code, param] of [
         [[file], "sketch", "capability_not_supported", "input_images"],
-        [[file, file, file], "picture", "invalid_value", "input_images"],
-        [["file_nothing"], "picture", "file_not_found", "input_images.0"],
-        [[file, sound], "picture", "invalid_value", "input_images.1"],
-        [["ftp://x.example/a.png"], "picture", "unsafe_url", "input_images.0"],
-        [[], "picture", "invalid_value", "input_images"],
+        [[file, file, file], "image-model", "invalid_value", "input_images"],
+        [["file_nothing"], "image-model", "file_not_found", "input_images.0"],
+        [[file, sound], "image-model", "invalid_value", "input_images.1"],
+        [["ftp://x.example/a.png"], "image-model", "unsafe_url", "input_images.0"],
+        [[], "image-model", "invalid_value", "input_images"],
       ] as const
     ) {
       const body = { model, prompt: "x", input_images: images };
@@ -133,7 +133,7 @@ Deno.test(
     }
     const theirs = await gateway.post(
       "/v1/images/generations",
-      { model: "picture", prompt: "x", input_images: [file] },
+      { model: "image-model", prompt: "x", input_images: [file] },
       { authorization: `Bearer ${other.key}` },
     );
     assert.equal((await errorOf(theirs)).code, "file_not_found", "another account's file is none");
@@ -145,14 +145,14 @@ Deno.test(
   "400, 401, 402, 404, 405, 413, 415 and 429 of /v1/images/generations, and nothing is stored",
   STRICT,
   async () => {
-    const declaration = (await Deno.readTextFile(
-      new URL("../helpers/media_declaration.yaml", import.meta.url),
+    const config = (await Deno.readTextFile(
+      new URL("../helpers/media_config.yaml", import.meta.url),
     )).replace("running_tasks: 200", "running_tasks: 1").replace(
       "outbound: { allow_private: true }",
       "",
     ).replace("limits:\n", "limits:\n  body_bytes_max: 4096\n");
-    await using gateway = await openMediaGateway({ declaration, cash: "0.10" });
-    const good = { model: "picture", prompt: "a tide" };
+    await using gateway = await openMediaGateway({ config, cash: "0.10" });
+    const good = { model: "image-model", prompt: "a tide" };
     const refused = async (
       body: unknown,
       status: number,
@@ -169,7 +169,7 @@ Deno.test(
     await refused("{", 400, "invalid_json", null);
     await refused("[]", 400, "invalid_value", null);
     await refused({ prompt: "x" }, 400, "missing_field", "model");
-    await refused({ model: "picture" }, 400, "missing_field", "prompt");
+    await refused({ model: "image-model" }, 400, "missing_field", "prompt");
     await refused({ ...good, prompt: "" }, 400, "invalid_value", "prompt");
     await refused({ ...good, prompt: "x".repeat(201) }, 400, "prompt_too_long", "prompt");
     await refused({ ...good, size: "65x64" }, 400, "invalid_value", "size");
@@ -196,12 +196,12 @@ Deno.test(
       "unsafe_url",
       "input_images.0",
     );
-    await refused({ ...good, model: "clip" }, 400, "capability_not_supported", "model");
+    await refused({ ...good, model: "video-model" }, 400, "capability_not_supported", "model");
     await refused(good, 400, "invalid_value", "Idempotency-Key", { "idempotency-key": "a b" });
     await refused(good, 401, "invalid_api_key", null, { authorization: "Bearer sk-nobody" });
     await refused({ ...good, n: 4 }, 402, "insufficient_balance", null, { "idempotency-key": "k" });
     await refused({ ...good, model: "nothing" }, 404, "model_unavailable", "model");
-    await refused({ ...good, model: "off-picture" }, 404, "model_unavailable", "model");
+    await refused({ ...good, model: "off-image" }, 404, "model_unavailable", "model");
     await refused({ ...good, prompt: "x".repeat(5000) }, 413, "payload_too_large", null);
     await refused(good, 415, "unsupported_media_type", null, { "content-type": "text/plain" });
     const misused = await gateway.get("/v1/images/generations");
@@ -234,7 +234,7 @@ Deno.test(
     for (const half of ["\\ud83d", "\\ude00 \\ud83d", "a\\u0000b"]) {
       const res = await gateway.post(
         "/v1/images/generations",
-        `{"model":"picture","prompt":"${half}"}`,
+        `{"model":"image-model","prompt":"${half}"}`,
       );
       assert.equal(res.status, 400);
       assert.deepEqual(
@@ -244,7 +244,7 @@ Deno.test(
     }
     const whole = await gateway.submit(
       "/v1/images/generations",
-      '{"model":"picture","prompt":"\\ud83d\\ude00"}',
+      '{"model":"image-model","prompt":"\\ud83d\\ude00"}',
     );
     assert.equal((await gateway.ended(whole.id)).status, "succeeded");
     assert.equal(await gateway.count("task"), 1);
@@ -256,17 +256,17 @@ Deno.test(
   "400 for an input image whose host name leads inside, and nothing is stored",
   STRICT,
   async () => {
-    const declaration = (await Deno.readTextFile(
-      new URL("../helpers/media_declaration.yaml", import.meta.url),
+    const config = (await Deno.readTextFile(
+      new URL("../helpers/media_config.yaml", import.meta.url),
     )).replace("outbound: { allow_private: true }", "");
     await using gateway = await openMediaGateway({
-      declaration,
+      config,
       resolve: (host) =>
         Promise.resolve([host.startsWith("inside") ? "10.0.0.7" : "93.184.215.14"]),
     });
     const before = await gateway.balance();
     const ask = (...input_images: string[]) =>
-      gateway.post("/v1/images/generations", { model: "picture", prompt: "x", input_images });
+      gateway.post("/v1/images/generations", { model: "image-model", prompt: "x", input_images });
     const res = await ask("https://public.example.com/a.png", "https://inside.example.com/a.png");
     assert.equal(res.status, 400);
     const error = await errorOf(res);

@@ -35,7 +35,7 @@ Deno.test(
     };
     await post("/v1/webhook_endpoints", { url: `${receiver.url}/endpoint` });
     const clip = (prompt: string, more: Json = {}) =>
-      post("/v1/videos/generations", { model: "clip", prompt, duration: 1, ...more });
+      post("/v1/videos/generations", { model: "video-model", prompt, duration: 1, ...more });
     await clip("[[simulate: seconds=600]] a tide");
     await clip("[[simulate: seconds=600]] a tide", { callback_url: `${receiver.url}/callback` });
     await until(
@@ -43,12 +43,12 @@ Deno.test(
       async () => (await sql`select from task where status = 'running'`).length === 2,
     );
     await post("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "[[simulate: status=429, retry_after=600]] a tide",
     });
     // Another's, which goes on.
     const other = await gateway.submit("/v1/videos/generations", {
-      model: "clip",
+      model: "video-model",
       prompt: "[[simulate: seconds=600]] a tide",
       duration: 1,
     });
@@ -89,7 +89,7 @@ Deno.test(
   async () => {
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
-    const { id } = await engine.submit({ model: "picture" });
+    const { id } = await engine.submit({ model: "image-model" });
     await sql`update task set callback_url = 'http://127.0.0.1:1/'`;
     await sql`update account set closed_at = now() where id = ${engine.account}`;
     const { status, hold_state } = await engine.finish(id);
@@ -121,7 +121,7 @@ Deno.test(
       .json();
     const credit = { kind: "cash", amount: "5.00", reference: "r1" };
     await (await gateway.admin("POST", `/accounts/${account}/credits`, credit)).body?.cancel();
-    const picture = { model: "picture", prompt: "a tide" };
+    const picture = { model: "image-model", prompt: "a tide" };
     const authorization = `Bearer ${key}`;
     const { id } = await gateway.submit("/v1/images/generations", picture, { authorization });
     const other = await gateway.submit("/v1/images/generations", picture);

@@ -11,7 +11,7 @@ const ENVIRONMENT = {
   KEY_QUOTED: "canary+with/slashes=and=more",
 };
 
-function declaration(baseUrl: string): string {
+function configFor(baseUrl: string): string {
   const names = Object.keys(ENVIRONMENT);
   const providers = names.map((name) =>
     `  p-${name.toLowerCase()}: { adapter: openai_compatible, base_url: "${baseUrl}", api_key: "\${${name}}" }`
@@ -41,7 +41,7 @@ Deno.test({
   async fn() {
     await using upstream = startFakeUpstream({});
     await using gateway = await openGateway({
-      declaration: declaration(`${upstream.url}/v1`),
+      config: configFor(`${upstream.url}/v1`),
       environment: ENVIRONMENT,
     });
     const password = gateway.store.databaseUrl && new URL(gateway.store.databaseUrl).password;

@@ -29,7 +29,7 @@ async function openOn(adapter: string, baseUrl: string, model: string): Promise<
     new URL(`../../providers/${adapter}/provider.yaml`, import.meta.url),
   );
   return await openMediaGateway({
-    declaration: `
+    config: `
 providers: { p: { adapter: ./${adapter}.yaml, base_url: "${baseUrl}", api_key: "\${KEY}" } }
 models: [{ id: m, name: M, ${model}, upstreams: [{ provider: p, model: theirs }] }]
 prices:
@@ -184,7 +184,7 @@ Deno.test("a chat service described by a file of one's own answers chats", async
     },
   });
   await using gateway = await openMediaGateway({
-    declaration: `
+    config: `
 providers: { p: { adapter: ./talk.yaml, base_url: "${provider.url}/v1" } }
 models: [{ id: m, name: M, type: chat, capabilities: [chat], upstreams: [{ provider: p }] }]
 prices:

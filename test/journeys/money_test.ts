@@ -281,12 +281,12 @@ Deno.test("POST /v1/quotes tells the worst case and whether it is covered, and b
 });
 
 Deno.test("POST /v1/quotes answers 501 for an endpoint that is planned", async () => {
-  const text = await Deno.readTextFile(new URL("../helpers/declaration.yaml", import.meta.url));
+  const text = await Deno.readTextFile(new URL("../helpers/config.yaml", import.meta.url));
   const routes = ["chat", "list_models", "quotes"].map((operation) =>
     `  - { path: /${operation}, operation: ${operation}, stage: released }`
   );
   await using gateway = await openGateway({
-    declaration: `${text}
+    config: `${text}
 routes:
 ${routes.join("\n")}
   - { path: /images/generations, operation: generation, type: image, stage: planned }

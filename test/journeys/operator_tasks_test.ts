@@ -13,10 +13,13 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway();
     const { sql } = gateway.gateway.database;
-    const good = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+    const good = await gateway.submit("/v1/images/generations", {
+      model: "image-model",
+      prompt: "x",
+    });
     await gateway.ended(good.id);
     const stuck = await gateway.submit("/v1/videos/generations", {
-      model: "clip",
+      model: "video-model",
       prompt: "[[simulate: seconds=1]] x",
     });
     // As eight broken steps would leave it.
@@ -29,7 +32,7 @@ Deno.test(
     }
     const list = async (query: string) =>
       await (await gateway.admin("GET", `/tasks${query}`)).json();
-    const dead = await list("?ailment=dead");
+    const dead = await list("?problem=dead");
     assert.equal(dead.data.length, 1);
     const [task] = dead.data;
     assert.equal(task.id, stuck.id);
@@ -38,7 +41,7 @@ Deno.test(
     assert.equal(task.last_failure, "a bug");
     assert.equal((await list("?status=succeeded&type=image")).data[0].id, good.id);
     assert.equal((await list(`?account=${gateway.account}&limit=1`)).has_more, true);
-    assert.deepEqual((await list("?ailment=late")).data, []);
+    assert.deepEqual((await list("?problem=late")).data, []);
     const metrics = await (await gateway.fetch("/metrics", {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
     })).text();
@@ -66,7 +69,10 @@ Deno.test(
 
 Deno.test("task list, show and replay on the command line", STRICT, async () => {
   await using gateway = await openMediaGateway();
-  const { id } = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  const { id } = await gateway.submit("/v1/images/generations", {
+    model: "image-model",
+    prompt: "x",
+  });
   await gateway.ended(id);
   const printed: string[] = [];
   const cli = async (...args: string[]) => {
@@ -84,9 +90,9 @@ Deno.test("task list, show and replay on the command line", STRICT, async () => 
     }
   };
   assert.equal(await cli("list"), 0);
-  assert.match(printed.at(-1)!, new RegExp(`${id} +image +picture +succeeded 100 %`));
-  assert.equal(await cli("list", "--ailment", "dead"), 0);
-  assert.equal(printed.at(-1), "There are none.");
+  assert.match(printed.at(-1)!, new RegExp(`${id} +image +image-model +succeeded 100 %`));
+  assert.equal(await cli("list", "--problem", "dead"), 0);
+  assert.equal(printed.at(-1), "No tasks.");
   assert.equal(await cli("show", id, "--json"), 0);
   assert.equal(JSON.parse(printed.at(-1)!).id, id);
   assert.equal(await cli("replay", id), 1, "over is over");
@@ -103,7 +109,10 @@ Deno.test("tasks look as /openapi.json promises", STRICT, async () => {
     const check = ajv.getSchema(`doc#/components/schemas/${name}`)!;
     assert.ok(check(body), `${name}: ${JSON.stringify(check.errors)} in ${JSON.stringify(body)}`);
   };
-  const task = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  const task = await gateway.submit("/v1/images/generations", {
+    model: "image-model",
+    prompt: "x",
+  });
   follows(task, "Task");
   follows(await gateway.ended(task.id), "Task");
   follows(await (await gateway.get("/v1/tasks")).json(), "TaskList");
@@ -121,8 +130,8 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({
-      declaration: await Deno.readTextFile(
-        new URL("../helpers/drama_declaration.yaml", import.meta.url),
+      config: await Deno.readTextFile(
+        new URL("../helpers/drama_config.yaml", import.meta.url),
       ),
     });
     const drama = await gateway.submit("/v1/dramas/generations", {
@@ -150,14 +159,14 @@ Deno.test(
       update task set status = 'running', completed_at = null, wake_at = now() + interval '1 hour',
                       dead_at = now()
        where id = ${part.id}`;
-    const [dead] = await list("?ailment=dead");
+    const [dead] = await list("?problem=dead");
     assert.deepEqual([dead.id, dead.parent], [part.id, drama.id]);
     const printed: string[] = [];
     const { log } = console;
     console.log = (text: unknown) => void printed.push(String(text));
     try {
       const environment = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
-      assert.equal(await run(["task", "list", "--ailment", "dead"], environment), 0);
+      assert.equal(await run(["task", "list", "--problem", "dead"], environment), 0);
     } finally {
       console.log = log;
     }

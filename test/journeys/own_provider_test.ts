@@ -92,7 +92,7 @@ function hangUp(): Response {
 
 async function openAtelierGateway(url: string): Promise<MediaGateway> {
   return await openMediaGateway({
-    declaration: block("in gateway.yaml")
+    config: block("in gateway.yaml")
       .replace("api_key:", `base_url: "${url}", api_key:`) + "outbound: { allow_private: true }\n",
     files: {
       // Only the pace is changed: nobody wants to wait for a test.

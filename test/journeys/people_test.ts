@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { PASSWORD, Visitor } from "../helpers/visitor.ts";
 
 const test = (name: string, fn: () => Promise<void>) =>
@@ -38,7 +38,7 @@ test("registering makes a person and an account on plan free, and signs in", asy
 
 test("with an https address the cookie is bound to the host and secure", async () => {
   await using gateway = await openGateway({
-    declaration: await declarationWithSite("url: https://gate.example.com"),
+    config: await configWithSite("url: https://gate.example.com"),
   });
   const ann = new Visitor(gateway.address);
   const res = await ann.post("/register", { email: "ann@example.com", password: PASSWORD }, {
@@ -265,7 +265,7 @@ test("deleting the account wants the password, ends its keys, and keeps the book
 
 test("a declared welcome is booked once with the account, as a gift", async () => {
   await using gateway = await openGateway({
-    declaration: await declarationWithSite(`welcome_credit: "1.50"`),
+    config: await configWithSite(`welcome_credit: "1.50"`),
   });
   await new Visitor(gateway.address).register("ann@example.com");
   await new Visitor(gateway.address).register("ann@example.com");
@@ -279,7 +279,7 @@ test("a declared welcome is booked once with the account, as a gift", async () =
 
 test("registration can be closed", async () => {
   await using gateway = await openGateway({
-    declaration: await declarationWithSite("registration: false"),
+    config: await configWithSite("registration: false"),
   });
   const ann = new Visitor(gateway.address);
   for (
@@ -312,15 +312,15 @@ test("somebody is given a new password over the operator's API, and marked as an
 });
 
 test("sessions kept in Postgres are good on every node", async () => {
-  const declaration = `${await Deno.readTextFile(
-    new URL("../helpers/declaration.yaml", import.meta.url),
+  const config = `${await Deno.readTextFile(
+    new URL("../helpers/config.yaml", import.meta.url),
   )}\nstorage: { sessions: postgres }\n`;
-  await using gateway = await openGateway({ declaration });
+  await using gateway = await openGateway({ config });
   const ann = new Visitor(gateway.address);
   await ann.register("ann@example.com");
   assert.equal((await ann.get("/account")).status, 200);
   if (gateway.store.databaseUrl === undefined) return;
-  await using second = await openGateway({ declaration, beside: gateway });
+  await using second = await openGateway({ config, beside: gateway });
   const there = new Visitor(second.address);
   for (const [name, value] of ann.cookies) there.cookies.set(name, value);
   assert.equal((await there.get("/account")).status, 200);

@@ -17,7 +17,7 @@ media:
     callback: =id
 `;
 
-const declaration = (url: string) => `
+const configFor = (url: string) => `
 service: { base_url: https://gateway.example/v1 }
 outbound: { allow_private: true }
 providers:
@@ -50,7 +50,7 @@ Deno.test("a provider's callback has the job looked at now; a forged one changes
     return Response.json({ id: "job-1", status, file: `${upstream.url}/file` });
   });
   await using gateway = await openMediaGateway({
-    declaration: declaration(upstream.url),
+    config: configFor(upstream.url),
     files: { "belfry.yaml": PROVIDER },
   });
   const { id } = await gateway.submit("/v1/videos/generations", { model: "chime", prompt: "bong" });

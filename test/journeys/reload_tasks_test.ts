@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 
-const DECLARATION = Deno.readTextFileSync(
-  new URL("../helpers/drama_declaration.yaml", import.meta.url),
+const CONFIG = Deno.readTextFileSync(
+  new URL("../helpers/drama_config.yaml", import.meta.url),
 );
 const ONE_MODEL = `
 service: { currency: EUR }
@@ -16,9 +16,9 @@ prices:
     entries: [{ model: other, billing_type: token, input_price: "1", output_price: "1", unit: 1M tokens }]
 `;
 
-Deno.test("a task goes on under the declaration it was accepted under, though its models are gone from the file", async () => {
+Deno.test("a task goes on under the configuration it was accepted under, though its models are gone from the file", async () => {
   await using gateway = await openMediaGateway({
-    declaration: DECLARATION.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=1"'),
+    config: CONFIG.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=1"'),
   });
   const { id } = await gateway.submit("/v1/dramas/generations", {
     model: "play",
@@ -28,10 +28,10 @@ Deno.test("a task goes on under the declaration it was accepted under, though it
     business_id: "kept",
     callback_url: "http://127.0.0.1:9/hook",
   });
-  await Deno.writeTextFile(gateway.declarationFile, ONE_MODEL);
+  await Deno.writeTextFile(gateway.configFile, ONE_MODEL);
   const reload = await gateway.admin("POST", "/config/reload");
   assert.equal(reload.status, 200, await reload.text());
-  assert.equal((await gateway.get("/v1/models/film")).status, 404);
+  assert.equal((await gateway.get("/v1/models/video-model")).status, 404);
   const task = await gateway.ended(id, 90);
   assert.equal(task.status, "succeeded", JSON.stringify(task.error));
   assert.equal(task.output.length, 1);

@@ -10,15 +10,15 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 }
 
 async function edit(gateway: TestGateway, from: string, to: string): Promise<void> {
-  const text = await Deno.readTextFile(gateway.declarationFile);
+  const text = await Deno.readTextFile(gateway.configFile);
   assert.ok(text.includes(from));
-  await Deno.writeTextFile(gateway.declarationFile, text.replaceAll(from, to));
+  await Deno.writeTextFile(gateway.configFile, text.replaceAll(from, to));
 }
 
 const nameOf = async (gateway: TestGateway) =>
   (await (await gateway.get("/v1/models/tiny-chat")).json()).name;
 
-Deno.test("saving the file is enough: the next request sees the new declaration", async () => {
+Deno.test("saving the file is enough: the next request sees the new configuration", async () => {
   await using gateway = await openGateway();
   assert.equal(await nameOf(gateway), "Tiny Chat");
   await edit(gateway, "name: Tiny Chat", "name: Renamed Chat");
@@ -33,7 +33,7 @@ Deno.test("saving the file is enough: the next request sees the new declaration"
 
 Deno.test("a route that is added or removed by a reload is there or gone", async () => {
   await using gateway = await openGateway();
-  const text = await Deno.readTextFile(gateway.declarationFile);
+  const text = await Deno.readTextFile(gateway.configFile);
   const routes = [
     "routes:",
     "  - { path: /catalogue, operation: list_models }",
@@ -41,11 +41,11 @@ Deno.test("a route that is added or removed by a reload is there or gone", async
     "  - { path: /images/generations, operation: generation, type: image, stage: planned }",
     "  - { path: /videos/generations, operation: generation, type: video, stage: planned }",
   ];
-  await Deno.writeTextFile(gateway.declarationFile, `${text}${routes.join("\n")}\n`);
+  await Deno.writeTextFile(gateway.configFile, `${text}${routes.join("\n")}\n`);
   assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
   assert.equal((await gateway.get("/v1/catalogue")).status, 200);
   assert.equal((await gateway.get("/v1/models")).status, 404);
-  await Deno.writeTextFile(gateway.declarationFile, text);
+  await Deno.writeTextFile(gateway.configFile, text);
   assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
   assert.equal((await gateway.get("/v1/catalogue")).status, 404);
   assert.equal((await gateway.get("/v1/models")).status, 200);
@@ -59,23 +59,23 @@ Deno.test("a bad file changes nothing, and the log, /readyz and /admin/v1/config
   assert.equal(refused.status, 400);
   const body = await refused.clone().json();
   assert.equal((await errorOf(refused)).code, "invalid_value");
-  assert.deepEqual(body.error.detail.faults.map(({ path }: { path: string }) => path), [
+  assert.deepEqual(body.error.detail.issues.map(({ path }: { path: string }) => path), [
     "models[0].type",
     "models[4].type",
     "models[5].type",
   ]);
-  assert.match(body.error.detail.faults[0].suggestion, /Did you mean "chat"/);
+  assert.match(body.error.detail.issues[0].suggestion, /Did you mean "chat"/);
 
   assert.equal(await nameOf(gateway), "Tiny Chat");
   const config = await (await gateway.admin("GET", "/config")).json();
   assert.equal(config.version, version);
   assert.equal(config.last_reload.ok, false);
-  assert.equal(config.last_reload.faults.length, 3);
+  assert.equal(config.last_reload.issues.length, 3);
   const ready = await gateway.fetch("/readyz");
-  assert.equal(ready.status, 200, "the old declaration is good");
+  assert.equal(ready.status, 200, "the old configuration is good");
   const { checks } = await ready.json();
-  assert.deepEqual({ ...checks.config.last_reload, at: "" }, { at: "", ok: false, faults: 3 });
-  assert.match(gateway.logged(), /declaration not taken/);
+  assert.deepEqual({ ...checks.config.last_reload, at: "" }, { at: "", ok: false, errors: 3 });
+  assert.match(gateway.logged(), /configuration reload failed/);
 
   await edit(gateway, "type: chatt", "type: chat");
   await until("the mended file is taken", async () => {
@@ -86,12 +86,12 @@ Deno.test("a bad file changes nothing, and the log, /readyz and /admin/v1/config
 
 Deno.test("a file that disappears changes nothing either", async () => {
   await using gateway = await openGateway();
-  await Deno.remove(gateway.declarationFile);
+  await Deno.remove(gateway.configFile);
   assert.equal((await gateway.admin("POST", "/config/reload")).status, 400);
   assert.equal(await nameOf(gateway), "Tiny Chat");
 });
 
-Deno.test("a request under way keeps the declaration it started with", async () => {
+Deno.test("a request under way keeps the configuration it started with", async () => {
   await using gateway = await openGateway();
   const body = new TransformStream<Uint8Array, Uint8Array>();
   const writer = body.writable.getWriter();
@@ -119,7 +119,7 @@ Deno.test("a request under way keeps the declaration it started with", async () 
   assert.equal(res.status, 201, await res.text());
 });
 
-Deno.test("a compiled plan cannot be changed", async () => {
+Deno.test("a compiled configuration cannot be changed", async () => {
   await using gateway = await openGateway();
   const { configStore } = gateway.gateway;
   const held = configStore.current;
@@ -129,6 +129,6 @@ Deno.test("a compiled plan cannot be changed", async () => {
   assert.equal(JSON.parse(held.models.get("tiny-chat")!.detailJson).name, "Tiny Chat");
   assert.throws(
     () => (held.models as Map<string, unknown>).delete("tiny-chat"),
-    /Cannot change a compiled plan/,
+    /Cannot change a compiled configuration/,
   );
 });

@@ -53,10 +53,10 @@ test("a gateway that moves to a bucket goes on reading what lies in its folder",
     environment: s3.environment,
   });
   const old = await gateway.upload(png(4, 4));
-  const declaration = await Deno.readTextFile(gateway.declarationFile);
+  const config = await Deno.readTextFile(gateway.configFile);
   await Deno.writeTextFile(
-    gateway.declarationFile,
-    declaration.replace("files: local", "files: s3"),
+    gateway.configFile,
+    config.replace("files: local", "files: s3"),
   );
   const reloaded = await gateway.admin("POST", "/config/reload");
   assert.equal(reloaded.status, 200, await reloaded.text());

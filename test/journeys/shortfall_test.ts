@@ -26,7 +26,7 @@ function serveUpstream(): AsyncDisposable & { address: string } {
   };
 }
 
-const declaration = (address: string) => `
+const configFor = (address: string) => `
 limits: { default: { requests_per_minute: 50 } }
 plans: { free: {} }
 providers: { own: { adapter: openai_compatible, base_url: "${address}" } }
@@ -61,12 +61,12 @@ async function limitOf(gateway: TestGateway, key: string): Promise<string | null
 
 Deno.test("an account that repeatedly falls short is slowed on every node", options, async () => {
   await using upstream = serveUpstream();
-  const written = declaration(upstream.address);
-  await using gateway = await openChatGateway({ cash: "0", declaration: written });
+  const written = configFor(upstream.address);
+  await using gateway = await openChatGateway({ cash: "0", config: written });
   // The embedded database has one node.
   await using second = gateway.store.databaseUrl === undefined
     ? null
-    : await openGateway({ beside: gateway, declaration: written });
+    : await openGateway({ beside: gateway, config: written });
   if (second !== null) assert.equal(await limitOf(second, gateway.key), "50");
   const receipt = await fallShort(gateway);
   assert.deepEqual([receipt.settled, receipt.shortfall], ["0.01", "0.09"]);
@@ -109,7 +109,7 @@ Deno.test("a slowed account is as quick as before when its hour is over", option
   await using upstream = serveUpstream();
   await using gateway = await openChatGateway({
     cash: "0",
-    declaration: declaration(upstream.address),
+    config: configFor(upstream.address),
   });
   const { sql } = gateway.gateway.database;
   await sql`

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { PASSWORD, Visitor } from "../helpers/visitor.ts";
 
 const test = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
 
 const ANN = "ann@example.com";
-const behindProxy = () => declarationWithSite("trusted_proxies: 1");
+const behindProxy = () => configWithSite("trusted_proxies: 1");
 const from = (address: string) => ({ "x-forwarded-for": address });
 
 async function timed(asked: () => Promise<Response>): Promise<{ status: number; ms: number }> {
@@ -17,7 +17,7 @@ async function timed(asked: () => Promise<Response>): Promise<{ status: number; 
 }
 
 test("wrong passwords from 200 addresses do not keep the owner out, known device or new", async () => {
-  await using gateway = await openGateway({ declaration: await behindProxy() });
+  await using gateway = await openGateway({ config: await behindProxy() });
   const known = new Visitor(gateway.address);
   const signIn = (visitor: Visitor, password: string, address: string) =>
     visitor.post("/sign-in", { email: ANN, password }, from(address));
@@ -62,7 +62,7 @@ test("wrong passwords from 200 addresses do not keep the owner out, known device
 });
 
 test("a device that is known as one person is a stranger to others, and to the same after a reset", async () => {
-  await using gateway = await openGateway({ declaration: await behindProxy() });
+  await using gateway = await openGateway({ config: await behindProxy() });
   const { sql } = gateway.gateway.database;
   const [ann, bob] = [new Visitor(gateway.address), new Visitor(gateway.address)];
   await ann.register(ANN);
@@ -86,7 +86,7 @@ test("a device that is known as one person is a stranger to others, and to the s
 });
 
 test("a flood of sign-ins from one address does not hold up another", async () => {
-  await using gateway = await openGateway({ declaration: await behindProxy() });
+  await using gateway = await openGateway({ config: await behindProxy() });
   await new Visitor(gateway.address).register(ANN);
   let done = 0;
   const flood = Array.from({ length: 50 }, (_, n) =>

@@ -3,7 +3,7 @@ import { argon2id } from "hash-wasm";
 import { Throttle } from "../../src/domain/accounts/throttle.ts";
 import { openConsole, shippedWith, type SignedInPerson } from "../helpers/console_gateway.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { PASSWORD, Visitor } from "../helpers/visitor.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -123,7 +123,7 @@ Deno.test("what a cookie says about coming back is checked like an address", STR
   );
   const issuer = `http://127.0.0.1:${provider.addr.port}`;
   await using gateway = await openGateway({
-    declaration: await declarationWithSite(
+    config: await configWithSite(
       `sign_in:\n  - { id: github, kind: github, issuer: "${issuer}", client_id: c, client_secret: "\${S}" }`,
     ),
     environment: { S: "secret" },
@@ -170,7 +170,7 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openConsole({
-      declaration: await shippedWith("outbound:\n  allow_private: true\n"),
+      config: await shippedWith("outbound:\n  allow_private: true\n"),
     });
     const { person: ann } = gateway;
     const [key, endpoint, delivery, task, receipt] = await belongings(ann);

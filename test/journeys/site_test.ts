@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { Visitor } from "../helpers/visitor.ts";
 
 const test = (name: string, fn: () => Promise<void>) =>
@@ -115,7 +115,7 @@ test("a site that is declared to be on https tells browsers to stay there", asyn
     ] as const
   ) {
     await using gateway = await openGateway({
-      declaration: await declarationWithSite(`url: ${url}`),
+      config: await configWithSite(`url: ${url}`),
     });
     for (const path of ["/", "/console", "/favicon.svg", "/no-such-page"]) {
       const res = await gateway.fetch(path, { redirect: "manual" });

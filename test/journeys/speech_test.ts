@@ -75,7 +75,7 @@ Deno.test("400, 402 and 503 of /v1/audio/speech; a failure takes nothing", STRIC
       [{ speed: 0.2 }, "invalid_value", "speed"],
       [{ speed: 4.1 }, "invalid_value", "speed"],
       [{ model: "timed-voice", response_format: "mp3" }, "invalid_value", "response_format"],
-      [{ model: "picture" }, "capability_not_supported", "model"],
+      [{ model: "image-model" }, "capability_not_supported", "model"],
       [{ instructions: "softly" }, "unknown_field", "instructions"],
     ] as const
   ) {

@@ -14,7 +14,7 @@ providers:
   first: { adapter: simulator, base_url: "${baseUrl}", headers: { x-simulate: "seconds=0" }, timeout_seconds: 15 }
   second: { adapter: simulator, base_url: "${baseUrl}", headers: { x-simulate: "seconds=0" }, timeout_seconds: 15 }
 models:
-  - id: clip
+  - id: video-model
     name: Clip
     type: video
     capabilities: [text_to_video]
@@ -36,7 +36,7 @@ prices:
   default:
     effective_at: 2026-01-01T00:00:00Z
     entries:
-      - { model: clip, billing_type: duration, price: "0.05", unit: second }
+      - { model: video-model, billing_type: duration, price: "0.05", unit: second }
       - { model: voice, billing_type: per_call, price: "0.50", unit: 1K characters }
       - { model: talk, billing_type: token, unit: 1M tokens, input_price: "1", output_price: "1" }
 `;
@@ -46,7 +46,7 @@ async function openOnce(): Promise<
 > {
   const simulator = serveSimulator({ closes: true });
   const gateway = await openMediaGateway({
-    declaration: configuration(simulator.baseUrl),
+    config: configuration(simulator.baseUrl),
     cash: "1.00",
   });
   return {
@@ -61,7 +61,7 @@ async function openOnce(): Promise<
 
 const clip = (gateway: MediaGateway, orders: string) =>
   gateway.submit("/v1/videos/generations", {
-    model: "clip",
+    model: "video-model",
     prompt: `[[simulate: ${orders}]] a tide`,
     duration: 2,
   });

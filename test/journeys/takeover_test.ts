@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openGitHub, signInWith } from "../helpers/github.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { PASSWORD, Visitor } from "../helpers/visitor.ts";
 
 const test = (name: string, fn: () => Promise<void>) =>
@@ -61,12 +61,12 @@ async function statusWith(node: TestGateway, key: string): Promise<number> {
 
 test("a stranger who registered somebody's address first keeps nothing once its owner gets a password", async () => {
   await using github = openGitHub(userOf(66, "stranger@example.org"));
-  const declaration = await declarationWithSite(signInWith(github.address));
-  await using gateway = await openGateway({ declaration, environment });
+  const config = await configWithSite(signInWith(github.address));
+  await using gateway = await openGateway({ config, environment });
   await using opened = new AsyncDisposableStack();
   const nodes = gateway.store.databaseUrl === undefined ? [gateway] : [
     gateway,
-    opened.use(await openGateway({ declaration, environment, beside: gateway })),
+    opened.use(await openGateway({ config, environment, beside: gateway })),
   ];
   const stranger = new Visitor(gateway.address);
   await stranger.register(VICTIM);
@@ -134,7 +134,7 @@ test("a stranger who registered somebody's address first keeps nothing once its 
 test("keys and identities that a session adds during the reset do not survive it", async () => {
   await using github = openGitHub(userOf(66, "stranger@example.org"));
   await using gateway = await openGateway({
-    declaration: await declarationWithSite(signInWith(github.address)),
+    config: await configWithSite(signInWith(github.address)),
     environment,
   });
   const { sql } = gateway.gateway.database;
@@ -167,7 +167,7 @@ test("keys and identities that a session adds during the reset do not survive it
 test("an identity with the address of an unverified account opens nothing and changes nothing", async () => {
   await using github = openGitHub(userOf(17, VICTIM));
   await using gateway = await openGateway({
-    declaration: await declarationWithSite(signInWith(github.address)),
+    config: await configWithSite(signInWith(github.address)),
     environment,
   });
   const { sql } = gateway.gateway.database;
@@ -187,7 +187,7 @@ test("an identity with the address of an unverified account opens nothing and ch
 test("connecting a provider that vouches for the account's own address verifies it and removes nothing", async () => {
   await using github = openGitHub(userOf(66, "other@example.org"));
   await using gateway = await openGateway({
-    declaration: await declarationWithSite(signInWith(github.address)),
+    config: await configWithSite(signInWith(github.address)),
     environment,
   });
   const grant = async (email: string) => {

@@ -11,7 +11,7 @@ Deno.test(
     await using gateway = await openMediaGateway();
     const { sql } = gateway.gateway.database;
     const clip = (prompt: string) =>
-      gateway.submit("/v1/videos/generations", { model: "clip", prompt, duration: 1 });
+      gateway.submit("/v1/videos/generations", { model: "video-model", prompt, duration: 1 });
     const bad: string[] = [];
     for (let n = 0; n < 8; n++) bad.push((await clip("[[simulate: status=500]] a tide")).id);
     await until("each has failed once", async () => {
@@ -20,7 +20,7 @@ Deno.test(
       return n === 8;
     }, 20);
     const { data } = await (await gateway.admin("GET", "/providers")).json();
-    const health = data[0].upstreams.find(({ model }: Json) => model === "clip");
+    const health = data[0].upstreams.find(({ model }: Json) => model === "video-model");
     assert.equal(health.state, "open");
     // An upstream rests for five seconds at least.
     const good = await gateway.ended((await clip("a tide")).id);

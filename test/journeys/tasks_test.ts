@@ -8,7 +8,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 const clip = (gateway: MediaGateway, orders: string, more: Record<string, unknown> = {}) =>
   gateway.submit("/v1/videos/generations", {
-    model: "clip",
+    model: "video-model",
     prompt: `[[simulate: ${orders}]] a tide`,
     duration: 2,
     ...more,
@@ -22,7 +22,7 @@ Deno.test(
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
       const task = await gateway.submit("/v1/images/generations", {
-        model: "picture",
+        model: "image-model",
         prompt: "x",
       });
       ids.push((await gateway.ended(task.id)).id);
@@ -64,7 +64,10 @@ Deno.test(
 
 Deno.test("each GET of a task signs the addresses of its results anew", STRICT, async () => {
   await using gateway = await openMediaGateway();
-  const task = await gateway.submit("/v1/images/generations", { model: "picture", prompt: "x" });
+  const task = await gateway.submit("/v1/images/generations", {
+    model: "image-model",
+    prompt: "x",
+  });
   const { output: [first] } = await gateway.ended(task.id);
   await new Promise((resume) => setTimeout(resume, 1100));
   const { output: [second] } = await gateway.task(task.id);
@@ -101,7 +104,7 @@ Deno.test(
     await using gateway = await openMediaGateway();
     const quick = await gateway.post(
       "/v1/images/generations",
-      { model: "picture", prompt: "x" },
+      { model: "image-model", prompt: "x" },
       { prefer: "wait=30" },
     );
     assert.equal(quick.status, 202);
@@ -109,7 +112,7 @@ Deno.test(
     assert.equal((await quick.json()).status, "succeeded");
     const slow = await gateway.post(
       "/v1/images/generations",
-      { model: "picture", prompt: "[[simulate: seconds=60]] x" },
+      { model: "image-model", prompt: "[[simulate: seconds=60]] x" },
       { prefer: "wait=1" },
     );
     assert.ok(["queued", "running"].includes((await slow.json()).status));
@@ -204,7 +207,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
     const task = await gateway.submit("/v1/videos/generations", {
-      model: "short-clip",
+      model: "short-video",
       prompt: "[[simulate: seconds=3]] a tide",
     });
     const done = await gateway.ended(task.id);
@@ -264,7 +267,7 @@ Deno.test(
     await using gateway = await openMediaGateway();
     const { sql } = gateway.gateway.database;
     const picture = (prompt: string) =>
-      gateway.submit("/v1/images/generations", { model: "picture", prompt });
+      gateway.submit("/v1/images/generations", { model: "image-model", prompt });
     const failing = await picture("[[simulate: status=429, retry_after=30]] a tide");
     while ((await sql`select 1 from task where last_failure is not null`).length === 0) {
       await new Promise((resume) => setTimeout(resume, 20));

@@ -10,7 +10,7 @@ import { openGateway } from "../helpers/open_gateway.ts";
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const OURS = /^call_[A-Za-z0-9]{35}$/;
 
-const declaration = (address: string, other = address) => `
+const configFor = (address: string, other = address) => `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
 providers:
   turns: { adapter: anthropic, base_url: "${address}/a", api_key: "\${NO_SUCH_KEY:-k}" }
@@ -141,9 +141,9 @@ Deno.test(
   { ...STRICT, ignore: Deno.env.get("TEST_DATABASE_URL") === undefined },
   async () => {
     await using upstream = startFakeUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.url) });
     await using beside = await openGateway({
-      declaration: declaration(upstream.url),
+      config: configFor(upstream.url),
       beside: gateway,
     });
     for (
@@ -189,7 +189,7 @@ Deno.test(
     await using upstream = startFakeUpstream();
     await using second = startFakeUpstream();
     await using gateway = await openChatGateway({
-      declaration: declaration(upstream.url, second.url),
+      config: configFor(upstream.url, second.url),
     });
     upstream.answer(anthropicReply(["toolu_01D7FLrfh4GYq7yT1ULFeyMV"]));
     const ids = await idsOf(await gateway.chat("turns", "Go", { tools }));
@@ -203,7 +203,7 @@ Deno.test(
   STRICT,
   async () => {
     await using upstream = startFakeUpstream();
-    await using gateway = await openChatGateway({ declaration: declaration(upstream.url) });
+    await using gateway = await openChatGateway({ config: configFor(upstream.url) });
     upstream.answer(anthropicReply(["toolu_1"]));
     const strange = ["functions.f:0", "functions_f:0", "ä"];
     const { calls, results } = await sentBack(gateway, upstream, "turns", strange);

@@ -5,7 +5,7 @@ import { startFakeUpstream } from "../helpers/fake_upstream.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
 
-function declaration(adapter: string, baseUrl: string): string {
+function configFor(adapter: string, baseUrl: string): string {
   return `
 providers:
   somewhere: { adapter: ${adapter}, base_url: "${baseUrl}", api_key: "\${KEY:-sk-1}" }
@@ -23,7 +23,7 @@ prices:
 Deno.test("error.param is a path into the client's own request, or null: never an upstream's words", async () => {
   await using upstream = startFakeUpstream({});
   await using gateway = await openChatGateway({
-    declaration: declaration("openai_compatible", `${upstream.url}/v1`),
+    config: configFor("openai_compatible", `${upstream.url}/v1`),
   });
   for (
     const [named, param] of [
@@ -68,10 +68,10 @@ Deno.test("error.param is a path into the client's own request, or null: never a
 Deno.test("a drama's error names no field of the request that the gateway wrote itself", async () => {
   await using upstream = startFakeUpstream({});
   const shipped = await Deno.readTextFile(
-    new URL("../helpers/drama_declaration.yaml", import.meta.url),
+    new URL("../helpers/drama_config.yaml", import.meta.url),
   );
   await using gateway = await openMediaGateway({
-    declaration: shipped.replace(
+    config: shipped.replace(
       /babbling: \{[^}]*\}[^}]*\}/,
       `babbling: { adapter: openai_compatible, base_url: "${upstream.url}/v1", api_key: "\${KEY:-sk-1}" }`,
     ),

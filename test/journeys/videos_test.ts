@@ -11,7 +11,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
     const task = await gateway.submit("/v1/videos/generations", {
-      model: "clip",
+      model: "video-model",
       prompt: "a tide",
       duration: 2,
       aspect_ratio: "1:1",
@@ -31,13 +31,13 @@ Deno.test(
     assert.equal(await part.text(), "ftyp");
 
     const short = await gateway.submit("/v1/videos/generations", {
-      model: "clip",
+      model: "video-model",
       prompt: "a tide",
     });
     assert.equal(short.charge.held, "0.08", "the first duration, and the least that is charged");
     assert.equal((await gateway.ended(short.id)).charge.settled, "0.08");
     const overstated = await gateway.submit("/v1/videos/generations", {
-      model: "clip",
+      model: "video-model",
       prompt: "[[simulate: overstate]] a tide",
       duration: 2,
     });
@@ -50,7 +50,7 @@ Deno.test(
 
 Deno.test("400s of /v1/videos/generations", STRICT, async () => {
   await using gateway = await openMediaGateway();
-  const good = { model: "clip", prompt: "x" };
+  const good = { model: "video-model", prompt: "x" };
   const picture = await gateway.upload("a.png", png());
   for (
     const [body, code, param] of [
@@ -58,10 +58,10 @@ Deno.test("400s of /v1/videos/generations", STRICT, async () => {
       [{ ...good, duration: "2" }, "invalid_value", "duration"],
       [{ ...good, aspect_ratio: "4:3" }, "aspect_ratio_not_allowed", "aspect_ratio"],
       [{ ...good, prompt: "x".repeat(201) }, "prompt_too_long", "prompt"],
-      [{ ...good, model: "picture" }, "capability_not_supported", "model"],
-      [{ ...good, model: "from-picture" }, "missing_field", "input_images"],
+      [{ ...good, model: "image-model" }, "capability_not_supported", "model"],
+      [{ ...good, model: "from-image" }, "missing_field", "input_images"],
       [
-        { ...good, model: "short-clip", input_images: [picture] },
+        { ...good, model: "short-video", input_images: [picture] },
         "capability_not_supported",
         "input_images",
       ],
@@ -77,7 +77,7 @@ Deno.test("400s of /v1/videos/generations", STRICT, async () => {
   }
   assert.equal(await gateway.count("task"), 0);
   const fromPicture = await gateway.submit("/v1/videos/generations", {
-    model: "from-picture",
+    model: "from-image",
     prompt: "x",
     input_images: [picture],
   });
@@ -108,7 +108,7 @@ Deno.test(
         [{ audio_file_id: long }, "duration_not_allowed", "audio_file_id"],
         [{ aspect_ratio: "16:9" }, "aspect_ratio_not_allowed", "aspect_ratio"],
         [{ prompt: "x" }, "unknown_field", "prompt"],
-        [{ model: "clip" }, "capability_not_supported", "model"],
+        [{ model: "video-model" }, "capability_not_supported", "model"],
       ] as const
     ) {
       const res = await gateway.post("/v1/avatars/generations", { ...body, ...change });

@@ -7,7 +7,7 @@ import { startReceiver } from "../helpers/receiver.ts";
 import {
   addTo,
   call,
-  DECLARATION,
+  CONFIG,
   finish,
   type Json,
   logged,
@@ -89,7 +89,7 @@ Deno.test(
   "400 for an address that is not public https, and for what is not known",
   STRICT,
   async () => {
-    await using gateway = await openGateway({ declaration: DECLARATION + SETTINGS });
+    await using gateway = await openGateway({ config: CONFIG + SETTINGS });
     for (
       const url of [
         "http://hooks.example/",

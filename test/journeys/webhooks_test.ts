@@ -164,7 +164,7 @@ Deno.test(
 Deno.test("a changed address takes what still waits along", STRICT, async () => {
   await using receiver = startReceiver();
   await using gateway = await openGateway({
-    declaration: OPEN.replace("[0, 0]", "[0, 600, 600]"),
+    config: OPEN.replace("[0, 0]", "[0, 600, 600]"),
   });
   const { id } = await addTo(gateway, receiver, { url: `${receiver.url}/old` });
   receiver.answer = (_, { path }) => new Response(null, { status: path === "/new" ? 200 : 500 });
@@ -196,10 +196,10 @@ Deno.test(
         duration: 1,
       })).id;
     const tasks = {
-      "task.succeeded": await submit("clip", "seconds=0"),
-      "task.failed": await submit("clip", "fail_at=0"),
-      "task.cancelled": await submit("clip", "seconds=60"),
-      "task.expired": await submit("short-clip", "seconds=60"),
+      "task.succeeded": await submit("video-model", "seconds=0"),
+      "task.failed": await submit("video-model", "fail_at=0"),
+      "task.cancelled": await submit("video-model", "seconds=60"),
+      "task.expired": await submit("short-video", "seconds=60"),
     };
     await (await gateway.post(`/v1/tasks/${tasks["task.cancelled"]}/cancel`, {})).body?.cancel();
     for (const id of Object.values(tasks)) await gateway.ended(id, 60);
@@ -232,7 +232,7 @@ Deno.test(
     await using gateway = await openMediaGateway();
     await addTo(gateway, receiver);
     const { id } = await gateway.submit("/v1/images/generations", {
-      model: "picture",
+      model: "image-model",
       prompt: "x",
     });
     const delivery = await logged(gateway, "delivered", id);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { openGateway, type TestGateway } from "../helpers/open_gateway.ts";
-import { declarationWithSite } from "../helpers/site_declaration.ts";
+import { configWithSite } from "../helpers/site_config.ts";
 import { PASSWORD, Visitor } from "../helpers/visitor.ts";
 
 const test = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
 
-const declaration = () => declarationWithSite(`welcome_credit: "1.50"\ntrusted_proxies: 1`);
+const configFor = () => configWithSite(`welcome_credit: "1.50"\ntrusted_proxies: 1`);
 
 async function register(gateway: TestGateway, email: string, address: string): Promise<Visitor> {
   const visitor = new Visitor(gateway.address);
@@ -32,7 +32,7 @@ async function verify(gateway: TestGateway): Promise<void> {
 }
 
 test("20 accounts at once from one network: all are made, three get the welcome credit, the others are told", async () => {
-  await using gateway = await openGateway({ declaration: await declaration() });
+  await using gateway = await openGateway({ config: await configFor() });
   const all = await Promise.all(
     Array.from(
       { length: 20 },
@@ -57,7 +57,7 @@ test("20 accounts at once from one network: all are made, three get the welcome 
 });
 
 test("deleting the account and registering again brings no second welcome credit", async () => {
-  await using gateway = await openGateway({ declaration: await declaration() });
+  await using gateway = await openGateway({ config: await configFor() });
   const { sql } = gateway.gateway.database;
   for (let n = 0; n < 2; n++) {
     const ann = await register(
@@ -77,7 +77,7 @@ test("deleting the account and registering again brings no second welcome credit
 });
 
 test("addresses of one IPv6 network count together", async () => {
-  await using gateway = await openGateway({ declaration: await declaration() });
+  await using gateway = await openGateway({ config: await configFor() });
   for (let n = 0; n < 4; n++) {
     await register(gateway, `ann${n}@example.com`, `2001:db8:1:2::${n + 1}`);
   }

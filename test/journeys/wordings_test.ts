@@ -47,9 +47,9 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
     [
       { temprature: 1 },
       "temprature",
-      'The field temprature is not known here. Did you mean "temperature"?',
+      'The field temprature is unknown. Did you mean "temperature"?',
     ],
-    [{ zebra: 1 }, "zebra", "The field zebra is not known here. Leave it out."],
+    [{ zebra: 1 }, "zebra", "The field zebra is unknown. Leave it out."],
     [
       { messages: undefined, mesages: [] },
       "messages",
@@ -65,23 +65,23 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
     [
       parts(text, { type: "image_url", image_url: { url: "https://localhost/a.png" } }),
       `${picture}.url`,
-      "Pictures must be data: URLs, or public https addresses without port or user.",
+      "Images must be data: URLs, or public https URLs without port or user.",
     ],
     [
       parts(text, { type: "file" }),
       "messages.0.content.1.type",
-      'Messages cannot hold parts of type "file": send text or image_url.',
+      'Messages cannot contain parts of type "file". Send text or image_url.',
     ],
     [
       { messages: [{ role: "user", content: "x".repeat(5001) }] },
       "messages",
-      "The messages have 5001 characters: talk takes 5000.",
+      "The messages have 5001 characters. The limit of talk is 5000.",
     ],
     [
       { messages: [{ role: "user", content: "[[simulate: status=413]]" }] },
       "messages",
-      "The messages are longer than talk can take: 10000 tokens, with the answer. " +
-      "Send less, or set a smaller max_tokens.",
+      "The messages exceed the context length of talk (10000 tokens, including the answer). " +
+      "Shorten them or set a smaller max_tokens.",
     ],
   ];
   for (const [body, param, message] of cases) {
@@ -92,13 +92,13 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
 
 Deno.test("a media request that is refused says what would be accepted", STRICT, async () => {
   const text = await Deno.readTextFile(
-    new URL("../helpers/media_declaration.yaml", import.meta.url),
+    new URL("../helpers/media_config.yaml", import.meta.url),
   );
-  const declaration = text.replace("outbound: { allow_private: true }", "");
-  await using gateway = await openMediaGateway({ declaration, cash: "0.01" });
+  const config = text.replace("outbound: { allow_private: true }", "");
+  await using gateway = await openMediaGateway({ config, cash: "0.01" });
   const image = await gateway.upload("me.png", png(8, 8));
   const sound = await gateway.upload("me.wav", wav(1));
-  const picture = { model: "picture", prompt: "x" };
+  const picture = { model: "image-model", prompt: "x" };
   const instead = "A file id from POST /v1/files works too.";
   const cases: readonly [path: string, ...Case][] = [
     [
@@ -118,7 +118,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       { ...picture, input_images: [`data:image/png;base64,${"A".repeat(3000)}`] },
       "input_images.0",
       "input_images.0 may not be longer than 2048 characters. " +
-      "Send a public https address, or a file id from POST /v1/files.",
+      "Send a public https URL, or a file id from POST /v1/files.",
     ],
     [
       "/v1/images/generations",
@@ -152,9 +152,9 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/videos/generations",
-      { model: "clip", prompt: "x", aspect_ratio: "9:16" },
+      { model: "video-model", prompt: "x", aspect_ratio: "9:16" },
       "aspect_ratio",
-      "aspect_ratio must be one of 16:9, 1:1 with clip.",
+      "aspect_ratio must be one of 16:9, 1:1 with video-model.",
     ],
     [
       "/v1/audio/speech",
@@ -166,14 +166,14 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       "/v1/videos/generations",
       picture,
       "model",
-      "picture is an image model: /videos/generations takes video models. " +
+      "picture is an image model, but /videos/generations accepts video models only. " +
       "GET /v1/models?type=video lists them.",
     ],
     [
       "/v1/chat/completions",
-      { model: "picture", messages: [{ role: "user", content: "hi" }] },
+      { model: "image-model", messages: [{ role: "user", content: "hi" }] },
       "model",
-      "picture is an image model, not a chat model. GET /v1/models?type=chat lists those.",
+      "picture is an image model, not a chat model. GET /v1/models?type=chat lists chat models.",
     ],
   ];
   for (const [path, body, param, message] of cases) {
@@ -207,7 +207,7 @@ prices:
 `;
 
 Deno.test("402 names the image where it is most of what a chat may cost", STRICT, async () => {
-  await using gateway = await openChatGateway({ cash: "0.01", declaration: VISION });
+  await using gateway = await openChatGateway({ cash: "0.01", config: VISION });
   const url = `data:image/png;base64,${pngHead(1, 1)}`;
   const content = [{ type: "text", text: "Hi" }, { type: "image_url", image_url: { url } }];
   const hint = async (model: string, max_tokens: number) => {

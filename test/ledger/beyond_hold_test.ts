@@ -49,7 +49,7 @@ Deno.test("usage beyond the hold is charged to the balance", STRICT, async () =>
 });
 
 Deno.test(
-  "what the balance does not cover is the receipt's shortfall, and other holds keep what they froze",
+  "what the balance does not cover is the receipt's shortfall, and other holds keep their frozen amounts",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10" });
@@ -79,7 +79,7 @@ Deno.test(
   },
 );
 
-Deno.test("a hold that does not say so takes at most what it holds", STRICT, async () => {
+Deno.test("without beyond_hold a settlement takes at most the hold", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10" });
   const hold = await ledger.hold(asking({ account: ledger.account, amount: "1" }));
   await hold.settle(costing("3.5"));
@@ -90,7 +90,7 @@ Deno.test("a hold that does not say so takes at most what it holds", STRICT, asy
 });
 
 Deno.test(
-  "beyond the hold, quota pays first, then gifts by soonest expiry, then cash",
+  "beyond the hold, quota pays first, then credits by soonest expiry, then cash",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
@@ -128,7 +128,7 @@ Deno.test("quota takes no more beyond the hold than its money leaves", STRICT, a
 });
 
 Deno.test(
-  "a gift that ended while the request ran pays nothing beyond the hold",
+  "a credit that expired while the request ran pays nothing beyond the hold",
   STRICT,
   async () => {
     await using ledger = await openLedger({ clock: START });
@@ -153,7 +153,7 @@ Deno.test(
     for (const [at, id] of ids.entries()) {
       const asked = { id, account, amount: "1", ttlSeconds: 60 + at };
       const hold = (await ledger.hold(beyond(asked))).keep();
-      await hold.note(costing("1.75"));
+      await hold.checkpoint(costing("1.75"));
     }
     await ledger.setClock("2026-01-31T12:05:00Z");
     assert.equal((await ledger.sweep()).holds, 2);
@@ -168,7 +168,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is served after its hold expired is charged as far as the balance goes, once",
+  "a request served after its hold expired is charged as far as the balance goes, once",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "2", clock: START });
@@ -229,7 +229,7 @@ Deno.test(
   },
 );
 
-Deno.test("verify finds captures beyond the hold that nothing allowed", STRICT, async (t) => {
+Deno.test("verify finds captures beyond the hold that are not allowed", STRICT, async (t) => {
   const damages: [name: string, damage: string][] = [
     ["by a hold that takes at most what it holds", "update hold set beyond_hold = false"],
     ["before the hold was used up", "update hold set taken[1] = 0.5, taken[2] = taken[2] + 0.5"],

@@ -8,7 +8,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
 
 Deno.test(
-  "the same credit reference books once; with another amount, kind or expiry it is refused",
+  "the same credit reference books once; with another amount, kind or expiry it is rejected",
   STRICT,
   async () => {
     await using ledger = await openLedger({ clock: START });
@@ -37,7 +37,7 @@ Deno.test(
   },
 );
 
-Deno.test("credits that make no sense are refused", STRICT, async () => {
+Deno.test("invalid credits are rejected", STRICT, async () => {
   await using ledger = await openLedger({ clock: START });
   const { sql, account } = ledger;
   for (const amount of ["0", "-1", "1e3", "", "1.0000000000001", "abc"]) {
@@ -97,7 +97,7 @@ Deno.test("transfers can be neither changed nor removed, not even by hand", STRI
 });
 
 Deno.test(
-  "a negative charge is refused twice: by the gateway and by the database",
+  "a negative charge is rejected by the gateway and by the database",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10" });

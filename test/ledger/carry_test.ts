@@ -55,7 +55,7 @@ Deno.test("charges that share a statement carry over to each other", STRICT, asy
 });
 
 Deno.test(
-  "an amount that the scale can tell is charged as it is, again and again",
+  "an amount within the currency's scale is charged exactly, again and again",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", scale: 6 });
@@ -67,7 +67,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what was charged too much by rounding is made up for by the next charges",
+  "the next charges make up for what rounding charged too much",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", scale: 2 });
@@ -77,7 +77,7 @@ Deno.test(
   },
 );
 
-Deno.test("what rounding held back never takes more than the hold", STRICT, async () => {
+Deno.test("carried rounding differences never take more than the hold", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", scale: 2 });
   assert.equal(await charge(ledger, "0.0049"), "0.00");
   // A finer scale from here on: a hold of a millionth leaves no room for what a cent's rounding held back.
@@ -90,7 +90,7 @@ Deno.test("what rounding held back never takes more than the hold", STRICT, asyn
   await ledger.mustBeSound();
 });
 
-Deno.test("what quota pays for carries no money", STRICT, async () => {
+Deno.test("a request paid by quota carries no rounding difference", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", scale: 2 });
   await ledger.setPlan("pro");
   const hold = await ledger.hold(

@@ -20,7 +20,7 @@ Deno.test("a hold reserves and moves nothing", STRICT, async () => {
 });
 
 Deno.test(
-  "available is cash plus gifts minus frozen, and cash and gifts include their frozen part",
+  "available is cash plus credits minus frozen, and cash and credits include their frozen part",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10" });
@@ -36,7 +36,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a hold above what is available is refused with insufficient_balance and stores nothing",
+  "a hold above the available balance fails with insufficient_balance and stores nothing",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "1" });
@@ -56,7 +56,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a hold that does not fit refuses only itself: a smaller one behind it is held",
+  "a hold that does not fit fails alone: a smaller one after it succeeds",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "1" });
@@ -93,7 +93,7 @@ Deno.test("leaving the scope of a hold releases it", STRICT, async () => {
   });
 });
 
-Deno.test("a hold that was handed on or settled outlives its scope", STRICT, async () => {
+Deno.test("a hold that was kept or settled outlives its scope", STRICT, async () => {
   await using ledger = await openLedger({ cash: "1" });
   const hand = async () => {
     await using hold = await ledger.hold(asking({ account: ledger.account, amount: "0.5" }));

@@ -29,7 +29,7 @@ Deno.test(
     await using ledger = await openLedger({ cash: "10", clock: START });
     const { account } = ledger;
     const hold = (await ledger.hold(beyond({ account, amount: "1", ttlSeconds: 60 }))).keep();
-    await hold.note(costing("0.18", 0, { output_tokens: 18 }));
+    await hold.checkpoint(costing("0.18", 0, { output_tokens: 18 }));
     await ledger.setClock(LATER);
     await ledger.sweep();
     const full = costing("1.25", 0, { output_tokens: 100 });
@@ -48,7 +48,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a settlement below the checkpoint gives the difference back where it came from",
+  "a settlement below the checkpoint returns the difference to its bucket",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
@@ -57,7 +57,7 @@ Deno.test(
     await ledger.setPlan("pro"); // 1,000 tokens
     const asked = { account, amount: "2", units: 2000, kind: "text", ttlSeconds: 60 } as const;
     const hold = (await ledger.hold(beyond(asked))).keep();
-    await hold.note(costing("1.9", 1900));
+    await hold.checkpoint(costing("1.9", 1900));
     await ledger.setClock(LATER);
     await ledger.sweep();
     assert.equal((await ledger.balance()).available_balance, "9.40");
@@ -70,14 +70,14 @@ Deno.test(
   },
 );
 
-Deno.test("sums by day have a late settlement once, with what it came to", STRICT, async () => {
+Deno.test("daily usage has a late settlement once, with its final amount", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", clock: START });
   const { account } = ledger;
   const holds = [];
   for (const id of ["req_1", "req_2"]) {
     holds.push((await ledger.hold(beyond({ id, account, amount: "1", ttlSeconds: 60 }))).keep());
   }
-  await holds[0]!.note(costing("0.18", 0, { output_tokens: 18 }));
+  await holds[0]!.checkpoint(costing("0.18", 0, { output_tokens: 18 }));
   await ledger.setClock(LATER);
   await ledger.sweep();
   await ledger.setClock("2026-01-31T12:06:00Z");
@@ -144,7 +144,7 @@ Deno.test("verify finds a late settlement that took more than it may", STRICT, a
 type Event = { settle: number } | "sweep";
 
 Deno.test(
-  "settlements repeated and swept in any order leave the same books",
+  "settlements repeated and swept in any order leave the same ledger",
   STRICT,
   async () => {
     await using ledger = await openLedger({ clock: START, scale: 2 });
@@ -183,7 +183,7 @@ Deno.test(
             const request = asking({ id, account, amount: "3", ttlSeconds: 60 });
             await ledger.hold({ ...request, beyondHold: isBeyond });
             const checkpoint = checkpoints[at];
-            if (checkpoint != null) await ledger.note(id, micro(checkpoint), account);
+            if (checkpoint != null) await ledger.checkpoint(id, micro(checkpoint), account);
           }
           if (passes) await pass();
           for (const event of events) {

@@ -6,7 +6,7 @@ import { systemBalance } from "../helpers/ledger_looks.ts";
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
 
-Deno.test("an account without a bought plan is on free, which never expires", STRICT, async () => {
+Deno.test("an account without a paid plan is on free, which never expires", STRICT, async () => {
   await using ledger = await openLedger();
   assert.deepEqual((await ledger.balance()).plan, { name: "free", expires_at: null });
 });
@@ -84,7 +84,7 @@ Deno.test(
     await useAll();
     assert.equal(await textAt("2026-03-31T11:59:59Z"), 0);
     assert.equal(await textAt("2026-03-31T12:00:00Z"), 1000);
-    // Half a year without anybody looking: one month's quota, not six.
+    // Half a year without a request: one month's quota, not six.
     assert.equal(await textAt("2026-10-15T00:00:00Z"), 1000);
     assert.equal(
       (await ledger.sql`select from balance_bucket where source = 'quota' and unit = 'text'`)
@@ -114,7 +114,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a plan that ends leaves the account on free, with its quotas lapsed",
+  "a plan that ends leaves the account on free, with its quotas expired",
   STRICT,
   async () => {
     await using ledger = await openLedger({ clock: START });

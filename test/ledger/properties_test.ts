@@ -193,7 +193,7 @@ async function playHold(
     conflict: "conflict",
     insufficient: "insufficient_balance",
   };
-  // Kept and perhaps forgotten: nobody but another command or the sweeper resolves it.
+  // Kept, and perhaps never resolved except by another command or the sweeper.
   const call = ledger.hold({ ...request(accounts, a, a.ttl), beyondHold: a.isBeyond })
     .then((hold) => hold.keep());
   assert.equal(await refusal(call), refused[expected]);
@@ -235,8 +235,9 @@ async function playRelease(model: LedgerModel, { ledger }: Real, { id }: { id: s
 
 function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
   const sum = (pick: "held" | "taken", isMoney: boolean) =>
-    hold.legs.reduce(
-      (sum, leg) => (leg.pot.unit === "money") === isMoney ? sum + leg[pick] : sum,
+    hold.allocations.reduce(
+      (sum, allocation) =>
+        (allocation.bucket.unit === "money") === isMoney ? sum + allocation[pick] : sum,
       0n,
     );
   assert.deepEqual({ ...resolution, id: "" }, {
@@ -248,14 +249,14 @@ function assertSame(resolution: Resolution, hold: Hold, wasOpen: boolean) {
     taken: formatDecimal(sum("taken", true)),
     quota: sum("taken", false),
     shortfall: formatDecimal(hold.shortfall),
-    isBeyondHold: hold.shortfall > 0n || hold.legs.some(({ held }) => held === 0n),
+    isBeyondHold: hold.shortfall > 0n || hold.allocations.some(({ held }) => held === 0n),
   });
 }
 
 async function playNote(model: LedgerModel, { ledger }: Real, { id, amount, units }: Charging) {
-  const isKnown = model.note(id, amount, units);
+  const isKnown = model.checkpoint(id, amount, units);
   assert.equal(
-    await refusal(ledger.note(id, costing(amount, Number(units)))),
+    await refusal(ledger.checkpoint(id, costing(amount, Number(units)))),
     isKnown ? null : "unknown",
   );
 }

@@ -175,11 +175,11 @@ Deno.test(
       if (from === to) return;
       const reference = newId("req");
       const amount = String(1 + Math.floor(Math.random() * 5));
-      const legs = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
+      const allocations = [{ account: from, amount: `-${amount}` }, { account: to, amount }]
         .sort((a, b) => a.account < b.account ? -1 : 1);
       await nodes.databases[at % 2]!.sql.begin(async (tx) => {
-        for (const leg of legs) {
-          await adjustBalance(tx, { ...leg, reference, reason: "bank test" });
+        for (const allocation of allocations) {
+          await adjustBalance(tx, { ...allocation, reference, reason: "bank test" });
         }
       });
       moved++;
@@ -237,7 +237,7 @@ Deno.test("nodes that work on the same accounts in any order do not deadlock", R
 });
 
 Deno.test(
-  "an item that the database cannot take fails alone; its neighbours are served",
+  "an item that the database rejects fails alone; the others of its batch succeed",
   RACE,
   async () => {
     await using nodes = await openNodes(1);
@@ -257,7 +257,7 @@ Deno.test(
   },
 );
 
-Deno.test("an account that somebody keeps locked does not stop the others", RACE, async () => {
+Deno.test("an account whose wallet stays locked does not stop the others", RACE, async () => {
   await using nodes = await openNodes(1);
   const [ledger] = nodes.ledgers as [Ledger];
   const [locked, free] = [await nodes.newAccount("100"), await nodes.newAccount("100")];
@@ -284,7 +284,7 @@ Deno.test("an account that somebody keeps locked does not stop the others", RACE
 });
 
 Deno.test(
-  "connections that die under load lose no answer that was given and leave the ledger sound",
+  "connections lost under load lose no confirmed booking and leave the ledger sound",
   RACE,
   async () => {
     await using nodes = await openNodes(3);
@@ -340,7 +340,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a database that is gone is told to every waiting caller, and a scope still ends quietly",
+  "a database outage fails every waiting call, and leaving a hold's scope does not throw",
   RACE,
   async () => {
     await using fresh = await freshDatabase();

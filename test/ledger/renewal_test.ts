@@ -9,11 +9,11 @@ const START = Date.parse("2026-01-31T12:00:00Z");
 /** A ledger whose clock and the process's own go together. */
 async function open() {
   let seconds = 0;
-  const living = new HoldRenewer(() => seconds * 1000);
-  const ledger = await openLedger({ cash: "10", clock: new Date(START).toISOString(), living });
+  const renewer = new HoldRenewer(() => seconds * 1000);
+  const ledger = await openLedger({ cash: "10", clock: new Date(START).toISOString(), renewer });
   return {
     ledger,
-    living,
+    renewer,
     pass: async (more: number) => {
       seconds += more;
       await ledger.setClock(new Date(START + seconds * 1000).toISOString());
@@ -41,7 +41,7 @@ async function open() {
 }
 
 Deno.test(
-  "a hold that is renewed lasts as long as its process answers, and its charge is taken",
+  "a renewed hold lasts as long as its process runs, and is charged",
   STRICT,
   async () => {
     await using run = await open();
@@ -54,13 +54,13 @@ Deno.test(
     }
     const { isFirst, taken } = await hold.settle(costing("1.5"));
     assert.deepEqual([isFirst, taken], [true, "1.50"]);
-    assert.equal(run.living.size, 0);
+    assert.equal(run.renewer.size, 0);
     await ledger.mustBeSound();
   },
 );
 
 Deno.test(
-  "what a process that died leaves behind is resolved within a minute, by its last note",
+  "holds of a process that died are resolved within a minute, by their last checkpoint",
   STRICT,
   async () => {
     await using run = await open();
@@ -68,7 +68,7 @@ Deno.test(
     const [noted, silent] = [await run.hold(), await run.hold()];
     await run.pass(25);
     await ledger.renew();
-    await noted.note(costing("0.75"));
+    await noted.checkpoint(costing("0.75"));
     await run.pass(59);
     assert.equal((await ledger.sweep()).holds, 0);
     await run.pass(1);
@@ -83,7 +83,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is over within twenty seconds is never renewed, and nothing is renewed for ever",
+  "a hold resolved within twenty seconds is never renewed, and none is renewed for ever",
   STRICT,
   async () => {
     await using run = await open();
@@ -98,7 +98,7 @@ Deno.test(
       await run.pass(20);
       await ledger.renew();
     }
-    assert.equal(run.living.size, 0);
+    assert.equal(run.renewer.size, 0);
     assert.equal(await run.expiry(forgotten.id), 19 + 80 + 60);
     const short = await run.hold(5);
     assert.equal(await run.expiry(short.id), 19 + 120 + 5);
@@ -106,7 +106,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a hold that somebody has locked is renewed the next time, and nobody waits",
+  "a locked hold is skipped and renewed the next time",
   STRICT,
   async () => {
     await using run = await open();
@@ -127,7 +127,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is served after a sweeper took its process for dead is charged all the same, once",
+  "a request served after the sweeper resolved its hold is charged anyway, once",
   STRICT,
   async () => {
     await using run = await open();
@@ -148,7 +148,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what the account cannot pay any more when it is served late is a shortfall, and is told",
+  "what the account can no longer pay at a late settlement is a reported shortfall",
   STRICT,
   async () => {
     await using run = await open();

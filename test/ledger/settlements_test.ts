@@ -4,7 +4,7 @@ import { money, systemBalance } from "../helpers/ledger_looks.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
-Deno.test("settling takes what was used and gives back the rest", STRICT, async () => {
+Deno.test("settling takes what was used and returns the rest", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10" });
   const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
   const resolution = await hold.settle(costing("1.25"));
@@ -29,7 +29,7 @@ Deno.test("settling takes what was used and gives back the rest", STRICT, async 
   await ledger.mustBeSound();
 });
 
-Deno.test("settling to nothing gives everything back and books nothing", STRICT, async () => {
+Deno.test("settling to zero returns everything and books nothing", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10" });
   const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
   await hold.settle(costing("0"));
@@ -79,7 +79,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an actual price above the hold takes the whole hold; the rest is booked as loss and reported",
+  "an actual price above the hold takes the whole hold; the rest is booked as shortfall and reported",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10" });
@@ -98,7 +98,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a hold resolves once: later settlements and releases answer with the first and move nothing",
+  "a hold resolves once: later settlements and releases return the first result and book nothing",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10" });
@@ -120,10 +120,10 @@ Deno.test("resolving what was never held is an error", STRICT, async () => {
   await using ledger = await openLedger();
   await assert.rejects(ledger.settle("req_none", costing("1")), /no such hold/);
   await assert.rejects(ledger.release("req_none"), /no such hold/);
-  await assert.rejects(ledger.note("req_none", costing("1")), /no such hold/);
+  await assert.rejects(ledger.checkpoint("req_none", costing("1")), /no such hold/);
 });
 
-Deno.test("a settlement inside a transaction that rolls back did not happen", STRICT, async () => {
+Deno.test("a settlement inside a transaction that rolls back books nothing", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10" });
   const { sql } = ledger;
   await assert.rejects(sql.begin(async (tx) => {

@@ -10,7 +10,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
 
 Deno.test(
-  "a receipt shows quantities, price and its version, held, settled, released, and who paid",
+  "a receipt shows quantities, price and its version, held, settled, released, and sources",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "1", clock: START });
@@ -77,28 +77,32 @@ Deno.test("another account's receipt is not found", STRICT, async () => {
   assert.equal(await findReceipt(ledger.sql, ledger.account, "req_none", "USD"), null);
 });
 
-Deno.test("usage is paged both ways, also through requests of one moment", STRICT, async () => {
-  await using ledger = await openLedger({ cash: "100", clock: START });
-  const { sql, account } = ledger;
-  const ids = Array.from({ length: 7 }, (_, at) => `req_${at}`);
-  for (const id of ids) (await ledger.hold(asking({ id, account, amount: "1" }))).keep();
-  for (const [order, expected] of [["asc", ids], ["desc", ids.toReversed()]] as const) {
-    const seen: string[] = [];
-    let hasMore = true;
-    while (hasMore) {
-      const page = await listUsage(sql, { account, limit: 3, after: seen.at(-1), order }, "USD");
-      seen.push(...page.data.map(({ id }) => id));
-      hasMore = page.hasMore;
+Deno.test(
+  "usage is paged both ways, also through requests with the same time",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "100", clock: START });
+    const { sql, account } = ledger;
+    const ids = Array.from({ length: 7 }, (_, at) => `req_${at}`);
+    for (const id of ids) (await ledger.hold(asking({ id, account, amount: "1" }))).keep();
+    for (const [order, expected] of [["asc", ids], ["desc", ids.toReversed()]] as const) {
+      const seen: string[] = [];
+      let hasMore = true;
+      while (hasMore) {
+        const page = await listUsage(sql, { account, limit: 3, after: seen.at(-1), order }, "USD");
+        seen.push(...page.data.map(({ id }) => id));
+        hasMore = page.hasMore;
+      }
+      assert.deepEqual(seen, expected);
     }
-    assert.deepEqual(seen, expected);
-  }
-  await assert.rejects(
-    listUsage(sql, { account, limit: 3, after: "req_none", order: "asc" }, "USD"),
-    {
-      param: "after",
-    },
-  );
-});
+    await assert.rejects(
+      listUsage(sql, { account, limit: 3, after: "req_none", order: "asc" }, "USD"),
+      {
+        param: "after",
+      },
+    );
+  },
+);
 
 Deno.test("usage is filtered by model and time", STRICT, async () => {
   await using ledger = await openLedger({ cash: "100", clock: START });

@@ -7,7 +7,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
 
 Deno.test(
-  "the sweeper gives back what is past its time, and a late settlement corrects the receipt",
+  "the sweeper releases expired holds, and a late settlement corrects the receipt",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
@@ -27,14 +27,14 @@ Deno.test(
 );
 
 Deno.test(
-  "a hold that was noted is settled by the last note when nobody comes back",
+  "an expired hold with a checkpoint is settled by its last checkpoint",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
     const hold =
       (await ledger.hold(asking({ account: ledger.account, amount: "3", ttlSeconds: 60 }))).keep();
-    await hold.note(costing("0.5", 0, { output_tokens: 50 }));
-    await hold.note(costing("0.75", 0, { output_tokens: 75, estimated: true }));
+    await hold.checkpoint(costing("0.5", 0, { output_tokens: 50 }));
+    await hold.checkpoint(costing("0.75", 0, { output_tokens: 75, estimated: true }));
     assert.equal((await money(ledger)).frozen, "3.00");
     await ledger.setClock("2026-01-31T12:02:00Z");
     await ledger.sweep();
@@ -46,13 +46,13 @@ Deno.test(
 );
 
 Deno.test(
-  "a note that could never be settled is refused, so that it cannot stop the sweeper",
+  "a checkpoint that cannot be settled is rejected, so that it cannot stop the sweeper",
   STRICT,
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
     const hold =
       (await ledger.hold(asking({ account: ledger.account, amount: "3", ttlSeconds: 60 }))).keep();
-    await assert.rejects(hold.note(costing({ num: 10n ** 21n, den: 1n })), /overflow/);
+    await assert.rejects(hold.checkpoint(costing({ num: 10n ** 21n, den: 1n })), /overflow/);
     await ledger.setClock("2026-02-01T00:00:00Z");
     assert.equal((await ledger.sweep()).holds, 1);
     await ledger.mustBeSound();

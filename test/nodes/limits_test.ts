@@ -3,11 +3,11 @@ import { openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
-const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/config.yaml", import.meta.url);
 
-/** The usual declaration with another rate for everybody. */
-async function declareRate(requestsPerMinute: number): Promise<string> {
-  const text = await Deno.readTextFile(DECLARATION);
+/** The usual configuration with another rate for everybody. */
+async function configWithRate(requestsPerMinute: number): Promise<string> {
+  const text = await Deno.readTextFile(CONFIG);
   const changed = text.replace(
     /requests_per_minute: \d+/,
     `requests_per_minute: ${requestsPerMinute}`,
@@ -21,10 +21,10 @@ Deno.test(
   STRICT,
   async () => {
     const rate = 600;
-    const declaration = await declareRate(rate);
-    await using first = await openGateway({ declaration });
-    await using second = await openGateway({ declaration, beside: first });
-    await using third = await openGateway({ declaration, beside: first });
+    const config = await configWithRate(rate);
+    await using first = await openGateway({ config });
+    await using second = await openGateway({ config, beside: first });
+    await using third = await openGateway({ config, beside: first });
     const { key } = await first.newKey();
     const nodes = [first, second, third];
     const statuses = new Map<number, number>();

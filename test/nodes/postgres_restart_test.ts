@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { decimal } from "../../src/lib/money.ts";
 import { eventsOf, until } from "../helpers/chat_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
-import { nodeDeclaration } from "../helpers/node_declaration.ts";
+import { nodeConfig } from "../helpers/node_config.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { noLog } from "../helpers/logs.ts";
 
@@ -28,9 +28,9 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
     await migrate(database.sql);
   }
   const store = { databaseUrl: server.url, dataDir, open, async [Symbol.asyncDispose]() {} };
-  const declaration = nodeDeclaration("storage: { queue: postgres, sessions: postgres }");
-  const first = parts.use(await openMediaGateway({ store, declaration, cash: "1000" }));
-  const second = parts.use(await openGateway({ store, declaration, beside: first }));
+  const config = nodeConfig("storage: { queue: postgres, sessions: postgres }");
+  const first = parts.use(await openMediaGateway({ store, config, cash: "1000" }));
+  const second = parts.use(await openGateway({ store, config, beside: first }));
   const post = (node: { address: string }, path: string, body: unknown, key: string) =>
     fetch(node.address + path, {
       method: "POST",
@@ -54,7 +54,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
         // The same key until somebody says yes: asking again must not make another.
         while (!isOver) {
           const res = await post(node, "/v1/images/generations", {
-            model: "picture",
+            model: "image-model",
             prompt: order,
           }, order);
           const { id, error } = await res.json();

@@ -3,10 +3,10 @@ import { SettingsError } from "../../src/app/environment.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
-const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/config.yaml", import.meta.url);
 
-const declare = async (queue: string) =>
-  `${await Deno.readTextFile(DECLARATION)}\nstorage:\n  queue: ${queue}\n`;
+const configWithQueue = async (queue: string) =>
+  `${await Deno.readTextFile(CONFIG)}\nstorage:\n  queue: ${queue}\n`;
 
 async function folder() {
   const path = await Deno.makeTempDir({ prefix: "tollgate-elsewhere-" });
@@ -17,11 +17,11 @@ Deno.test(
   "a queue in a file is refused where another machine's node runs on the database",
   STRICT,
   async () => {
-    await using first = await openGateway({ declaration: await declare("kv") });
+    await using first = await openGateway({ config: await configWithQueue("kv") });
     await using elsewhere = await folder();
     const store = { ...first.store, dataDir: elsewhere.path };
     await assert.rejects(
-      openGateway({ declaration: await declare("kv"), store }),
+      openGateway({ config: await configWithQueue("kv"), store }),
       (error) =>
         error instanceof SettingsError &&
         /Declare storage.queue: postgres for several nodes/.test(error.message),
@@ -35,10 +35,10 @@ Deno.test(
   "with the queue in Postgres nodes of several machines run side by side",
   STRICT,
   async () => {
-    await using first = await openGateway({ declaration: await declare("postgres") });
+    await using first = await openGateway({ config: await configWithQueue("postgres") });
     await using elsewhere = await folder();
     const store = { ...first.store, dataDir: elsewhere.path };
-    await using second = await openGateway({ declaration: await declare("postgres"), store });
+    await using second = await openGateway({ config: await configWithQueue("postgres"), store });
     for (const node of [first, second]) {
       const res = await node.fetch("/readyz");
       assert.equal(res.status, 200, await res.text());

@@ -7,7 +7,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
-import { nodeDeclaration, sharedStorage } from "../helpers/node_declaration.ts";
+import { nodeConfig, sharedStorage } from "../helpers/node_config.ts";
 import { startReceiver } from "../helpers/receiver.ts";
 import { startS3 } from "../helpers/s3_server.ts";
 
@@ -74,7 +74,7 @@ Deno.test(
     const receiver = parts.use(startReceiver());
     const database = parts.use(await store.open());
     const config = join(store.dataDir, "gateway.yaml");
-    await Deno.writeTextFile(config, nodeDeclaration(sharedStorage(s3.storage)));
+    await Deno.writeTextFile(config, nodeConfig(sharedStorage(s3.storage)));
     const [maker, talker, metered] = await Promise.all([
       newCustomer(database, "free", "1000"),
       newCustomer(database, "free", "1000"),
@@ -104,7 +104,7 @@ Deno.test(
       while (submitted < TASKS) {
         const number = ++submitted;
         const { status, text } = await balancer.call("/v1/images/generations", maker, {
-          model: "picture",
+          model: "image-model",
           prompt: `picture ${number}`,
           callback_url: `${receiver.url}/done`,
         }, { "idempotency-key": `order-${number}` });

@@ -14,11 +14,11 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 async function start(
   store: FreshDatabase,
-  declaration = "test/helpers/declaration.yaml",
+  config = "test/helpers/config.yaml",
 ): Promise<GatewayProcess> {
   const gateway = startProcess({
     DATA_DIR: store.dataDir,
-    GATEWAY_CONFIG: join(ROOT, declaration),
+    GATEWAY_CONFIG: join(ROOT, config),
     ADMIN_TOKEN: TOKEN,
     ...(store.databaseUrl === undefined ? {} : { DATABASE_URL: store.databaseUrl }),
   });

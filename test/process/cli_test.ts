@@ -15,7 +15,7 @@ async function cli(args: string[], env: Record<string, string> = {}) {
   return { code, out: text.decode(stdout), err: text.decode(stderr) };
 }
 
-Deno.test("gateway check prints five different faults at once, each with its line and a caret", async () => {
+Deno.test("gateway check prints five different errors at once, each with its line and a caret", async () => {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "gateway.yaml");
   await Deno.writeTextFile(
@@ -41,7 +41,7 @@ Deno.test("gateway check prints five different faults at once, each with its lin
   assert.equal(code, 1);
   for (
     const [line, text] of [
-      [1, 'service.nmae: this key is unknown. Did you mean "name"?'],
+      [1, 'service.nmae: unknown key. Did you mean "name"?'],
       [3, "providers.simulator.api_key: a secret is written into the file"],
       [
         7,
@@ -64,14 +64,14 @@ Deno.test("gateway check prints five different faults at once, each with its lin
   assert.match(out, /5 errors, 0 warnings/);
   const json = await cli(["check", file, "--json"]);
   assert.equal(json.code, 1);
-  assert.equal(JSON.parse(json.out).faults.length, 5);
+  assert.equal(JSON.parse(json.out).issues.length, 5);
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("gateway check accepts the shipped declaration, with and without every key", async () => {
+Deno.test("gateway check accepts the shipped configuration, with and without every key", async () => {
   const plain = await cli(["check"]);
   assert.equal(plain.code, 0, plain.out + plain.err);
-  assert.match(plain.out, /gpt-fast is not offered/);
+  assert.match(plain.out, /gpt-fast is unavailable/);
   const keys = Object.fromEntries(
     [...(await Deno.readTextFile(join(ROOT, "gateway.yaml"))).matchAll(/\$\{([A-Z_]+):-\}/g)].map((
       [, name],
@@ -81,7 +81,7 @@ Deno.test("gateway check accepts the shipped declaration, with and without every
   assert.equal(all.code, 0, all.out);
   // Signing in elsewhere needs to know where people come back to, which only the operator knows.
   assert.deepEqual(
-    JSON.parse(all.out).faults.map(({ path, severity }: { path: string; severity: string }) =>
+    JSON.parse(all.out).issues.map(({ path, severity }: { path: string; severity: string }) =>
       `${severity} ${path}`
     ),
     ["warning site.sign_in"],
@@ -91,11 +91,11 @@ Deno.test("gateway check accepts the shipped declaration, with and without every
 Deno.test("gateway plan shows the difference to another file and to the running gateway", async () => {
   await using gateway = await openGateway();
   const env = { GATEWAY_URL: gateway.address, ADMIN_TOKEN };
-  const same = await cli(["plan", gateway.declarationFile], env);
+  const same = await cli(["plan", gateway.configFile], env);
   assert.equal(same.code, 0, same.err);
-  assert.match(same.out, /No change/);
-  const next = `${gateway.declarationFile}.next.yaml`;
-  const text = await Deno.readTextFile(gateway.declarationFile);
+  assert.match(same.out, /No changes/);
+  const next = `${gateway.configFile}.next.yaml`;
+  const text = await Deno.readTextFile(gateway.configFile);
   await Deno.writeTextFile(
     next,
     text.replace('price: "0.04"', 'price: "0.05"').replace(
@@ -103,7 +103,7 @@ Deno.test("gateway plan shows the difference to another file and to the running 
       "requests_per_minute: 6",
     ),
   );
-  for (const against of [[], ["--against", gateway.declarationFile]]) {
+  for (const against of [[], ["--against", gateway.configFile]]) {
     const { code, out } = await cli(["plan", next, ...against], env);
     assert.equal(code, 0);
     assert.ok(out.includes('~ prices.default.tiny-image.price: "0.04" → "0.05"  (+25.0 %)'), out);
@@ -135,16 +135,16 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
     (await gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })).status,
     401,
   );
-  assert.match((await cli(["reload"], env)).out, /nothing changed/);
+  assert.match((await cli(["reload"], env)).out, /No changes\./);
 
   const refused = await cli(["account", "create", "x", "--plan", "gold"], env);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /There is no plan "gold": free, slow, pro are declared\. \(req_/);
+  assert.match(refused.err, /Unknown plan "gold"\. Configured plans: free, slow, pro\. \(req_/);
   assert.equal((await cli(["account", "create"], env)).code, 2);
   assert.equal((await cli(["accuont", "create"], env)).code, 2);
   const nobody = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
   assert.equal(nobody.code, 1);
-  assert.match(nobody.err, /No gateway answers at http:\/\/127\.0\.0\.1:1/);
+  assert.match(nobody.err, /Cannot reach the gateway at http:\/\/127\.0\.0\.1:1/);
 });
 
 Deno.test("gateway person password verifies the address and lists what it removed; operators need that", async () => {
@@ -161,7 +161,7 @@ Deno.test("gateway person password verifies the address and lists what it remove
   assert.match(early.err, /not verified[^]*gateway person password/);
   const first = await cli(["person", "password", "ann@example.com"], env);
   assert.equal(first.code, 0, first.err);
-  assert.match(first.out, /Give it to the owner of this address only/);
+  assert.match(first.out, /Give the password only to the owner of this email address/);
   assert.match(first.out, new RegExp(`Removed[^]*API key: ${made.id} \\(laptop\\)`));
   const second = await cli(["person", "password", "ann@example.com"], env);
   assert.doesNotMatch(second.out, /Removed/);

@@ -5,7 +5,7 @@ import { createKey } from "../../src/domain/accounts/api_keys.ts";
 import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
-import { nodeDeclaration, sharedStorage } from "../helpers/node_declaration.ts";
+import { nodeConfig, sharedStorage } from "../helpers/node_config.ts";
 import { startS3 } from "../helpers/s3_server.ts";
 
 const ADMIN_TOKEN = "test-admin-token-0123456789";
@@ -33,7 +33,7 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
   await using store = await freshDatabase();
   await using s3 = await startS3();
   const file = join(store.dataDir, "gateway.yaml");
-  await Deno.writeTextFile(file, nodeDeclaration(sharedStorage(s3.storage)));
+  await Deno.writeTextFile(file, nodeConfig(sharedStorage(s3.storage)));
   await using database = await store.open();
   const { id } = await createAccount(database.sql, { name: "deployed" });
   await addCredit(database.sql, { account: id, kind: "cash", amount: "10", reference: "a" });
@@ -60,7 +60,7 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
     messages: [{ role: "user", content: "hello" }],
   });
   assert.equal(answer.status, 200, await answer.text());
-  const made = await call("/v1/images/generations", { model: "picture", prompt: "a gate" }, {
+  const made = await call("/v1/images/generations", { model: "image-model", prompt: "a gate" }, {
     prefer: "wait=60",
   });
   const task = await made.json();

@@ -62,7 +62,7 @@ Deno.test("two processes on one DATA_DIR: the second is refused and told what to
   assert.equal((await fetch(`${first.address}/readyz`)).status, 200);
 });
 
-Deno.test("a bad declaration ends the start with every fault and exit code 1", async () => {
+Deno.test("a bad configuration ends the start with every fault and exit code 1", async () => {
   await using data = await dataDir();
   const config = join(data.path, "gateway.yaml");
   await Deno.writeTextFile(
@@ -71,7 +71,7 @@ Deno.test("a bad declaration ends the start with every fault and exit code 1", a
   );
   await using gateway = startProcess({ DATA_DIR: data.path, GATEWAY_CONFIG: config });
   assert.equal((await gateway.ended).code, 1);
-  await gateway.says(/modls: this key is unknown\. Did you mean "models"\?/);
+  await gateway.says(/modls: unknown key\. Did you mean "models"\?/);
   assert.match(gateway.stderr(), /\^\^\^\^\^/);
   assert.match(gateway.stderr(), /effective_at: expected a date and time/);
 });
@@ -107,11 +107,11 @@ Deno.test("unusable environment, a port in use, a database that never comes: a s
   assert.ok(!(lost.stdout() + lost.stderr()).includes("hush-password"));
 });
 
-Deno.test("SIGHUP takes the declaration as it stands", async () => {
+Deno.test("SIGHUP takes the configuration as it stands", async () => {
   await using data = await dataDir();
-  const config = join(data.path, "declared", "gateway.yaml");
-  await Deno.mkdir(join(data.path, "declared"));
-  await Deno.copyFile(new URL("../helpers/declaration.yaml", import.meta.url), config);
+  const config = join(data.path, "config", "gateway.yaml");
+  await Deno.mkdir(join(data.path, "config"));
+  await Deno.copyFile(new URL("../helpers/config.yaml", import.meta.url), config);
   await using gateway = startProcess({
     DATA_DIR: data.path,
     GATEWAY_CONFIG: config,

@@ -19,11 +19,11 @@ async function cli(args: string[], env: Record<string, string> = {}) {
 
 Deno.test("gateway webhook redeliver sends again what was given up, and verify checks what came", async () => {
   await using receiver = startReceiver();
-  const declaration = await Deno.readTextFile(
-    new URL("../helpers/declaration.yaml", import.meta.url),
+  const config = await Deno.readTextFile(
+    new URL("../helpers/config.yaml", import.meta.url),
   );
   await using gateway = await openGateway({
-    declaration: `${declaration}
+    config: `${config}
 webhooks: { retry_seconds: [0], timeout_seconds: 5 }
 outbound: { allow_private: true }
 `,
@@ -47,7 +47,7 @@ outbound: { allow_private: true }
   assert.equal(JSON.parse(all.out).count, 1);
   await until("it was delivered", async () => await state() === "delivered", 30);
   const one = await cli(["redeliver", made!.id], env);
-  assert.match(one.out, /goes out again to http/);
+  assert.match(one.out, /Redelivery queued: event \S+ to http/);
   await until("it came once more", () => receiver.received.length === 3, 30);
   assert.equal((await cli(["redeliver", "dlv_0"], env)).code, 1);
   assert.equal((await cli(["redeliver"], env)).code, 2);

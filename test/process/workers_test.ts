@@ -4,12 +4,12 @@ import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { startProcess } from "../helpers/gateway_process.ts";
 
-const DECLARATION = new URL("../helpers/declaration.yaml", import.meta.url);
+const CONFIG = new URL("../helpers/config.yaml", import.meta.url);
 const ADMIN_TOKEN = "test-admin-token-0123456789";
 
-async function declare(dataDir: string, more: string): Promise<string> {
+async function writeConfig(dataDir: string, more: string): Promise<string> {
   const file = join(dataDir, "gateway.yaml");
-  await Deno.writeTextFile(file, `${await Deno.readTextFile(DECLARATION)}\n${more}\n`);
+  await Deno.writeTextFile(file, `${await Deno.readTextFile(CONFIG)}\n${more}\n`);
   return file;
 }
 
@@ -20,7 +20,7 @@ Deno.test("WORKERS=2 serves one port with two nodes, and SIGTERM ends both with 
     DATA_DIR: store.dataDir,
     DATABASE_URL: store.databaseUrl!,
     ADMIN_TOKEN,
-    GATEWAY_CONFIG: await declare(store.dataDir, "storage: { queue: postgres }"),
+    GATEWAY_CONFIG: await writeConfig(store.dataDir, "storage: { queue: postgres }"),
   });
   await gateway.says(/listens on/, 60);
   const nodes = new Set<string>();

@@ -41,7 +41,7 @@ const background: MediaAdapter = {
   }),
   readSubmitted(reply) {
     const { id } = Reply.parse(reply.body);
-    return { id, seen: readSeen(reply) };
+    return { id, status: readSeen(reply) };
   },
   poll: (id, target) => get(jobs(target, `/${id}`)),
   readPolled: readSeen,
@@ -69,7 +69,7 @@ const speech: MediaAdapter = {
     const bytes = body as Uint8Array<ArrayBuffer>;
     const durationMs = Number(headers.get("x-audio-duration-ms") ?? NaN);
     const usage = Number.isInteger(durationMs) ? { outputs: 1, durationMs } : null;
-    return { id: null, seen: { state: "succeeded", outputs: [{ bytes, mimeType }], usage } };
+    return { id: null, status: { state: "succeeded", outputs: [{ bytes, mimeType }], usage } };
   },
   fault: (status) => ({ kind: kindOfStatus(status) }),
 };

@@ -30,9 +30,9 @@ const failsWith = (options: Partial<UpstreamFailure>) => (error: unknown) => {
 
 async function outputsOf(directives: string, job = small) {
   const client = new MediaClient(`seconds=0 ${directives}`);
-  const { seen } = await client.submit(job);
-  assert.ok(seen?.state === "succeeded");
-  return { client, seen };
+  const { status } = await client.submit(job);
+  assert.ok(status?.state === "succeeded");
+  return { client, seen: status };
 }
 
 Deno.test("a job is queued, runs, and succeeds when its time is over", STRICT, async () => {
@@ -94,26 +94,26 @@ Deno.test(
 Deno.test("an unknown id is refused", STRICT, async () => {
   const client = new MediaClient();
   for (const id of ["job_", "job_AAAA", "x", "job_%"]) {
-    await assert.rejects(client.poll(id), failsWith({ sent: "refused" }));
+    await assert.rejects(client.poll(id), failsWith({ received: "declined" }));
   }
 });
 
 Deno.test("an error at submission accepts no job", STRICT, async () => {
   const kinds = {
-    400: ["rejected", "refused"],
-    401: ["unauthorized", "refused"],
-    429: ["rate_limited", "refused"],
+    400: ["rejected", "declined"],
+    401: ["unauthorized", "declined"],
+    429: ["rate_limited", "declined"],
     // After these the job may have been accepted all the same.
-    500: ["failed", "maybe"],
-    503: ["overloaded", "maybe"],
+    500: ["failed", "unknown"],
+    503: ["overloaded", "unknown"],
   };
-  for (const [status, [kind, sent]] of Object.entries(kinds)) {
+  for (const [status, [kind, received]] of Object.entries(kinds)) {
     const client = new MediaClient(`status=${status}`);
-    await assert.rejects(client.submit({}), failsWith({ kind, sent } as never));
+    await assert.rejects(client.submit({}), failsWith({ kind, received } as never));
     assert.equal(client.simulator.submissions.size, 0);
   }
   const refused = new MediaClient("refuse");
-  await assert.rejects(refused.submit({}), failsWith({ sent: "no" }));
+  await assert.rejects(refused.submit({}), failsWith({ received: "no" }));
   const wrong = new MediaClient();
   const odd: MediaJob["parameters"][] = [
     { duration: -1 },
@@ -131,7 +131,10 @@ Deno.test("a job whose response was lost can be found by its reference", STRICT,
     const directive of ["cut", "garbage", "truncate", "accept_and_close", "accept_and_answer=503"]
   ) {
     const client = new MediaClient(directive);
-    await assert.rejects(client.submit({ reference: "task_a" }), failsWith({ sent: "maybe" }));
+    await assert.rejects(
+      client.submit({ reference: "task_a" }),
+      failsWith({ received: "unknown" }),
+    );
     const id = await client.find("task_a");
     assert.equal((await client.poll(id!)).state, "queued", directive);
     assert.equal(client.simulator.submissions.get("task_a"), 1);
@@ -239,7 +242,7 @@ Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => 
     client.nowMs += 20_000;
     return [answer, await client.poll(id!)];
   };
-  await assert.rejects(cancelled("refused"), failsWith({ sent: "refused" }));
+  await assert.rejects(cancelled("refused"), failsWith({ received: "declined" }));
   const [agreed, after] = await cancelled("ignored");
   assert.deepEqual([agreed!.state, after!.state], ["queued", "succeeded"]);
   const [soon, then] = await cancelled("late");
@@ -251,9 +254,9 @@ Deno.test("cancelling is refused, ignored, late or billed", STRICT, async () => 
 Deno.test("a served simulator gives the same results and reports submissions", STRICT, async () => {
   await using server = serveSimulator({ defaults: "seconds=0" });
   const client = new MediaClient("", server);
-  const { id, seen } = await client.submit({ ...small, reference: "task_net" });
-  assert.ok(seen?.state === "succeeded");
-  const [over] = await Promise.all(seen.outputs.map((output) => client.fetch(output)));
+  const { id, status } = await client.submit({ ...small, reference: "task_net" });
+  assert.ok(status?.state === "succeeded");
+  const [over] = await Promise.all(status.outputs.map((output) => client.fetch(output)));
   const [within] = await new MediaClient().make(small);
   assert.deepEqual(over, within);
   assert.equal(await client.find("task_net"), id);
@@ -261,6 +264,6 @@ Deno.test("a served simulator gives the same results and reports submissions", S
   assert.deepEqual(await told.json(), { task_net: 1 });
   await using cutting = serveSimulator({ defaults: "cut" });
   const lost = new MediaClient("", cutting);
-  await assert.rejects(lost.submit({ reference: "task_lost" }), failsWith({ sent: "maybe" }));
+  await assert.rejects(lost.submit({ reference: "task_lost" }), failsWith({ received: "unknown" }));
   assert.ok(await lost.find("task_lost"));
 });

@@ -14,14 +14,14 @@ async function said(
   { text = TEXT, directives = "" } = {},
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string | null; durationMs: number }> {
   const client = new MediaClient(directives);
-  const { id, seen } = await client.submit({ type: "speech", prompt: text, parameters });
+  const { id, status } = await client.submit({ type: "speech", prompt: text, parameters });
   assert.equal(id, null);
-  assert.ok(seen?.state === "succeeded" && seen.outputs.length === 1);
-  const { bytes, mimeType } = seen.outputs[0] as {
+  assert.ok(status?.state === "succeeded" && status.outputs.length === 1);
+  const { bytes, mimeType } = status.outputs[0] as {
     bytes: Uint8Array<ArrayBuffer>;
     mimeType: string;
   };
-  return { bytes, mimeType, durationMs: seen.usage!.durationMs! };
+  return { bytes, mimeType, durationMs: status.usage!.durationMs! };
 }
 
 async function measured(bytes: Uint8Array<ArrayBuffer>) {
@@ -100,6 +100,6 @@ browserTest("a browser plays MP3 and WAV speech", async ({ openPage }) => {
     const { bytes, mimeType } = await said({ response_format: format });
     const played = await playVideo(page, bytes, { mimeType: mimeType! });
     near(played.seconds, SECONDS);
-    assert.ok(played.soundBytes > 0);
+    assert.ok(played.audioBytes > 0);
   }
 });

@@ -38,7 +38,7 @@ browserTest(
       assert.equal(played.seconds, duration, ratio);
       assert.deepEqual([played.width, played.height], size);
       assert.ok(Math.abs(played.endedAt - duration) < 0.1, `${played.endedAt}`);
-      assert.ok(played.pictures >= duration * 6, `${played.pictures}`);
+      assert.ok(played.frames >= duration * 6, `${played.frames}`);
     }
   },
 );
@@ -69,7 +69,7 @@ browserTest("an avatar is as long as its audio, and its mouth moves", async ({ o
   const times = Array.from({ length: 14 }, (_, at) => 0.05 + at / 12);
   const played = await playVideo(page, bytes!, { looks: times.map((time) => [time, ...mouth]) });
   assert.deepEqual([played.seconds, played.width, played.height], [2.4, 360, 640]);
-  assert.ok(played.soundBytes > 0, "it has audio");
+  assert.ok(played.audioBytes > 0, "it has audio");
   const states = new Set(played.colours.map(([, green]) => green! > 120));
   assert.equal(states.size, 2, `open and shut: ${JSON.stringify(played.colours)}`);
 });

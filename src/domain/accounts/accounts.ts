@@ -53,7 +53,7 @@ export async function createAccount(sql: Queries, account: NewAccount): Promise<
       param: "email",
     });
   }
-  return shown(row);
+  return toAccount(row);
 }
 
 export async function findAccount(sql: Queries, id: string): Promise<Account> {
@@ -61,10 +61,10 @@ export async function findAccount(sql: Queries, id: string): Promise<Account> {
   if (row === undefined) {
     throw new ApiError("not_found", `There is no account ${JSON.stringify(id)}.`);
   }
-  return shown(row);
+  return toAccount(row);
 }
 
-/** Accounts in the order they were made; with `search`, those whose id, name or address holds it. */
+/** Accounts in the order they were made; with `search`, those whose id, name or email contains it. */
 export async function listAccounts(
   sql: Queries,
   page: AccountPageQuery & { search?: string | undefined },
@@ -78,11 +78,11 @@ export async function listAccounts(
   const found = page.search === undefined || page.search === ""
     ? sql`true`
     : sql`strpos(lower(concat_ws(' ', id, name, email)), lower(${page.search})) > 0`;
-  // Ids sort by creation, and one row more than asked tells whether there is a next page.
+  // Ids sort by creation, and one extra row shows whether there is a next page.
   const rows = await sql<Row[]>`
     select * from account where ${after} and ${found}
      order by id ${ascending ? sql`asc` : sql`desc`} limit ${page.limit + 1}`;
-  return { data: rows.slice(0, page.limit).map(shown), hasMore: rows.length > page.limit };
+  return { data: rows.slice(0, page.limit).map(toAccount), hasMore: rows.length > page.limit };
 }
 
 export async function countAccounts(sql: Queries): Promise<number> {
@@ -90,7 +90,7 @@ export async function countAccounts(sql: Queries): Promise<number> {
   return row.count;
 }
 
-function shown(row: Row): Account {
+function toAccount(row: Row): Account {
   return {
     id: row.id,
     object: "account",

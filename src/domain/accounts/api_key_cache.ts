@@ -1,16 +1,17 @@
+import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hashKey } from "./api_keys.ts";
 import { periodic, rethrow } from "../../lib/timers.ts";
 
-/** Who is calling. */
+/** The account and key of a request. */
 export interface Caller {
   readonly key: string;
   readonly account: string;
   readonly plan: string;
   readonly planExpiresAt: number;
   readonly priceBook: string | null;
-  /** Until then it may make fewer requests than its plan allows; 0 where it may make them all. */
+  /** The account is slowed down until then; 0 if it is not. */
   readonly slowedUntil: number;
 }
 
@@ -19,42 +20,42 @@ const RECENT_MAX = 10_000;
 const TIDY_MS = 60_000;
 
 /**
- * Finds the caller behind a key, in memory when it has been seen before. What is remembered counts
- * only while this node hears of changes, and is dropped the moment one concerns it.
+ * Finds the caller of a key, in memory if it was used before. Cached entries are used
+ * only while this node receives change notifications, and are dropped when one concerns them.
  */
 export class ApiKeyCache implements AsyncDisposable {
-  /** By hash, for as long as it is true. */
-  readonly #remembered = new Map<string, Caller>();
+  /** By hash, until a change concerns it. */
+  readonly #cached = new Map<string, Caller>();
   /** By the key itself, for a minute: a busy client is not hashed at every request. */
   readonly #recent = new Map<string, Caller>();
   readonly #asking = new Map<string, Promise<Caller | null>>();
   readonly #used = new Set<string>();
   readonly #tidying: Disposable;
-  /** Counts changes: an answer read before one must not be remembered after it. */
+  /** Counts changes: a row that was read before a change must not be cached after it. */
   #generation = 0;
 
   constructor(private readonly sql: Queries, private readonly cluster: Cluster) {
     cluster.onChange((topic, subject) => {
       this.#generation++;
       this.#recent.clear();
-      for (const [hash, caller] of this.#remembered) {
+      for (const [hash, caller] of this.#cached) {
         if ((topic === "api_key" ? caller.key : caller.account) === subject) {
-          this.#remembered.delete(hash);
+          this.#cached.delete(hash);
         }
       }
     });
     this.#tidying = periodic(() => {
       this.#recent.clear();
-      return this.#noteUsed();
+      return this.#recordUsed();
     }, { intervalMs: TIDY_MS, onError: rethrow });
   }
 
-  /** The caller, at once when remembered; null when there is no such key. `now` as `performance.now()`. */
+  /** The caller, synchronously if cached; null if there is no such key. `now` as `performance.now()`. */
   find(key: string, now: number): Caller | null | Promise<Caller | null> {
     if (this.cluster.isFresh(now)) {
       const recent = this.#recent.get(key);
       if (recent !== undefined) return recent;
-      const caller = this.#remembered.get(hashKey(key));
+      const caller = this.#cached.get(hashKey(key));
       if (caller !== undefined) {
         if (this.#recent.size < RECENT_MAX) this.#recent.set(key, caller);
         this.#used.add(caller.key);
@@ -100,30 +101,29 @@ export class ApiKeyCache implements AsyncDisposable {
       slowedUntil: row.slowed_until?.getTime() ?? 0,
     };
     if (generation === this.#generation) {
-      if (this.#remembered.size >= REMEMBERED_MAX) this.#forgetOldest();
-      this.#remembered.set(hash, caller);
+      if (this.#cached.size >= REMEMBERED_MAX) this.#evictOldest();
+      this.#cached.set(hash, caller);
     }
     this.#used.add(caller.key);
     return caller;
   }
 
-  #forgetOldest(): void {
-    const oldest = this.#remembered.keys().next();
-    if (!oldest.done) this.#remembered.delete(oldest.value);
+  #evictOldest(): void {
+    const oldest = this.#cached.keys().next();
+    if (!oldest.done) this.#cached.delete(oldest.value);
   }
 
-  async #noteUsed(): Promise<void> {
+  async #recordUsed(): Promise<void> {
     const keys = [...this.#used];
     if (keys.length === 0) return;
     this.#used.clear();
-    // Lost when the database is away: it is a hint for people, and not worth an error.
-    await this.sql`update api_key set last_used_at = now() where id = any(${keys})`.catch(() =>
-      undefined
-    );
+    // Only informative: dropped when the database is away.
+    await this.sql`update api_key set last_used_at = now() where id = any(${keys})`
+      .catch(ignoreStorageUnavailable);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tidying[Symbol.dispose]();
-    await this.#noteUsed();
+    await this.#recordUsed();
   }
 }

@@ -25,20 +25,20 @@ interface Row {
   revoked_at: Date | null;
 }
 
-/** What is kept of a key. 256 random bits need no salt and no slow hash: there is nothing to guess. */
+/** The stored form of a key. 256 random bits need no salt and no slow hash. */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** How many keys people make for themselves: rates are per key, and a key more is a rate more. */
+/** Maximum number of keys per account that people create themselves: rate limits are per key. */
 export const OWN_KEYS_MAX = 50;
 
-/** Makes a key, unless there are `most` already. Its text is in the result and nowhere else. */
+/** Creates a key, unless there are `maxKeys` already. Its text is in the result and nowhere else. */
 export async function createKey(
   sql: Queries,
   account: string,
   name: string,
-  most: number | null = null,
+  maxKeys: number | null = null,
 ): Promise<ApiKey & { key: string }> {
   const key = `sk-${newSecret()}`;
   const [row] = await sql<[Row?]>`
@@ -46,22 +46,22 @@ export async function createKey(
     select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${
     key.slice(-4)
   } from account where id = ${account} and closed_at is null
-       and (${most}::int is null or ${most}::int > (
+       and (${maxKeys}::int is null or ${maxKeys}::int > (
          select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;
-  if (row === undefined && most !== null) {
+  if (row === undefined && maxKeys !== null) {
     throw new ApiError(
       "invalid_value",
-      `An account may have ${most} keys in use: revoke one that is not needed.`,
+      `An account may have ${maxKeys} keys in use: revoke one that is not needed.`,
     );
   }
   if (row === undefined) {
     throw new ApiError("not_found", `There is no account ${JSON.stringify(account)}.`);
   }
-  return { ...shown(row), key };
+  return { ...toApiKey(row), key };
 }
 
-/** Ends a key. When this returns, no node accepts it any more. Ending it again changes nothing. */
+/** Revokes a key. When this returns, no node accepts it any more. Revoking it again changes nothing. */
 export async function revokeKey(database: Database, cluster: Cluster, id: string): Promise<ApiKey> {
   const { row, mark } = await database.sql.begin(async (sql) => {
     const [row] = await sql<[Row?]>`
@@ -72,15 +72,15 @@ export async function revokeKey(database: Database, cluster: Cluster, id: string
     return { row, mark: await cluster.record(sql, "api_key", id) };
   });
   await cluster.settle(mark);
-  return shown(row);
+  return toApiKey(row);
 }
 
 export async function listKeys(sql: Queries, account: string): Promise<ApiKey[]> {
   const rows = await sql<Row[]>`select * from api_key where account_id = ${account} order by id`;
-  return rows.map(shown);
+  return rows.map(toApiKey);
 }
 
-function shown(row: Row): ApiKey {
+function toApiKey(row: Row): ApiKey {
   const seconds = (moment: Date | null) =>
     moment === null ? null : Math.floor(moment.getTime() / 1000);
   return {

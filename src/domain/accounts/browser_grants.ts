@@ -14,8 +14,8 @@ export interface GrantRequest {
   readonly state: string;
 }
 
-/** By a script of the result page, unseen; or by sending the whole page there. */
-export type GrantDelivery = "quiet" | "page";
+/** By a background request of the result page, or by a redirect of the page. */
+export type GrantDelivery = "script" | "redirect";
 
 /** How long a key waits to be delivered. */
 export const GRANT_SECONDS = 60;
@@ -26,12 +26,11 @@ export function keyNameOf(client: string): string {
 }
 
 /**
- * Makes the client's key, ends the one it had, and keeps the new one for delivery: one transaction. When
+ * Creates the client's key, revokes the one it had, and stores the new one for delivery: one transaction. When
  * this returns no node accepts the old one. The ticket is for the result page.
  */
 export async function grantKey(
-  database: Database,
-  cluster: Cluster,
+  { database, cluster }: { database: Database; cluster: Cluster },
   person: Person,
   request: GrantRequest,
   session: SessionSecret,
@@ -41,7 +40,7 @@ export async function grantKey(
   const ticket = newSecret();
   const marks = await database.sql.begin(async (sql): Promise<CacheVersion[]> => {
     await mustStillBeSignedIn(sql, person);
-    // Two consents at once take turns: there is never a second key of that name.
+    // Concurrent consents run one after the other: there is never a second key of that name.
     await sql`select from account where id = ${account} for no key update`;
     const ended = await sql<{ id: string }[]>`
       update api_key set revoked_at = now()
@@ -62,7 +61,7 @@ export async function grantKey(
   return ticket;
 }
 
-/** What a ticket is for, while it lasts and to the session that has it. */
+/** The grant of a ticket, while it is valid and for the session that owns it. */
 export async function findGrant(
   sql: Queries,
   ticket: string,
@@ -75,14 +74,14 @@ export async function findGrant(
   return row === undefined ? null : requestOf(row);
 }
 
-/** Takes the key for one delivery; null when the minute is over or this way was used. */
+/** Takes the key for one delivery; null if the grant has expired or this way of delivery was used. */
 export async function takeKey(
   sql: Queries,
   ticket: string,
   session: SessionSecret,
   way: GrantDelivery,
 ): Promise<GrantRequest & { key: string } | null> {
-  const used = way === "quiet" ? sql`script_delivered_at` : sql`redirect_delivered_at`;
+  const used = way === "script" ? sql`script_delivered_at` : sql`redirect_delivered_at`;
   const [row] = await sql<[Row?]>`
     update browser_grant set ${used} = now()
      where ticket_hash = ${ticketHash(ticket)} and session_hash = ${session.hash}

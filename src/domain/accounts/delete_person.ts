@@ -3,9 +3,9 @@ import type { Database, Queries } from "../../platform/database/database.ts";
 import type { Person } from "./people.ts";
 
 /**
- * Takes a person out: their name, address and password are gone, their keys end on every node before
- * this returns. The account stays, closed and without a name, since what it paid for stays in the books.
- * `endWork` is part of the transaction: whoever dies in between has done all of it or nothing.
+ * Deletes a person: name, email and password are removed, the keys are revoked on every node before
+ * this returns. The account stays, closed and without a name, because the ledger refers to it.
+ * `endWork` runs in the same transaction.
  */
 export async function deletePerson(
   database: Database,

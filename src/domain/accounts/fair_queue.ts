@@ -1,4 +1,4 @@
-/** Who asks. `isKnown` goes before all others: a device that has signed in before. */
+/** The client of an entry. `isKnown`: a device that has signed in before; it has priority. */
 export interface PasswordCaller {
   readonly client: string;
   readonly isKnown?: boolean;
@@ -12,8 +12,8 @@ export interface FairQueueLimits {
 }
 
 /**
- * Clients take turns, whatever each has waiting: who asks a lot waits for itself. When it is full the client
- * with most waiting loses its newest entry, so that a flood from some addresses does not keep others out.
+ * Round robin over clients, so that a client with many entries delays only itself. When the queue is full, the client
+ * with the most entries loses its newest one, so that a flood from some addresses does not block others.
  */
 export class FairQueue<T> {
   readonly #known = new Map<string, T[]>();
@@ -25,12 +25,14 @@ export class FairQueue<T> {
     private readonly drop: (entry: T) => void,
   ) {}
 
-  /** False when there is no place for it. */
+  /** False if the queue is full. */
   push({ client, isKnown = false }: PasswordCaller, entry: T): boolean {
     const queues = isKnown ? this.#known : this.#others;
     const own = queues.get(client)?.length ?? 0;
     if (own >= this.limits.perClient) return false;
-    if (this.#size >= this.limits.total && !this.#makePlace(own + (isKnown ? 0 : 1))) return false;
+    if (this.#size >= this.limits.total && !this.#dropFromLongest(own + (isKnown ? 0 : 1))) {
+      return false;
+    }
     const queue = queues.get(client);
     if (queue === undefined) queues.set(client, [entry]);
     else queue.push(entry);
@@ -38,7 +40,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** The next entry: known clients first, and among each kind the one that waited longest for its turn. */
+  /** The next entry: known clients first, and within each group the client that waited longest. */
   shift(): T | undefined {
     const queues = this.#known.size > 0 ? this.#known : this.#others;
     const first = queues.entries().next();
@@ -59,11 +61,11 @@ export class FairQueue<T> {
     return all;
   }
 
-  /** Takes the newest entry of the client with most waiting, if that is more than `most`. */
-  #makePlace(most: number): boolean {
+  /** Drops the newest entry of the client with the most entries, if it has more than `limit`. */
+  #dropFromLongest(limit: number): boolean {
     let longest: [client: string, queue: T[]] | undefined;
     for (const each of this.#others) {
-      if (each[1].length > (longest?.[1].length ?? most)) longest = each;
+      if (each[1].length > (longest?.[1].length ?? limit)) longest = each;
     }
     if (longest === undefined) return false;
     const [client, queue] = longest;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FairQueue } from "./fair_queue.ts";
 
-Deno.test("clients take turns, known ones go first, and a full queue drops from the longest", () => {
+Deno.test("clients are served round robin, known ones first, and a full queue drops from the longest", () => {
   const dropped: string[] = [];
   const queue = new FairQueue<string>({ perClient: 3, total: 5 }, (entry) => dropped.push(entry));
   for (const entry of ["a1", "a2", "a3"]) assert.equal(queue.push({ client: "a" }, entry), true);
@@ -11,7 +11,7 @@ Deno.test("clients take turns, known ones go first, and a full queue drops from 
   assert.equal(queue.push({ client: "d" }, "d1"), true, "a flood makes place");
   assert.equal(queue.push({ client: "k", isKnown: true }, "k1"), true);
   assert.deepEqual(dropped, ["a3", "a2"]);
-  assert.equal(queue.push({ client: "e" }, "e1"), false, "nobody has more than one waiting");
+  assert.equal(queue.push({ client: "e" }, "e1"), false, "no client has more than one entry");
   const order = Array.from({ length: 6 }, () => queue.shift());
   assert.deepEqual(order, ["k1", "a1", "b1", "c1", "d1", undefined]);
 

@@ -10,7 +10,7 @@ const Emails = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 );
 
-/** GitHub speaks OAuth but not OpenID Connect: who somebody is has to be asked of its API. */
+/** GitHub supports OAuth but not OpenID Connect: the identity is read from its API. */
 export const GitHub = {
   scope: "read:user user:email",
 
@@ -45,7 +45,7 @@ export const GitHub = {
     const primary = emails.find(({ primary, verified }) => primary && verified);
     return {
       provider: id,
-      // The number stays; the login can be given up and taken by somebody else.
+      // The number is permanent; a login can be released and taken by another user.
       subject: String(user.id),
       email: readEmail(primary?.email ?? ""),
       name: user.name ?? user.login,

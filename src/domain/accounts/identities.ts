@@ -1,10 +1,10 @@
 import type { Queries } from "../../platform/database/database.ts";
 import { createPerson, findPerson, type Person } from "./people.ts";
 
-/** Who somebody is at a provider, as the provider vouches for it. */
+/** A person's identity at a provider, verified by the provider. */
 export interface Identity {
   readonly provider: string;
-  /** The provider's own name for them, which never changes; an e-mail address may. */
+  /** The provider's permanent id of the person; an email address may change. */
   readonly subject: string;
   /** Only an address that the provider has verified. */
   readonly email: string | null;
@@ -25,7 +25,7 @@ export async function findByIdentity(
   return row === undefined ? null : await findPerson(sql, row.person_id);
 }
 
-/** Remembers who a signed-in person is elsewhere; false when that is somebody else here already. */
+/** Links an identity to a signed-in person; false if it belongs to another person. */
 export async function linkIdentity(
   sql: Queries,
   person: string,
@@ -40,8 +40,8 @@ export async function linkIdentity(
 }
 
 /**
- * Makes a person from an identity; null when the address belongs to somebody here. It is never linked to
- * them by itself: an address that changed hands at a provider would open somebody else's account.
+ * Creates a person from an identity; null if the address belongs to an existing person. It is never linked to
+ * them automatically: an address that changed its owner would open another person's account.
  */
 export async function createFromIdentity(
   sql: Queries,
@@ -64,7 +64,7 @@ export async function identitiesOf(sql: Queries, person: string): Promise<Linked
   return rows.map(({ provider, created_at }) => ({ provider, createdAt: created_at }));
 }
 
-/** Forgets who somebody is elsewhere, unless it is their only way in. */
+/** Unlinks an identity, unless it is the person's only way to sign in. */
 export async function unlinkIdentity(
   sql: Queries,
   person: string,

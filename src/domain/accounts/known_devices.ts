@@ -7,7 +7,7 @@ import type { Queries } from "../../platform/database/database.ts";
 export const DEVICE_SECONDS = 180 * 86_400;
 const MARK = /^([A-Za-z0-9]{16})\.(\d{10,12})\.([A-Za-z0-9_-]{43})$/;
 
-/** What a browser keeps to be known as this person's again. It opens nothing by itself. */
+/** The cookie that identifies a browser which this person has used before. It does not sign anyone in. */
 export async function markDevice(sql: Queries, person: string, now: number): Promise<string> {
   const secret = await secretOf(sql, person);
   const device = newSecret().slice(0, 16);
@@ -15,7 +15,7 @@ export async function markDevice(sql: Queries, person: string, now: number): Pro
   return `${device}.${expires}.${macOf(secret, device, expires).toString("base64url")}`;
 }
 
-/** The device that a mark was made for; null when it is not this person's, or too old. */
+/** The device of a cookie; null if it is not this person's, or too old. */
 export async function knownDevice(
   sql: Queries,
   person: string,
@@ -31,7 +31,7 @@ export async function knownDevice(
 async function secretOf(sql: Queries, person: string): Promise<Uint8Array> {
   const [row] = await sql<[{ device_secret: Uint8Array }?]>`
     select device_secret from person where id = ${person}`;
-  // Of nobody: a key that nothing was ever signed with.
+  // For an unknown person: a random key, so that the check takes as long.
   return row?.device_secret ?? crypto.getRandomValues(new Uint8Array(32));
 }
 

@@ -4,7 +4,7 @@ import { GitHub } from "./github.ts";
 import type { Identity } from "./identities.ts";
 import { readEmail } from "./people.ts";
 
-/** What the browser keeps while a person is away at a provider; it comes back with them, once. */
+/** What the browser stores during the sign-in at a provider; used once. */
 export interface PendingSignIn {
   readonly provider: string;
   readonly state: string;
@@ -15,7 +15,7 @@ export interface PendingSignIn {
   readonly link: string | null;
 }
 
-/** The person came back without an identity: they refused, or the answer is not for us. */
+/** The callback brought no identity: the person declined, or the response is not valid. */
 export class SignInFailure extends Error {
   override readonly name = "SignInFailure";
 }
@@ -24,12 +24,12 @@ const TIMEOUT_MS = 10_000;
 const KNOWN_MS = 60 * 60_000;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:\/|$)/;
 
-/** Signs people in at declared providers, with PKCE, state and nonce. */
+/** Signs people in at configured providers, with PKCE, state and nonce. */
 export class OAuth {
-  /** What a provider says about itself, by issuer. */
+  /** Metadata of providers, by issuer. */
   readonly #known = new Map<string, { server: oauth.AuthorizationServer; until: number }>();
 
-  /** Where to send the person, and what to keep until they come back. */
+  /** The URL to redirect to, and what to store until the callback. */
   async begin(
     provider: SignInProvider,
     callback: string,
@@ -61,7 +61,7 @@ export class OAuth {
     return { address: address.href, pending };
   }
 
-  /** Who came back. */
+  /** The identity of a callback. */
   async complete(
     provider: SignInProvider,
     callback: string,
@@ -105,7 +105,7 @@ export class OAuth {
       };
     } catch (error) {
       if (error instanceof SignInFailure) throw error;
-      throw new SignInFailure("the provider's answer could not be used", { cause: error });
+      throw new SignInFailure("the provider's response is not valid", { cause: error });
     }
   }
 

@@ -5,7 +5,7 @@ import type { PasswordAnswer, PasswordTask } from "./passwords.ts";
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
-/** A hash of nothing at all, which costs as much to compare with as anybody's. */
+/** A hash that matches no password and costs as much to compare with as a real one. */
 const NOBODYS = `$argon2id$v=19$m=${COST.memorySize},t=${COST.iterations},p=${COST.parallelism}$${
   randomText(16)
 }$${randomText(COST.hashLength)}`;

@@ -8,9 +8,9 @@ export type PasswordAnswer = { result: string | boolean } | { error: string };
 
 /** Characters of a password. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
-/** More waiting than this is an attack or an outage: both are better told at once. */
+/** More waiting entries are an attack or an outage: further ones fail at once. */
 const WAITING = { perClient: 63, total: 512 };
-/** Calls of the operator's API: few, and none of a stranger's. */
+/** Requests of the operator's API: few, and authenticated. */
 const OPERATOR: PasswordCaller = { client: "", isKnown: true };
 
 interface Waiting {
@@ -21,7 +21,7 @@ interface Waiting {
 
 /**
  * argon2id in a thread of its own: a hash takes tens of milliseconds on purpose, and requests shall not
- * wait for it. One at a time, since each takes 19 MB; clients take turns.
+ * wait for it. One at a time, because each takes 19 MB; clients are served round robin.
  */
 export class Passwords implements Disposable {
   #worker: Worker | undefined;
@@ -32,9 +32,9 @@ export class Passwords implements Disposable {
     return await this.#ask({ task: "hash", password: password.normalize("NFC") }, asker) as string;
   }
 
-  /** Whether a password fits. Without a hash to compare with, it takes as long, and does not. */
+  /** Whether a password matches. Without a hash it takes as long and is false. */
   async fits(password: string, hash: string | null, asker = OPERATOR): Promise<boolean> {
-    // Fits no hash, and argon2 does not take it.
+    // Matches no hash, and argon2 does not accept it.
     if (password === "") return false;
     const task: PasswordTask = {
       task: "verify",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Passwords } from "./passwords.ts";
 import { sleep } from "../../lib/timers.ts";
 
-Deno.test("a password fits its own hash, and nobody's never", async () => {
+Deno.test("a password matches its own hash, and never the one of an unknown person", async () => {
   using passwords = new Passwords();
   const hash = await passwords.hash("correct horse battery staple");
   assert.equal(await passwords.fits("correct horse battery staple", hash), true);
@@ -11,8 +11,8 @@ Deno.test("a password fits its own hash, and nobody's never", async () => {
   assert.equal(await passwords.fits("correct horse battery staple", null), false);
 });
 
-// Of somebody and of nobody alike: a rush must not change what a stranger can tell, nor end the process.
-Deno.test("a rush before the first sign-in refuses it, and leaves nothing that fails later", async () => {
+// For known and unknown persons alike: overload must not reveal which addresses exist, nor end the process.
+Deno.test("a full queue rejects a sign-in and leaves no unhandled rejection", async () => {
   let rush: Promise<PromiseSettledResult<string>[]>;
   {
     using passwords = new Passwords();

@@ -2,17 +2,17 @@ import { newId } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
-/** Somebody who can sign in, and the account that is theirs. */
+/** A person who can sign in, and their account. */
 export interface Person {
   readonly id: string;
   readonly account: string;
   readonly email: string;
   readonly name: string;
-  /** Marked as one, and with an address that is shown to be theirs. */
+  /** Marked as operator, and with a verified email. */
   readonly isOperator: boolean;
-  /** Null: they only typed it in. */
+  /** Null: not verified. */
   readonly emailVerifiedAt: Date | null;
-  /** What their sessions carry; a session with another number has ended. */
+  /** A session is valid only with the same number. */
   readonly sessionEpoch: number;
   readonly hasPassword: boolean;
   readonly createdAt: Date;
@@ -38,18 +38,18 @@ export interface NewPerson {
   isVerified?: boolean;
 }
 
-/** Nothing that cannot be seen, either: two addresses that look alike shall be alike. */
+/** Invisible characters are rejected: two addresses that look the same must be the same. */
 const EMAIL = /^[^\s\p{C}@<>()",;:\\[\]]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/iu;
 
-/** An address as it is kept and compared; null when it is none. */
+/** An address as it is stored and compared; null if it is not an address. */
 export function readEmail(text: string): string | null {
   const email = text.trim().toLowerCase();
   return EMAIL.test(email) && !email.includes("..") ? email : null;
 }
 
 /**
- * Makes a person and their account in one statement; null when the address is taken, by a person or by
- * an account of the operator's: whoever types an address has not shown that it is theirs.
+ * Creates a person and their account in one statement; null if the address is taken, by a person or by
+ * an account that the operator created: typing an address does not prove that one owns it.
  */
 export async function createPerson(sql: Queries, person: NewPerson): Promise<Person | null> {
   const [row] = await sql<[Row?]>`
@@ -63,12 +63,12 @@ export async function createPerson(sql: Queries, person: NewPerson): Promise<Per
     select ${newId("per")}, id, ${person.email}, ${person.name}, ${person.passwordHash},
            case when ${person.isVerified ?? false} then now() end from made
     returning *`;
-  return row === undefined ? null : shown(row);
+  return row === undefined ? null : toPerson(row);
 }
 
 export async function findPerson(sql: Queries, id: string): Promise<Person | null> {
   const [row] = await sql<[Row?]>`select * from person where id = ${id}`;
-  return row === undefined ? null : shown(row);
+  return row === undefined ? null : toPerson(row);
 }
 
 /** A person by address, with what a password is compared with. */
@@ -77,7 +77,7 @@ export async function findByEmail(
   email: string,
 ): Promise<{ person: Person; passwordHash: string | null } | null> {
   const [row] = await sql<[Row?]>`select * from person where email = ${email}`;
-  return row === undefined ? null : { person: shown(row), passwordHash: row.password_hash };
+  return row === undefined ? null : { person: toPerson(row), passwordHash: row.password_hash };
 }
 
 export async function setPassword(sql: Queries, id: string, passwordHash: string): Promise<void> {
@@ -105,22 +105,22 @@ export async function setOperator(sql: Queries, email: string, is: boolean): Pro
     update person set is_operator = ${is}
      where email = ${address} and (not ${is}::boolean or email_verified_at is not null)
     returning *`;
-  if (row !== undefined) return shown(row);
+  if (row !== undefined) return toPerson(row);
   if (await findByEmail(sql, address) === null) {
     throw new ApiError(
       "not_found",
-      `Nobody has registered as ${JSON.stringify(email)}: they must do so first.`,
+      `No person is registered as ${JSON.stringify(email)}: they must register first.`,
     );
   }
   throw new ApiError(
     "invalid_value",
-    `The address ${address} is not verified: anybody could have registered it. Set a new password ` +
+    `The address ${address} is not verified: any person could have registered it. Set a new password ` +
       "(gateway person password), give it to the owner of the address, and try again.",
     { param: "operator" },
   );
 }
 
-/** Remembers that a provider vouches for the address of the person who is signed in with it. */
+/** Marks the email as verified: an identity provider has verified it. */
 export async function verifyAddress(sql: Queries, id: string, email: string): Promise<void> {
   await sql`
     update person set email_verified_at = now()
@@ -128,7 +128,7 @@ export async function verifyAddress(sql: Queries, id: string, email: string): Pr
 }
 
 /**
- * Refuses unless the session that acts for this person is still good, and keeps it so until the end of the
+ * Throws unless the session that acts for this person is valid, and keeps it valid until the end of the
  * transaction: what a session adds to an account must not outlive a reset that ended the session.
  */
 export async function mustStillBeSignedIn(sql: Queries, person: Person): Promise<void> {
@@ -136,12 +136,12 @@ export async function mustStillBeSignedIn(sql: Queries, person: Person): Promise
     select from person where id = ${person.id} and session_epoch = ${person.sessionEpoch} for share`;
   if (row === undefined) {
     throw new ApiError("invalid_value", "You have been signed out: sign in and try again.", {
-      status: 403,
+      kind: "forbidden",
     });
   }
 }
 
-function shown(row: Row): Person {
+function toPerson(row: Row): Person {
   return {
     id: row.id,
     account: row.account_id,

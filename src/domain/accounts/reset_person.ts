@@ -1,7 +1,7 @@
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 
-/** What a reset took out of an account. */
+/** What a reset removed from an account. */
 export interface RemovedAccess {
   /** Providers through which one could sign in. */
   readonly identities: readonly string[];
@@ -10,8 +10,8 @@ export interface RemovedAccess {
 }
 
 /**
- * Gives a person a new password, ends all their sessions, and counts their address as verified: whoever
- * resets it gives the password to the owner of the address. Until that moment anybody could have typed the
+ * Sets a new password, ends all sessions, and marks the email as verified: the operator who
+ * resets it gives the password to the owner of the address. Before that, any person could have typed the
  * address in. So if it was not verified before, every other way into the account goes too: linked
  * identities, API keys (refused on every node before this returns) and what `removeReceivers` removes.
  * One transaction.

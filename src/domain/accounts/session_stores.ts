@@ -10,7 +10,7 @@ const Stored = z.object({
   seenAt: z.number(),
 });
 
-/** Sessions in Deno KV, by hash and by person. KV forgets late; `Sessions` checks the time itself. */
+/** Sessions in Deno KV, by hash and by person. KV expires entries late; `Sessions` checks the time itself. */
 export function kvSessions(kv: Deno.Kv): SessionStore {
   const byHash = (hash: string) => ["session", hash];
   const byPerson = (person: string, hash: string) => ["session_of", person, hash];

@@ -6,35 +6,35 @@ import { ignoreStorageUnavailable } from "../../platform/database/storage_error.
 
 /** A signed-in browser. Times are milliseconds since 1970. */
 export interface Session {
-  /** SHA-256 of what the browser holds; the only name it has here. */
+  /** SHA-256 of the browser's token; the session's id here. */
   readonly hash: string;
   readonly person: string;
   /** The person's `sessionEpoch` when it began. */
   readonly epoch: number;
-  /** What the browser called itself, for people who look over their sessions. */
+  /** Browser and system, for the list of sessions. */
   readonly device: string;
   readonly createdAt: number;
   readonly seenAt: number;
 }
 
-/** Where sessions are kept. Expiry is not its business: stores forget late, if at all. */
+/** Stores sessions. `Sessions` checks expiry; a store may expire entries late or not at all. */
 export interface SessionStore {
   put(session: Session): Promise<void>;
   find(hash: string): Promise<Session | null>;
-  /** Notes when it was last seen; a session that is gone stays gone. */
+  /** Records when it was last seen; does not create a session that has ended. */
   touch(session: Session, seenAt: number): Promise<void>;
   remove(session: Pick<Session, "hash" | "person">): Promise<void>;
   list(person: string): Promise<Session[]>;
-  /** Drops what began or was seen before these moments. */
+  /** Deletes sessions that began or were seen before these times. */
   sweep(createdBefore: number, seenBefore: number): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** A session ends when nobody has used it for this long … */
+/** A session ends when it was not used for this long … */
 export const IDLE_MS = 7 * DAY_MS;
 /** … and in any case after this. */
 export const SESSION_MS = 30 * DAY_MS;
-/** Being seen is noted this often, not at every page. */
+/** Minimum time between two updates of the last-seen time. */
 const TOUCH_MS = 5 * 60_000;
 const SWEEP_MS = 60 * 60_000;
 
@@ -49,7 +49,7 @@ export class Sessions implements Disposable {
     });
   }
 
-  /** Starts a session and answers the id for the browser. Always a new one: none is ever adopted. */
+  /** Starts a session and returns the id for the browser. Always a new id, never one that the browser sent. */
   async begin(person: string, device: string, epoch = 0): Promise<string> {
     const id = newSecret();
     const now = this.clock.now();
@@ -80,14 +80,14 @@ export class Sessions implements Disposable {
     return this.store.remove(session);
   }
 
-  /** Signs a person out everywhere, or everywhere else. Answers how many that were. */
+  /** Ends all sessions of a person, or all others. Returns how many. */
   async endAll(person: string, except?: string): Promise<number> {
     const ended = (await this.store.list(person)).filter(({ hash }) => hash !== except);
     for (const session of ended) await this.store.remove(session);
     return ended.length;
   }
 
-  /** Those that are alive, the last seen first. */
+  /** Active sessions, the last seen first. */
   async list(person: string): Promise<Session[]> {
     const now = this.clock.now();
     return (await this.store.list(person))
@@ -110,7 +110,7 @@ export function formToken(id: string): string {
   return createHash("sha256").update(`form:${id}`).digest("base64url");
 }
 
-/** Allows one thing to be started by an address on a page of ours, where a form cannot be used. */
+/** A token that allows one action to be started by a link, where a form cannot be used. */
 export function addressToken(id: string, purpose: string): string {
   return createHash("sha256").update(`address:${purpose}:${id}`).digest("base64url");
 }

@@ -4,7 +4,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import { periodic } from "../../lib/timers.ts";
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
-/** How often something may be tried: `burst` at once, then one more every so many seconds. */
+/** How many attempts are allowed: `burst` at once, then one more every so many seconds. */
 export interface ThrottleLimit {
   burst: number;
   everySeconds: number;
@@ -13,8 +13,8 @@ export interface ThrottleLimit {
 const SWEEP_MS = 10 * 60_000;
 
 /**
- * Counts attempts in the database, so that asking another node does not help. Each attempt is one
- * statement that checks and counts; what is tried is stored as a hash, since it may be an address.
+ * Counts attempts in the database, for all nodes together. Each attempt is one
+ * statement that checks and counts; the subject is stored as a hash, because it may be an email address.
  */
 export class Throttle implements Disposable {
   readonly #sweeping: Disposable;
@@ -26,7 +26,7 @@ export class Throttle implements Disposable {
     });
   }
 
-  /** Counts an attempt at each; refused when one of them has had too many. */
+  /** Counts an attempt for each subject; throws if one of them has had too many. */
   async take(
     attempts: readonly (readonly [name: string, allowance: ThrottleLimit])[],
   ): Promise<void> {
@@ -50,7 +50,7 @@ export class Throttle implements Disposable {
     }
   }
 
-  /** Counts an attempt without ever refusing it; those beyond `burst` are not remembered. */
+  /** Counts an attempt without rejecting it; attempts beyond `burst` are not counted. */
   async press(name: string, { burst, everySeconds }: ThrottleLimit): Promise<void> {
     await this.sql`
       insert into throttle as t (name, ready_at)
@@ -60,7 +60,7 @@ export class Throttle implements Disposable {
                              now() + make_interval(secs => ${everySeconds * burst}))`;
   }
 
-  /** How many attempts are remembered: one is forgotten every so many seconds. */
+  /** How many attempts count at present: one expires every so many seconds. */
   async pressure(name: string, { everySeconds }: ThrottleLimit): Promise<number> {
     const [row] = await this.sql<[{ seconds: number }?]>`
       select extract(epoch from ready_at - now())::float8 as seconds
@@ -68,8 +68,8 @@ export class Throttle implements Disposable {
     return Math.max(0, row?.seconds ?? 0) / everySeconds;
   }
 
-  /** Starts over: what was tried has succeeded. */
-  async forget(name: string): Promise<void> {
+  /** Resets the count, after a success. */
+  async reset(name: string): Promise<void> {
     await this.sql`delete from throttle where name = ${digest(name)}`;
   }
 

@@ -4,7 +4,7 @@ import type { Queries } from "../../platform/database/database.ts";
 export const WELCOME_CREDITS_PER_NETWORK = 3;
 
 /**
- * Whether somebody who registers gets the welcome credit: an address once, also after its account was deleted,
+ * Whether a new person gets the welcome credit: an address once, also after its account was deleted,
  * and a network a few times a day. Checks and counts in one statement, of the transaction that books it.
  */
 export async function claimWelcomeCredit(

@@ -156,7 +156,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
     open,
     async openInput(account, id, bytesMax) {
       const file = await findOwn(account, id);
-      if (file === null) throw fileNotFound(400);
+      if (file === null) throw fileNotFound("invalid_request");
       if (file.bytes > bytesMax) throw tooLarge(file.kind, bytesMax);
       return { file, bytes: await new Response(await open(file)).bytes() };
     },
@@ -218,9 +218,9 @@ function noRoom(spaceBytes: number, taken: number): ApiError {
   );
 }
 
-export function fileNotFound(status: 400 | 404): ApiError {
+export function fileNotFound(kind: "invalid_request" | "not_found"): ApiError {
   return new ApiError("file_not_found", "There is no such file: it may be past its time.", {
-    status,
+    kind,
     param: "file_id",
   });
 }

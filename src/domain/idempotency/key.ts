@@ -3,17 +3,17 @@ import { ApiError } from "../../lib/api_error.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** What makes a request the same request: who tells whether it came before. */
+/** Identifies a repeated request. */
 export interface IdempotencyIdentity {
   readonly key: string;
   readonly path: string;
   /** SHA-256 of the body in its canonical form. */
   readonly bodyHash: string;
-  /** Where the client said the key. */
+  /** The parameter or header that had the key. */
   readonly param: string;
 }
 
-/** Reads an `Idempotency-Key`, or what stands for one; null where the client sent none. */
+/** Reads an `Idempotency-Key` or its equivalent; null if the client sent none. */
 export function identifyRequest(
   key: string | null,
   path: string,

@@ -26,7 +26,7 @@ interface Row {
   plan_expires_at: Date | null;
 }
 
-/** What an account has. Cash and gifts include their frozen part; quotas are what is left to use. */
+/** What an account has. Cash and credits include what is frozen; quotas are what is left to use. */
 export async function readBalance(
   sql: Queries,
   account: string,
@@ -62,8 +62,8 @@ export async function covers(
 }
 
 /**
- * One statement, so one moment. It does not wait for the sweeper: a gift that has ended counts only as
- * far as holds still reserve it, and quotas that are due for renewal are shown renewed.
+ * One statement, so one snapshot. It does not wait for the sweeper: a credit that has expired counts only as
+ * far as holds still reserve it, and quotas that are due for renewal count as renewed.
  */
 async function selectBalance(sql: Queries, account: string): Promise<Row> {
   const [row] = await sql<[Row?]>`

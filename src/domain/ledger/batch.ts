@@ -6,7 +6,7 @@ import { type Item, type Outcome, runItems } from "./item.ts";
 const ITEMS_MAX = 256;
 const LOCK_TIMEOUT = "55P03";
 
-/** Holds and resolutions of one moment share a statement; each answer is durable when it comes. */
+/** Holds and resolutions that arrive together share a statement; each result is durable when it is returned. */
 export function openBatch(sql: Queries): GroupCommit<Item, Outcome> {
   return new GroupCommit({
     async run(items) {
@@ -20,11 +20,11 @@ export function openBatch(sql: Queries): GroupCommit<Item, Outcome> {
   });
 }
 
-/** Parts to try again, so that what made a statement fail fails alone: by account, then by item. */
+/** How to split a failed statement for a retry, so that the failing item fails alone: by account, then by item. */
 function split(items: readonly Item[], error: unknown): readonly (readonly Item[])[] {
   if (isStorageDown(error)) return [];
   const accounts = Map.groupBy(items, ({ account_id, id }) => account_id ?? id);
   if (accounts.size > 1) return [...accounts.values()];
-  // An account that somebody keeps locked is locked for each of its items.
+  // If an account's lock timed out, it would time out for each of its items.
   return (error as { code?: unknown }).code === LOCK_TIMEOUT ? [] : splitSingles(items);
 }

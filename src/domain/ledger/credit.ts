@@ -8,9 +8,9 @@ export interface Credit {
   kind: "cash" | "gift";
   /** A decimal string above zero. */
   amount: string;
-  /** The operator's own name for it: the same one books once. */
+  /** The operator's own id of the booking: the same reference books once. */
   reference: string;
-  /** For gifts only. */
+  /** For promotional credits only. */
   expiresAt?: Date | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Adjustment {
   reason: string;
 }
 
-/** Corrects an account's cash. What is frozen or not there cannot be taken. */
+/** Corrects an account's cash. It cannot take what is frozen. */
 export async function adjustBalance(
   sql: Queries,
   adjustment: Adjustment,

@@ -3,28 +3,28 @@ import type { Queries } from "../../platform/database/database.ts";
 import { DEAD_SECONDS } from "../../platform/cluster/cluster.ts";
 
 /**
- * Keeps declarations to the currency that the ledger is in. Until something is booked it may still be
- * changed, as long as no other node goes on in the old one.
+ * Rejects a configuration with another currency than the ledger's. Until something is booked it may be
+ * changed, as long as no other node is configured with the old one.
  */
 export function currencyGuard(sql: Queries, nodeId: string): ConfigGuard {
-  return async function keepCurrency({ service: { currency } }, before) {
-    // What this node serves already, nobody else can have changed meanwhile.
+  return async function checkCurrency({ service: { currency } }, before) {
+    // The currency that this node serves cannot have changed since.
     if (currency === before?.service.currency) return null;
     const path = ["service", "currency"];
-    const asked = sql<[{ code: string; obstacle: string | null }]>`
+    const query = sql<[{ code: string; obstacle: string | null }]>`
       select code, obstacle from ledger_set_currency(${currency}, ${nodeId}, ${DEAD_SECONDS})`;
-    const [answer] = await asked.catch((error) => {
+    const [row] = await query.catch((error) => {
       if (before === null) throw error;
       return [null];
     });
-    if (answer === null) {
+    if (row === null) {
       return {
         path,
         message: `the ledger could not be asked whether it may be in ${currency}`,
         suggestion: "Reload when the database answers again.",
       };
     }
-    const { code, obstacle } = answer;
+    const { code, obstacle } = row;
     if (obstacle === null) return null;
     return obstacle === "nodes"
       ? {

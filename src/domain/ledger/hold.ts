@@ -8,40 +8,40 @@ export interface HoldRequest {
   /** The request's id. The same id again finds the same hold. */
   id: string;
   account: string;
-  /** Where it is not the id. */
+  /** If it differs from the id. */
   requestId?: string;
   quote: Quote;
   clientRequestId?: string | undefined;
   /** How long it may stay open before the sweeper resolves it. */
   ttlSeconds: number;
-  /** Renewed while this process lives and has not resolved it; without it, the sweeper comes in a minute. */
+  /** Renewed while this process runs and has not resolved it; if the process dies, the sweeper resolves it within a minute. */
   isRenewed?: boolean;
   /**
    * The actual price is charged whole, as far as the free balance goes, also where it comes to more than was
    * held. For usage that the upstream counts; without it a settlement takes at most the hold.
    */
   beyondHold?: boolean;
-  /** What would cost less, told to whom the balance is short. */
+  /** What would cost less; part of the error when the balance is insufficient. */
   cheaper?: string | undefined;
 }
 
-/** A reservation that somebody must resolve. */
+/** A reservation that its owner must settle or release. */
 export interface OpenHold {
   readonly id: string;
   /** `open`, unless the same id was held before. */
   readonly state: HoldState;
-  /** While the database is away, waits for it for so long at most. */
+  /** While the database is away, waits for it for `waitMs` at most. */
   settle(charge: Charge, waitMs?: number): Promise<Resolution>;
-  /** For what the client has already: settles now or, while the database is away, as soon as it is back. */
+  /** For a response that the client has already: settles now or, while the database is away, as soon as it is back. */
   settleDelivered(charge: Charge): Promise<void>;
   release(): Promise<Resolution>;
-  /** Remembers what is owed so far, in case nobody comes back. */
-  note(charge: Charge): Promise<void>;
+  /** Stores the usage so far; the sweeper settles by it if this process dies. */
+  checkpoint(charge: Charge): Promise<void>;
 }
 
-/** Leaving its scope releases it, unless it was resolved or handed on. */
+/** Leaving its scope releases it, unless it was resolved or kept. */
 export interface Hold extends OpenHold, AsyncDisposable {
-  /** Whoever gets the result resolves it. */
+  /** The caller takes over the duty to resolve it. */
   keep(): OpenHold;
 }
 
@@ -63,7 +63,7 @@ export function holdItem(request: HoldRequest, scale: number): Item {
   };
 }
 
-/** The state of what was held; throws where nothing could be. */
+/** The state of the hold; throws if nothing could be held. */
 export function readHeld(
   request: HoldRequest,
   { outcome, state }: Outcome,
@@ -85,24 +85,23 @@ export function readHeld(
 /** The part of a ledger that a hold needs. */
 export interface Resolver {
   settle(id: string, charge: Charge, account?: string): Promise<Resolution>;
-  /** Waits so long for what made a settlement fail to pass; what cannot be settled then is the sweeper's. */
+  /** Retries a settlement that failed, for `waitMs` at most; the sweeper resolves it if that fails too. */
   settleAgain(
-    error: unknown,
-    waitMs: number,
     id: string,
     charge: Charge,
-    account?: string,
+    account: string,
+    failure: { error: unknown; waitMs: number },
   ): Promise<Resolution>;
   settleDelivered(id: string, charge: Charge, account?: string): Promise<void>;
   release(id: string, account?: string): Promise<Resolution>;
-  note(id: string, charge: Charge, account?: string): Promise<void>;
+  checkpoint(id: string, charge: Charge, account?: string): Promise<void>;
 }
 
 export function makeHold(
   ledger: Resolver,
   request: HoldRequest,
   state: HoldState,
-  onStray: (id: string, error: unknown) => void,
+  onOrphanedHold: (id: string, error: unknown) => void,
 ): Hold {
   const { id, account } = request;
   let isOurs = true;
@@ -114,7 +113,7 @@ export function makeHold(
       try {
         return await ledger.settle(id, charge, account);
       } catch (error) {
-        return await ledger.settleAgain(error, waitMs, id, charge, account);
+        return await ledger.settleAgain(id, charge, account, { error, waitMs });
       }
     },
     settleDelivered(charge) {
@@ -125,7 +124,7 @@ export function makeHold(
       isOurs = false;
       return ledger.release(id, account);
     },
-    note: (charge) => ledger.note(id, charge, account),
+    checkpoint: (charge) => ledger.checkpoint(id, charge, account),
   };
   return {
     ...open,
@@ -136,8 +135,8 @@ export function makeHold(
     async [Symbol.asyncDispose]() {
       if (!isOurs) return;
       isOurs = false;
-      // What ended the scope is what the caller should hear of, not this.
-      await ledger.release(id, account).catch((error) => onStray(id, error));
+      // The caller must see the error that ended the scope, not this one.
+      await ledger.release(id, account).catch((error) => onOrphanedHold(id, error));
     },
   };
 }

@@ -2,18 +2,18 @@ import type { Queries } from "../../platform/database/database.ts";
 
 /** How long a hold outlives the process that renews it. */
 export const LEASE_SECONDS = 60;
-/** What is resolved sooner than this is never renewed, and costs no statement more. */
+/** A hold that is resolved sooner than this is never renewed and costs no extra statement. */
 const RENEW_MS = 20_000;
 
 interface Living {
   renewAt: number;
-  /** Nobody renews for ever what nobody resolves. */
+  /** A hold that is never resolved is not renewed after this time. */
   endsAt: number;
 }
 
 /**
- * Holds of requests that this process is answering. Each is for a short while and is renewed with all others
- * in one statement now and then: what a process that died leaves behind is free again soon.
+ * Holds of requests that this process is serving. Each has a short lease, renewed together with all others
+ * in one statement: the holds of a process that died expire soon.
  */
 export class HoldRenewer {
   readonly #holds = new Map<string, Living>();
@@ -41,7 +41,7 @@ export class HoldRenewer {
       else if (renewAt <= now) due.push(id);
     }
     if (due.length === 0) return;
-    // Whoever resolves or notes locks several: waiting for one of them, we might each wait for the other.
+    // Other transactions lock several holds at once; waiting for one of them could be a deadlock.
     const renewed = await sql<{ id: string }[]>`
       with ours as (
         select id from hold where id = any (${due}) and state = 'open' for no key update skip locked)

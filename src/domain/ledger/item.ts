@@ -4,7 +4,7 @@ import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage, UsageKind } from "../pricing/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
-/** One thing to do to one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
+/** One operation on one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
   op: "hold" | "settle" | "release" | "checkpoint";
   id: string;
@@ -27,7 +27,7 @@ export interface Item {
 
 export type HoldState = "open" | "settled" | "released" | "expired";
 
-/** What became of an item. Amounts are decimal strings as Postgres writes them. */
+/** The result of an item. Amounts are decimal strings as Postgres writes them. */
 export interface Outcome {
   n: number;
   id: string;
@@ -41,15 +41,15 @@ export interface Outcome {
     | "unknown"
     | "open";
   state: HoldState | null;
-  legs: string[] | null;
+  allocations: string[] | null;
   held: string[] | null;
   taken: string[] | null;
   shortfall: string | null;
-  /** Of what was resolved. */
+  /** Set for resolved holds. */
   account_id: string | null;
 }
 
-/** Runs items, in their order per account, as one statement. The answers come in no particular order. */
+/** Runs items, in their order per account, as one statement. The results come in no particular order. */
 export async function runItems(sql: Queries, items: readonly Item[]): Promise<Outcome[]> {
   const doc = JSON.stringify(items.map((item, n) => ({ n, ...item })));
   return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
@@ -59,7 +59,7 @@ export async function runItem(sql: Queries, item: Item): Promise<Outcome> {
   return (await runItems(sql, [item]))[0]!;
 }
 
-/** Settles a hold that a sweeper has resolved; any other answers as it is. */
+/** Settles a hold that a sweeper has resolved; of any other hold the outcome is `already`. */
 export async function runLate(sql: Queries, item: Item): Promise<Outcome> {
   const doc = JSON.stringify({ n: 0, ...item });
   return (await sql<Outcome[]>`select * from ledger_settle_late(${doc}::text::json)`)[0]!;

@@ -27,39 +27,39 @@ import {
 
 export interface LedgerOptions {
   database: Database;
-  /** Asked per hold, as declarations change. */
+  /** Called per hold, because the configuration can change. */
   money: () => Currency;
-  /** A settlement came to more than its hold; `shortfall` is what the account did not pay of it. */
+  /** A settlement came to more than its hold; `shortfall` is the part that the account could not pay. */
   onExceeded(resolution: Resolution): void;
-  /** A hold could not be released when its scope ended. The sweeper will; worth a line in the log. */
+  /** A hold could not be released when its scope ended; the sweeper will release it. */
   onOrphanedHold(id: string, error: unknown): void;
-  living?: HoldRenewer;
+  renewer?: HoldRenewer;
   /** How settlements wait while the database is away. */
   pending?: PendingOptions;
 }
 
 /**
- * Reserving and taking money. Each call is one durable transaction, shared with others of the same
- * moment; the forms that end in `In` take part in a transaction of the caller's instead.
+ * Reserves and takes money. Each call is one durable transaction, shared with calls that arrive together;
+ * the methods that end in `In` take part in a transaction of the caller instead.
  */
 export interface Ledger extends Resolver {
-  /** Renews what this process still has open; to be called every few seconds, and before a sweep. */
+  /** Renews the open holds of this process; to be called every few seconds, and before a sweep. */
   renew(): Promise<void>;
-  /** Refuses with `insufficient_balance`. */
+  /** Throws `insufficient_balance`. */
   hold(request: HoldRequest): Promise<Hold>;
 
   holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;
   settleIn(sql: Queries, id: string, charge: Charge): Promise<Resolution>;
   releaseIn(sql: Queries, id: string): Promise<Resolution>;
 
-  /** Settlements of delivered answers that wait for the database. */
+  /** Settlements of delivered responses that wait for the database. */
   readonly pending: PendingSettlements;
 }
 
 type Run = (item: Item) => Promise<Outcome>;
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { database, money, onExceeded, onOrphanedHold, living = new HoldRenewer() } = options;
+  const { database, money, onExceeded, onOrphanedHold, renewer = new HoldRenewer() } = options;
   const batch = openBatch(database.sql);
   const together: Run = (item) => batch.add(item);
   const within = (sql: Queries): Run => (item) => runItem(sql, item);
@@ -72,20 +72,11 @@ export function openLedger(options: LedgerOptions): Ledger {
   }
   function resolved(outcome: Outcome): Resolution {
     const resolution = readResolution(outcome);
-    living.delete(resolution.id);
+    renewer.delete(resolution.id);
     if (resolution.isFirst && resolution.isBeyondHold) onExceeded(resolution);
     return resolution;
   }
-  async function holdAndRenew(request: HoldRequest): Promise<Hold> {
-    const { id, ttlSeconds } = request;
-    const held = await hold(together, {
-      ...request,
-      ttlSeconds: Math.min(ttlSeconds, LEASE_SECONDS),
-    });
-    living.add(id, ttlSeconds);
-    return held;
-  }
-  /** A hold that a sweeper has resolved meanwhile is settled all the same, in the same receipt. */
+  /** A hold that a sweeper has resolved meanwhile is settled anyway, in the same receipt. */
   async function settle(run: Run, runLate: Run, item: Item): Promise<Resolution> {
     const resolution = resolved(await run(item));
     if (resolution.isFirst || resolution.state === "released") return resolution;
@@ -95,19 +86,25 @@ export function openLedger(options: LedgerOptions): Ledger {
   const late = lateWithin(database.sql);
   const pending = new PendingSettlements({
     settle: (item) => settle(together, late, item),
-    drop: (id) => living.delete(id),
+    drop: (id) => renewer.delete(id),
     ...options.pending,
   });
   const ledger: Ledger = {
     pending,
-    hold: (request) => request.isRenewed ? holdAndRenew(request) : hold(together, request),
-    renew: () => living.renew(database.sql),
+    async hold(request) {
+      if (!request.isRenewed) return await hold(together, request);
+      const ttlSeconds = Math.min(request.ttlSeconds, LEASE_SECONDS);
+      const held = await hold(together, { ...request, ttlSeconds });
+      renewer.add(request.id, request.ttlSeconds);
+      return held;
+    },
+    renew: () => renewer.renew(database.sql),
     settle: (id, charge, account) => settle(together, late, settleItem(id, charge, account)),
-    async settleAgain(error, waitMs, id, charge, account) {
+    async settleAgain(id, charge, account, { error, waitMs }) {
       try {
         return await retryFor(waitMs, error, () => ledger.settle(id, charge, account));
       } catch (error) {
-        living.delete(id);
+        renewer.delete(id);
         throw error;
       }
     },
@@ -116,15 +113,15 @@ export function openLedger(options: LedgerOptions): Ledger {
         await ledger.settle(id, charge, account);
       } catch (error) {
         if (isRetryable(error) && pending.add(settleItem(id, charge, account))) return;
-        living.delete(id);
+        renewer.delete(id);
         throw error;
       }
     },
     async release(id, account) {
-      living.delete(id);
+      renewer.delete(id);
       return resolved(await together(releaseItem(id, account)));
     },
-    note: async (id, charge, account) =>
+    checkpoint: async (id, charge, account) =>
       readCheckpoint(await together(checkpointItem(id, charge, account))),
     holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
     settleIn: (sql, id, charge) => settle(within(sql), lateWithin(sql), settleItem(id, charge)),

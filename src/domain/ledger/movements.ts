@@ -2,13 +2,13 @@ import { trimDecimal } from "../../lib/money.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
-/** Something that came into an account or left it. */
+/** A movement into or out of an account. */
 export interface Movement {
   id: string;
   at: Date;
   kind: "credit" | "grant" | "capture" | "breakage" | "adjustment";
   unit: "money" | "text" | "image" | "video";
-  /** Into the account is positive, out of it negative. */
+  /** Positive into the account, negative out of it. */
   amount: string;
   source: "cash" | "gift" | "quota";
   request_id: string | null;
@@ -41,7 +41,7 @@ export async function listMovements(
     0
   ];
   if (place === undefined) {
-    throw new ApiError("not_found", "There is no such place in the statement.");
+    throw new ApiError("not_found", "There is no such entry in the statement.");
   }
   const rows = await sql<Row[]>`
     select t.id, t.created_at, t.kind, t.unit, t.hold_id, t.reference, t.reason, h.model,
@@ -50,7 +50,7 @@ export async function listMovements(
                       ':', 1) as source
       from transfer t left join hold h on h.id = t.hold_id
      where t.account_id = ${account}
-       -- A loss is the operator's, not the account's.
+       -- A shortfall moves nothing in the account.
        and t.kind <> 'shortfall'
        ${
     place === null
@@ -71,7 +71,7 @@ export async function listMovements(
   };
 }
 
-/** A gift or a month's quota that is not used up. */
+/** A credit or a month's quota that is not used up. */
 export interface CreditGrant {
   id: string;
   source: "gift" | "quota";

@@ -11,7 +11,7 @@ import { withTimeout } from "../../lib/timers.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface PendingOptions {
-  /** A folder on the local disk, for the case that the process ends first; left out: there is none. */
+  /** A folder on the local disk, for the case that the process ends first. Unset: settlements stay in memory. */
   folder?: string | undefined;
   log?: Pick<Log, "info" | "warn" | "error">;
   /** The first pause between two attempts; it doubles up to `retryMaxMs`. */
@@ -25,14 +25,14 @@ export interface PendingOptions {
 
 interface Deps {
   settle(item: Item): Promise<unknown>;
-  /** Told of a hold whose settlement is given up. */
+  /** Called with a hold whose settlement failed finally. */
   drop(id: string): void;
 }
 
 interface Pending {
   readonly item: Item;
   readonly bytes: number;
-  /** Where it is on the disk; null: in memory only. */
+  /** Its location on the disk; null: in memory only. */
   source: JournalFile | null;
 }
 
@@ -45,7 +45,7 @@ const DEFAULTS = {
 };
 
 /**
- * Settlements of answers that clients have, kept while the database is away and tried again until it is back:
+ * Settlements of responses that clients have, kept while the database is away and retried until it is back:
  * a settlement may be repeated any number of times. What waits longer than a moment, or when the process ends,
  * goes to the disk, and the next process settles it.
  */
@@ -58,7 +58,7 @@ export class PendingSettlements implements AsyncDisposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** Told once per outage. */
+  /** Logged once per outage. */
   #cannotSave = false;
 
   constructor(private readonly deps: Deps & PendingOptions) {
@@ -70,7 +70,7 @@ export class PendingSettlements implements AsyncDisposable {
     return this.#waiting.size;
   }
 
-  /** Takes a settlement over. False: there is no room for it. */
+  /** Takes over a settlement. False: the queue is full. */
   add(item: Item): boolean {
     if (this.#isClosed) return this.#writeDown([item]);
     const bytes = JSON.stringify(item).length;
@@ -81,7 +81,7 @@ export class PendingSettlements implements AsyncDisposable {
     return true;
   }
 
-  /** Takes over what earlier processes have left on the disk. */
+  /** Takes over settlements that earlier processes left on the disk. */
   replay(): void {
     const { folder } = this.#options;
     if (folder === undefined) return;
@@ -99,7 +99,7 @@ export class PendingSettlements implements AsyncDisposable {
       settlements: items.length,
       damaged_lines: damaged,
     });
-    // The bounds are for what comes in: this was within them when it was written.
+    // The limits are for new settlements: these were within them when they were written.
     for (const item of items) this.#keep({ item, bytes: 0, source: journal });
     if (items.length === 0) retireJournal(journal);
   }
@@ -123,10 +123,10 @@ export class PendingSettlements implements AsyncDisposable {
   async #tryAll(): Promise<void> {
     const [first, ...others] = this.#waiting.values();
     if (first === undefined) return;
-    // One shows whether the database is back; the others then share its statements.
+    // One attempt shows whether the database is back; the others then share statements.
     if (await this.#try(first) === "away") {
       this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.retryMaxMs);
-      // Another account's next time, should only this one be in trouble.
+      // Next time another account's, in case only this one fails.
       if (this.#waiting.delete(first.item.id)) this.#waiting.set(first.item.id, first);
       await this.#save();
       return;
@@ -141,7 +141,7 @@ export class PendingSettlements implements AsyncDisposable {
     this.#cannotSave = false;
   }
 
-  /** Puts on the disk what is in memory only, in case the process is killed. */
+  /** Writes settlements that are in memory only to the disk, in case the process is killed. */
   async #save(): Promise<void> {
     const { folder } = this.#options;
     const unsaved = this.#unsaved();
@@ -193,7 +193,7 @@ export class PendingSettlements implements AsyncDisposable {
     }
   }
 
-  /** Tries once more, for a moment, and writes down what still waits. */
+  /** Tries once more, for a short time, and writes what still waits to the disk. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

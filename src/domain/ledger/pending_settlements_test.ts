@@ -69,7 +69,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 Deno.test(
-  "what waits is on disk soon, is settled once it can be, and the file goes",
+  "waiting settlements are written to disk, settled when possible, and the file is removed",
   STRICT,
   async () => {
     await using run = await open();
@@ -83,27 +83,31 @@ Deno.test(
   },
 );
 
-Deno.test("there is room for so many and so many bytes, and no more", STRICT, async () => {
+Deno.test("the queue has a limit of entries and of bytes", STRICT, async () => {
   await using few = await open({ countMax: 2 });
   assert.deepEqual(["a", "b", "c"].map((id) => few.pending.add(item(id))), [true, true, false]);
   await using small = await open({ bytesMax: 100 });
   assert.deepEqual(["a", "b"].map((id) => small.pending.add(item(id))), [true, false]);
 });
 
-Deno.test("what can never be settled is dropped and told, and stops nothing", STRICT, async () => {
-  await using run = await open();
-  run.failure = (id) =>
-    id === "bad" ? new Error("there is no such hold") : id === "locked" ? locked : null;
-  const locked = Object.assign(new Error("locked"), { code: "55P03" });
-  for (const id of ["locked", "bad", "good"]) run.pending.add(item(id));
-  await until(() => run.settled.length === 1 && run.dropped.length === 1);
-  assert.deepEqual([run.settled, run.dropped, run.pending.size], [["good"], ["bad"], 1]);
-  run.failure = () => null;
-  await until(() => run.pending.size === 0);
-});
+Deno.test(
+  "a settlement that can never succeed is dropped and reported, and blocks nothing",
+  STRICT,
+  async () => {
+    await using run = await open();
+    run.failure = (id) =>
+      id === "bad" ? new Error("there is no such hold") : id === "locked" ? locked : null;
+    const locked = Object.assign(new Error("locked"), { code: "55P03" });
+    for (const id of ["locked", "bad", "good"]) run.pending.add(item(id));
+    await until(() => run.settled.length === 1 && run.dropped.length === 1);
+    assert.deepEqual([run.settled, run.dropped, run.pending.size], [["good"], ["bad"], 1]);
+    run.failure = () => null;
+    await until(() => run.pending.size === 0);
+  },
+);
 
 Deno.test(
-  "what is left at the end, and what comes after it, is there at the next start",
+  "settlements left at shutdown are settled at the next start",
   STRICT,
   async () => {
     const folder = join(await Deno.makeTempDir(), "settlements");
@@ -128,13 +132,17 @@ Deno.test(
   },
 );
 
-Deno.test("a journal with a torn line is settled as far as it goes, and kept", STRICT, async () => {
-  await using run = await open();
-  await Deno.mkdir(run.folder, { recursive: true });
-  const text = `${JSON.stringify(item("a"))}\n{"op":"settle","id":"b","nu`;
-  await Deno.writeTextFile(join(run.folder, "settlements-1.jsonl"), text);
-  run.failure = () => null;
-  run.pending.replay();
-  await until(() => run.pending.size === 0);
-  assert.deepEqual([run.settled, run.files()], [["a"], ["settlements-1.jsonl.failed"]]);
-});
+Deno.test(
+  "a journal with a damaged line is settled as far as it is readable, and kept",
+  STRICT,
+  async () => {
+    await using run = await open();
+    await Deno.mkdir(run.folder, { recursive: true });
+    const text = `${JSON.stringify(item("a"))}\n{"op":"settle","id":"b","nu`;
+    await Deno.writeTextFile(join(run.folder, "settlements-1.jsonl"), text);
+    run.failure = () => null;
+    run.pending.replay();
+    await until(() => run.pending.size === 0);
+    assert.deepEqual([run.settled, run.files()], [["a"], ["settlements-1.jsonl.failed"]]);
+  },
+);

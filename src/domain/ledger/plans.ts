@@ -4,7 +4,7 @@ import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
-/** Tells the ledger what plans grant. Counts from the next grant or renewal on. */
+/** Stores the quotas of the configured plans. They apply from the next grant or renewal on. */
 export async function storePlans(
   sql: Queries,
   plans: Iterable<Pick<AccountPlan, "id" | "quotas">>,
@@ -22,12 +22,12 @@ export async function storePlans(
 export interface NewPlan {
   account: string;
   plan: string;
-  /** Left out, it renews every month without end. */
+  /** Unset: it renews every month without end. */
   expiresAt?: Date | undefined;
 }
 
 /**
- * Puts an account on a plan and grants its quotas. What was left of the old plan's lapses. The same plan
+ * Puts an account on a plan and grants its quotas. The rest of the old plan's quotas expires. The same plan
  * again only moves its end.
  */
 export async function setPlan(

@@ -3,7 +3,7 @@ import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage } from "../pricing/usage.ts";
 import type { HoldState } from "./item.ts";
 
-/** What one request cost, how it was counted, and who paid. Also the `charge` of a task. */
+/** What one request cost, how it was counted, and what paid for it. Also the `charge` of a task. */
 export interface Receipt {
   id: string;
   object: "usage.receipt";
@@ -12,13 +12,13 @@ export interface Receipt {
   model: string;
   status: HoldState;
   currency: string;
-  /** Money: reserved, taken (where usage was above the hold, also beyond it), given back. */
+  /** Money: held, settled (also beyond the hold where usage was above it), released. */
   held: string;
   settled: string;
   released: string;
-  /** What the request cost beyond what the account could pay. */
+  /** The part of the price that the account could not pay. */
   shortfall: string;
-  /** What was taken, by where it came from. */
+  /** What was taken, by source. */
   from: { quota: number; gift: string; cash: string };
   usage: Usage | null;
   price: PriceSnapshot;
@@ -32,7 +32,7 @@ export interface ReceiptRow {
   client_request_id: string | null;
   model: string;
   state: HoldState;
-  legs: string[];
+  allocations: string[];
   held: string[];
   taken: string[] | null;
   shortfall: string | null;
@@ -43,8 +43,8 @@ export interface ReceiptRow {
 }
 
 export function toReceipt(row: ReceiptRow, currency: string): Receipt {
-  const held = bySource(row.legs, row.held);
-  const taken = bySource(row.legs, row.taken ?? []);
+  const held = bySource(row.allocations, row.held);
+  const taken = bySource(row.allocations, row.taken ?? []);
   return {
     id: row.id,
     object: "usage.receipt",
@@ -69,25 +69,25 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
   };
 }
 
-/** Allocations beyond the hold, for which nothing was held, give nothing back. */
-function released({ legs, held, taken }: ReceiptRow): bigint {
+/** Allocations beyond the hold, for which nothing was held, return nothing. */
+function released({ allocations, held, taken }: ReceiptRow): bigint {
   if (taken === null) return 0n;
   let sum = 0n;
-  for (const [at, leg] of legs.entries()) {
+  for (const [at, bucket] of allocations.entries()) {
     const rest = decimal(held[at]!) - decimal(taken[at]!);
-    if (rest > 0n && !leg.startsWith("quota:")) sum += rest;
+    if (rest > 0n && !bucket.startsWith("quota:")) sum += rest;
   }
   return sum;
 }
 
-/** Adds up legs by what their pots are: cash:…, gift:…, quota:… */
+/** Sums allocations by the source in their bucket's id: cash:…, gift:…, quota:… */
 export function bySource(
-  legs: string[],
+  allocations: string[],
   amounts: string[],
 ): Record<"quota" | "gift" | "cash", bigint> {
   const sums = { quota: 0n, gift: 0n, cash: 0n };
   for (const [at, amount] of amounts.entries()) {
-    sums[legs[at]!.split(":", 1)[0] as keyof typeof sums] += decimal(amount);
+    sums[allocations[at]!.split(":", 1)[0] as keyof typeof sums] += decimal(amount);
   }
   return sums;
 }

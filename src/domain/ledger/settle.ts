@@ -7,20 +7,20 @@ export interface Resolution {
   id: string;
   account: string;
   state: HoldState;
-  /** False when it had been resolved before: then this is that first resolution, and nothing moved now. */
+  /** False if it had been resolved before: then this is the first resolution, and nothing was booked now. */
   isFirst: boolean;
   /** Money that was reserved, and what was taken, also beyond the hold. Decimal strings. */
   held: string;
   taken: string;
   /** Units of quota that were taken. */
   quota: bigint;
-  /** What the account did not pay: the price was above the hold and, where that counts, the balance. */
+  /** The part of the price that the account could not pay. */
   shortfall: string;
   /** It came to more than was held. */
   isBeyondHold: boolean;
 }
 
-/** Takes what was used, gives back the rest. Settling to nothing gives everything back. */
+/** Takes what was used and returns the rest. Settling to zero returns everything. */
 export function settleItem(id: string, charge: Charge, account?: string): Item {
   return { op: "settle", id, account_id: account, ...chargeFields(charge) };
 }
@@ -30,11 +30,13 @@ export function checkpointItem(id: string, charge: Charge, account?: string): It
 }
 
 export function readCheckpoint({ id, outcome }: Outcome): void {
-  if (outcome === "unknown") throw new Error(`Cannot note on ${id}: there is no such hold`);
+  if (outcome === "unknown") {
+    throw new Error(`Cannot store a checkpoint of ${id}: there is no such hold`);
+  }
 }
 
 export function readResolution(
-  { id, outcome, state, legs, held, taken, shortfall, account_id }: Outcome,
+  { id, outcome, state, allocations, held, taken, shortfall, account_id }: Outcome,
 ): Resolution {
   if (outcome !== "resolved" && outcome !== "already") {
     throw new Error(`Cannot resolve ${id}: there is no such hold`);
@@ -45,17 +47,17 @@ export function readResolution(
     account: account_id!,
     state: state!,
     isFirst: outcome === "resolved",
-    ...amountsOf(legs!, held!, taken ?? []),
+    ...amountsOf(allocations!, held!, taken ?? []),
     shortfall: unpaid,
-    // Nothing is held in the legs that were made at the settlement, and they stand last.
+    // Allocations that were made at the settlement have nothing held and come last.
     isBeyondHold: unpaid !== "0.00" || (held!.length > 0 && Number(held!.at(-1)) === 0),
   };
 }
 
-function amountsOf(legs: string[], held: string[], taken: string[]) {
-  const isQuota = (at: number) => legs[at]!.startsWith("quota:");
-  // One pot of money is what nearly everybody pays from: nothing to add up.
-  if (legs.length === 1 && !isQuota(0)) {
+function amountsOf(allocations: string[], held: string[], taken: string[]) {
+  const isQuota = (at: number) => allocations[at]!.startsWith("quota:");
+  // Nearly all requests are paid from one money bucket: there is nothing to sum.
+  if (allocations.length === 1 && !isQuota(0)) {
     return { held: trimDecimal(held[0]!), taken: trimDecimal(taken[0] ?? "0"), quota: 0n };
   }
   const money = (amounts: string[]) => formatDecimal(sum(amounts, (at) => !isQuota(at)));

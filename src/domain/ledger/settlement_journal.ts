@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Item } from "./item.ts";
 
-/** Settlements on the disk, for a process that ends before the database is back. */
+/** Settlements on the disk, written by a process that ends before the database is back. */
 export interface JournalFile {
   readonly path: string;
   readonly items: readonly Item[];
   /** Lines that cannot be read, such as the last one of a disk that was full. */
   readonly damaged: number;
-  /** How many are not over yet, and how many can never be settled. */
+  /** How many are pending, and how many can never be settled. */
   left: number;
   failed: number;
 }
@@ -77,7 +77,7 @@ export function readJournals(folder: string): JournalFile[] {
   return journals;
 }
 
-/** Removes a file whose settlements are over; what could not be settled or read stays for the operator. */
+/** Removes a file whose settlements are done; a file with settlements that failed or could not be read stays for the operator. */
 export function retireJournal({ path, failed, damaged }: JournalFile): void {
   try {
     if (failed + damaged > 0) Deno.renameSync(path, `${path}.failed`);

@@ -13,8 +13,8 @@ export interface SlowDownOptions {
 const DEFAULTS: SlowDownOptions = { shortfalls: 3, withinSeconds: 3600, forSeconds: 3600 };
 
 /**
- * Slows an account whose requests repeatedly came to more than it could pay. To be called after a settlement
- * with a shortfall; every node hears of it. True when the account is slowed from now on.
+ * Slows down an account whose requests repeatedly cost more than it could pay. To be called after a settlement
+ * with a shortfall; all nodes are notified. True when the account is slowed from now on.
  */
 export async function slowDownIfRepeated(
   { sql }: Database,
@@ -42,7 +42,7 @@ export async function slowDownIfRepeated(
   return true;
 }
 
-/** When an account that is slowed may call as its plan says again, as `Date.now()`; 0 where it was never slowed. */
+/** When an account's slow-down ends, as `Date.now()`; 0 if it was never slowed down. */
 export async function slowedUntil(sql: Queries, account: string): Promise<number> {
   const [row] = await sql<[{ slowed_until: Date | null }?]>`
     select slowed_until from account where id = ${account}`;

@@ -23,7 +23,7 @@ export async function listUsage(
 ): Promise<{ data: Receipt[]; hasMore: boolean }> {
   const { account, limit, after, order, model, from, to } = query;
   const isAscending = order === "asc";
-  // Requests of one moment are told apart by their ids.
+  // The id orders requests with the same time.
   const place = after === undefined ? null : (await sql<[{ at: string }?]>`
       select created_at::text as at from hold where id = ${after} and account_id = ${account}`)[0];
   if (place === undefined) {

@@ -3,20 +3,20 @@ import type { Outcome } from "./item.ts";
 import { readResolution, type Resolution } from "./settle.ts";
 
 export interface Swept {
-  /** Holds that were past their time. */
+  /** Expired holds that were resolved. */
   holds: number;
-  /** Gifts and quotas that ended. */
-  pots: number;
+  /** Credits and quotas that expired. */
+  buckets: number;
   /** Accounts whose plan ended or whose quotas were renewed. */
   plans: number;
 }
 
-/** Per transaction: enough to be quick, few enough that nobody waits long for a lock. */
-const MOST = 500;
+/** Per transaction: few enough that other transactions do not wait long for a lock. */
+const BATCH_SIZE = 500;
 
 /**
- * Does what time has brought about, on the database's clock: resolves holds that nobody came back to,
- * ends gifts and plans, renews quotas. Any number of nodes may call it at once.
+ * Does the work that is due by the database's clock: resolves expired holds,
+ * ends credits and plans, renews quotas. Any number of nodes may call it at once.
  */
 export async function sweepLedger(
   sql: Queries,
@@ -24,12 +24,16 @@ export async function sweepLedger(
 ): Promise<Swept> {
   return {
     holds: await repeat(() => sweepHolds(sql, onExceeded)),
-    pots: await repeat(async () => {
-      const [row] = await sql<[{ count: number }]>`select ledger_sweep_buckets(${MOST}) as count`;
+    buckets: await repeat(async () => {
+      const [row] = await sql<
+        [{ count: number }]
+      >`select ledger_sweep_buckets(${BATCH_SIZE}) as count`;
       return row.count;
     }),
     plans: await repeat(async () => {
-      const [row] = await sql<[{ count: number }]>`select ledger_sweep_plans(${MOST}) as count`;
+      const [row] = await sql<
+        [{ count: number }]
+      >`select ledger_sweep_plans(${BATCH_SIZE}) as count`;
       return row.count;
     }),
   };
@@ -39,7 +43,7 @@ async function sweepHolds(
   sql: Queries,
   onExceeded: (resolution: Resolution) => void,
 ): Promise<number> {
-  const outcomes = await sql<Outcome[]>`select * from ledger_sweep_holds(${MOST})`;
+  const outcomes = await sql<Outcome[]>`select * from ledger_sweep_holds(${BATCH_SIZE})`;
   for (const outcome of outcomes) {
     if (outcome.outcome !== "resolved") continue;
     const resolution = readResolution(outcome);
@@ -53,6 +57,6 @@ async function repeat(step: () => Promise<number>): Promise<number> {
   while (true) {
     const count = await step();
     total += count;
-    if (count < MOST) return total;
+    if (count < BATCH_SIZE) return total;
   }
 }

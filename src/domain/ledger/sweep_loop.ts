@@ -7,19 +7,19 @@ import { periodic } from "../../lib/timers.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 
 export interface SweepLoopOptions {
-  /** Renews what this process still has open. */
+  /** Renews the open holds of this process. */
   renew(): Promise<void>;
   onExceeded(resolution: Resolution): void;
   log: Pick<Log, "info" | "error">;
 }
 
 const EVERY_MS = 5_000;
-/** After the database was away, the living renew what they hold before anybody ends it. */
+/** After a database outage, running processes get this time to renew their holds before holds are resolved. */
 const RENEWALS_FIRST = 3;
-/** It hung rather than being busy. */
+/** A sweep that takes longer hangs. */
 const HUNG_MS = 10_000;
 
-/** Sweeps every few seconds until disposed. Every node does; they do not get in each other's way. */
+/** Sweeps every few seconds until disposed. Every node does; a lock in the database lets one at a time do the work. */
 export function startSweepLoop(
   sql: Queries,
   { renew, onExceeded, log }: SweepLoopOptions,
@@ -27,7 +27,7 @@ export function startSweepLoop(
   let renewalsFirst = 0;
 
   async function run(): Promise<void> {
-    // A sweep that hangs with the database would be the first thing it does when it is back.
+    // A hanging sweep would be the first statement that the database executes when it is back.
     const askedAt = performance.now();
     await sql`select 1`;
     if (performance.now() - askedAt > HUNG_MS) renewalsFirst = RENEWALS_FIRST;
@@ -37,15 +37,15 @@ export function startSweepLoop(
       return;
     }
     const swept = await sweepLedger(sql, onExceeded);
-    if (swept.holds + swept.pots + swept.plans > 0) log.info("swept the ledger", { ...swept });
+    if (swept.holds + swept.buckets + swept.plans > 0) log.info("ledger swept", { ...swept });
     await rollUpUsage(sql);
   }
   return periodic(run, {
     intervalMs: EVERY_MS,
     onError(error) {
-      // While the database is away everybody says so already.
+      // Other parts log database outages already.
       if (isStorageDown(error)) renewalsFirst = RENEWALS_FIRST;
-      else log.error("cannot sweep the ledger", { error });
+      else log.error("ledger sweep failed", { error });
     },
   });
 }

@@ -1,7 +1,7 @@
 import { decimal, SCALE, trimDecimal } from "../../lib/money.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
-/** What was used on one day of one model. Amounts are decimal strings. */
+/** Usage of one model on one day. Amounts are decimal strings. */
 export interface UsageDay {
   account: string;
   /** Such as 2026-01-31, in UTC. */
@@ -12,7 +12,7 @@ export interface UsageDay {
   /** Money taken; what quotas paid for is in `quota`, in their units. */
   charged: string;
   quota: number;
-  /** What upstreams charge us, as far as declared: `uncosted` calls are not in it. For operators only. */
+  /** What upstreams charge, as far as configured: `uncosted` requests are not in it. For operators only. */
   cost: string;
   uncosted: number;
   input_tokens: number;
@@ -31,7 +31,7 @@ type Row =
   >;
 
 export interface UsageDaysQuery {
-  /** Left out: every account. */
+  /** Unset: every account. */
   account?: string | undefined;
   /** The first day wanted, such as 2026-01-01. */
   from: string;
@@ -73,7 +73,7 @@ export interface UsagePoint {
   readonly tokens: number;
 }
 
-/** One account's usage for a chart. The quick way: a console's first page is asked for often. */
+/** One account's usage for a chart. Faster than `usageDays`, because the console's first page is requested often. */
 export async function usageChart(
   sql: Queries,
   account: string,
@@ -95,7 +95,7 @@ export async function usageChart(
   });
 }
 
-/** Nearly every amount comes with all its decimals, and needs no more than its point taken out. */
+/** Nearly every amount has all its decimals; removing the point is enough. */
 function exactly(amount: string): bigint {
   const point = amount.length - SCALE - 1;
   return amount[point] === "."
@@ -103,13 +103,13 @@ function exactly(amount: string): bigint {
     : decimal(amount);
 }
 
-/** Per transaction: a fraction of a second, also on the embedded database, where others wait for it. */
-const MOST = 5_000;
+/** Per transaction: takes a fraction of a second, also on the embedded database, where other queries wait for it. */
+const BATCH_SIZE = 5_000;
 
 /** Adds up what was resolved since the last time. Any number of nodes may call it; one does the work. */
-export async function rollUpUsage(sql: Queries, most = MOST): Promise<void> {
+export async function rollUpUsage(sql: Queries, limit = BATCH_SIZE): Promise<void> {
   while (true) {
-    const [{ more }] = await sql<[{ more: boolean }]>`select usage_roll_up(${most}) as more`;
+    const [{ more }] = await sql<[{ more: boolean }]>`select usage_roll_up(${limit}) as more`;
     if (!more) return;
   }
 }

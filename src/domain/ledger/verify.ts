@@ -7,7 +7,7 @@ export interface LedgerCheck {
   detail: string;
 }
 
-/** Finds what breaks a rule: how many things were looked at, how many are wrong, and some of them. */
+/** Finds violations of a rule: how many rows were checked, how many are wrong, and examples. */
 export interface LedgerRule {
   name: string;
   run(sql: Queries): Promise<{ seen: string; wrong: string; examples: string[] | null }[]>;
@@ -76,7 +76,7 @@ const RULES: readonly LedgerRule[] = [
         from compared`,
   },
   {
-    name: "what has ended is spent or lapsed",
+    name: "ended buckets are empty except for holds",
     run: (sql) =>
       sql`
       with seen as (select id, remaining <> frozen as is_wrong from balance_bucket where ended_at is not null)
@@ -87,7 +87,7 @@ const RULES: readonly LedgerRule[] = [
     name: "captured is at most held",
     // Beyond it only where the hold allows that, by allocations of their own for which nothing was held, and
     // only once the hold itself is used up: its money before more money is taken or a shortfall recorded, its
-    // quota before more quota. A late settlement finds what is left of a hold that the sweeper gave back: it
+    // quota before more quota. A late settlement finds the rest of a hold that the sweeper released: it
     // may take the same amount from elsewhere, and record a shortfall sooner.
     run: (sql) =>
       sql`

@@ -1,7 +1,7 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { BodyReservation } from "./body_reservation.ts";
 
-/** How many bytes of request bodies may be in memory at once. */
+/** Limits of the bytes of request bodies in memory. */
 export interface BodyLimits {
   /** In one process. */
   readonly bodyBytesTotalMax: number;
@@ -11,23 +11,23 @@ export interface BodyLimits {
 
 const RETRY_SECONDS = 1;
 const ACCOUNT_SHARE = 8;
-/** An account with no more than this in memory is let in when the process is full, ... */
+/** An account with no more than this in memory is accepted when the process is full, ... */
 const NEWCOMER_BYTES = 1024 * 1024;
 /** ... until all are so much above the total. */
 const MARGIN_SHARE = 4;
 
 interface Holder {
   bodies: number;
-  /** What its bodies are announced to have, or have already. */
+  /** The announced length of its bodies, or the received length if that is more. */
   reserved: number;
-  /** What has come of them. */
+  /** Received bytes. */
   arrived: number;
 }
 
 /**
  * Counts the bytes of bodies in memory, by account and in all. An account's share is taken when a body is
- * announced: an account can only shut out itself. Of the total a body takes what has come of it: announcing
- * costs nothing, so it must not shut out others.
+ * announced, so an account can only block itself. Of the total a body takes the received bytes: announcing
+ * costs nothing, so it must not block others.
  */
 export class BodyBudget {
   #total = 0;
@@ -81,7 +81,7 @@ export class BodyBudget {
     }
   }
 
-  /** Of the account that holds most: it gives way first. */
+  /** Of the account with the most bytes: its bodies are aborted first. */
   #largestBeingRead(): { body: BodyReservation; holder: Holder } | null {
     let largest: { body: BodyReservation; holder: Holder } | null = null;
     for (const [body, holder] of this.#reading) {

@@ -25,7 +25,7 @@ function whole(...args: Parameters<typeof come>) {
   return body;
 }
 
-Deno.test("an account has its share of the bytes, and the process a limit for all", () => {
+Deno.test("an account has its limit of bytes, and the process one for all accounts", () => {
   const budget = new BodyBudget(1);
   const first = whole(budget, "a", 30 * K);
   assert.throws(() => budget.take("a", 20 * K, LIMITS), refusedWith("concurrency_limit_exceeded"));
@@ -39,7 +39,7 @@ Deno.test("an account has its share of the bytes, and the process a limit for al
   whole(budget, "d", 40 * K);
 });
 
-Deno.test("announced bytes count for the account alone until they come", () => {
+Deno.test("announced bytes count only for the account until they arrive", () => {
   const budget = new BodyBudget(1);
   for (let at = 0; at < 100; at++) budget.take(`a${at}`, 39 * K, LIMITS);
   assert.throws(() => budget.take("a0", 39 * K, LIMITS), refusedWith("concurrency_limit_exceeded"));
@@ -54,7 +54,7 @@ Deno.test("an account has no more than an eighth of the total, and threads share
   budget.take("a", 5 * K, limits);
 });
 
-Deno.test("a body of unknown length is refused where it outgrows what is left", () => {
+Deno.test("a body of unknown length is rejected when it exceeds what is left", () => {
   const budget = new BodyBudget(1);
   budget.take("a", 1 * K, LIMITS);
   const body = budget.take("a", 0, LIMITS);
@@ -86,7 +86,7 @@ Deno.test("threads share the limit of the process; a single body always fits", (
   assert.throws(() => whole(budget, "c", 10 * K), refusedWith("overloaded"));
 });
 
-Deno.test("a small body of an account without others is let in when the process is full", () => {
+Deno.test("a small body of an account without others is accepted when the process is full", () => {
   const budget = new BodyBudget(1);
   const limits = { bodyBytesTotalMax: 32 * K, bodyBytesAccountMax: 32 * K };
   whole(budget, "a", 31.9 * K, limits);
@@ -98,7 +98,7 @@ Deno.test("a small body of an account without others is let in when the process 
   whole(budget, "d", 0.9 * K, limits);
 });
 
-Deno.test("when the process is full the largest account gives way, as far as it is still read", () => {
+Deno.test("when the process is full the bodies of the largest account that are still read are aborted", () => {
   const budget = new BodyBudget(1);
   const cancelled: string[] = [];
   const read = (owner: string, bytes: number) => {

@@ -1,10 +1,10 @@
 import { ApiError } from "../../lib/api_error.ts";
 
-/** So many pieces may be of any size. */
+/** This many pieces may be of any size. */
 const FREE_PIECES = 1_000;
-/** What the pieces of a body must have on average after that. */
+/** Minimum average size of the pieces after that. */
 const AVERAGE_BYTES_MIN = 256;
-/** How many pieces all bodies together may read before everything else has its turn. */
+/** How many pieces all bodies together may read before the event loop runs other tasks. */
 const PIECES_PER_TURN = 64;
 
 /** Counts the pieces of one body: each costs the thread the same, however small it is. */
@@ -12,7 +12,7 @@ export class PieceCounter {
   #pieces = 0;
   #bytes = 0;
 
-  /** Throws the API error when a body comes in too many small pieces. */
+  /** Throws the API error if a body arrives in too many small pieces. */
   add(bytes: number): void {
     this.#pieces++;
     this.#bytes += bytes;
@@ -28,7 +28,7 @@ let piecesThisTurn = 0;
 let pause: Promise<void> | null = null;
 
 /**
- * To be awaited after each piece when it answers a promise. A read whose bytes are there already ends
+ * To be awaited after each piece if it returns a promise. A read whose bytes have arrived ends
  * without leaving the microtask queue, so that a body could keep timers and other requests waiting.
  */
 export function pauseBetweenPieces(): Promise<void> | null {

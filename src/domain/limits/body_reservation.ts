@@ -3,10 +3,10 @@
  * keeps of it is one copy.
  */
 const KEPT_SHARE = 4;
-/** What reading a piece costs beside its bytes. */
+/** Memory that a piece costs in addition to its bytes. */
 const PIECE_BYTES = 256;
 
-/** Where a reservation is counted. Both counts throw the API error when there is no room. */
+/** Counts reservations. Both methods throw the API error if the limit is reached. */
 interface Counts {
   reserve(bytes: number): void;
   arrive(bytes: number): void;
@@ -14,7 +14,7 @@ interface Counts {
   release(): void;
 }
 
-/** Room for the bytes of one request. Released once, however often it is asked to be. */
+/** Memory reserved for one request. Releasing it again does nothing. */
 export class BodyReservation {
   #reserved = 0;
   #arrived = 0;
@@ -22,7 +22,7 @@ export class BodyReservation {
   #isOver = false;
   /** A stream goes on with the request, and releases this at its end. */
   isKept = false;
-  /** Ends the reading when others need the room. */
+  /** Aborts the reading if other requests need the memory. */
   onCancel: ((error: Error) => void) | null = null;
 
   constructor(private readonly counts: Counts) {}
@@ -41,7 +41,7 @@ export class BodyReservation {
     this.#reserved += bytes;
   }
 
-  /** A piece has come. */
+  /** Counts a received piece. */
   arrive(bytes: number): void {
     if (this.#isOver) return;
     this.#bytes += bytes;
@@ -50,7 +50,7 @@ export class BodyReservation {
     this.#arrived += bytes + PIECE_BYTES;
   }
 
-  /** The body is whole: what its pieces cost is over. */
+  /** The body is complete: releases the cost of its pieces. */
   finishReading(): void {
     if (this.#isOver) return;
     this.counts.finishReading();

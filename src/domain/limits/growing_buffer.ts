@@ -1,6 +1,6 @@
 const FIRST_BYTES = 64 * 1024;
 
-/** Gathers the pieces of a body in one stretch of memory, which grows as they come. */
+/** Collects the pieces of a body in one contiguous buffer, which grows as they arrive. */
 export class GrowingBuffer {
   #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
@@ -18,7 +18,7 @@ export class GrowingBuffer {
     const length = this.#length + piece.length;
     if (length > this.#bytes.length) {
       const capacity = Math.max(length, Math.min(this.#bytes.length * 2, this.bytesMax));
-      // Frees the old memory at once: it is not left for the garbage collector.
+      // Frees the old memory at once, without waiting for the garbage collector.
       this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(capacity));
     }
     this.#bytes.set(piece, this.#length);

@@ -1,17 +1,17 @@
-/** What a limit has left after a request asked for its share. */
+/** The state of a limit after a request. */
 export interface Allowance {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until the full limit is there again. */
+  /** Seconds until the full limit is available again. */
   resetSeconds: number;
   /** Seconds after which the same request would pass; 0 when it passed. */
   retryAfterSeconds: number;
 }
 
-/** Holds keys to their rates. `now` as `performance.now()`. */
+/** Enforces rate limits of keys. `now` as `performance.now()`. */
 export interface Limiter {
-  /** Takes `amount` of the key's `perMinute`, or nothing at all. Answers at once wherever it can. */
+  /** Takes `amount` of the key's `perMinute`, or nothing at all. Synchronous where possible. */
   take(
     key: string,
     perMinute: number,
@@ -19,20 +19,20 @@ export interface Limiter {
     now: number,
   ): Allowance | Promise<Allowance>;
   /**
-   * Corrects what was taken by what was used. More than there is may be owed: then the key waits until it
-   * is made up. A negative amount gives back.
+   * Corrects the taken amount to the used amount. It may exceed the limit: then the key waits until it
+   * has refilled. A negative amount returns.
    */
   owe(key: string, perMinute: number, amount: number, now: number): void;
 }
 
 export const MINUTE_MS = 60_000;
 
-/** A microsecond: intervals and moments are not exact in binary. */
+/** A microsecond: times are not exact in binary. */
 const SLACK_MS = 1e-3;
 
 /**
- * How a bucket stands that will be full again in `levelMs`. Every amount is a length of time, the one in
- * which it flows back: a minute is the whole bucket, whatever the rate.
+ * The state of a bucket that will be full again in `levelMs`. Every amount is a duration, the time in
+ * which it refills: a minute is the whole bucket, whatever the rate.
  */
 export function allowance(
   allowed: boolean,

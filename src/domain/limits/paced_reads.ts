@@ -2,15 +2,15 @@ import { ApiError } from "../../lib/api_error.ts";
 import { pauseBetweenPieces, PieceCounter } from "./body_pieces.ts";
 import { periodic, rethrow } from "../../lib/timers.ts";
 
-/** How slowly a body may come. */
+/** Minimum speed of request bodies. */
 export interface BodyPace {
-  /** How long nothing may come, and how long a body may take before its rate counts. */
+  /** Maximum silence, and the time before the rate is checked. */
   graceMs: number;
-  /** What must have come on average after that. */
+  /** Minimum average rate after that. */
   bytesPerSecond: number;
 }
 
-/** What is larger must come faster, in proportion, ... */
+/** Larger bodies must arrive faster, in proportion, ... */
 const USUAL_BYTES = 1024 * 1024;
 /** ... up to so many times as fast. */
 const FASTER_MAX = 16;
@@ -26,27 +26,26 @@ interface Read {
 }
 
 export interface PieceReader {
-  /** How long the body is to be; 0 where the client does not say it. */
+  /** The announced length; 0 if the client does not announce it. */
   announced: number;
-  /** What it throws ends the body. */
+  /** If it throws, the body is aborted. */
   take(piece: Uint8Array): void;
-  /** Told how to end the body before its time. */
+  /** Receives a function that aborts the body. */
   onBegin(stop: (error: Error) => void): void;
 }
 
-/** Reads bodies of requests and gives up those that come too slowly: a client may not hold a place for ever. */
+/** Reads request bodies and aborts those that arrive too slowly, so that a client cannot occupy memory for ever. */
 export class PacedReads implements Disposable {
   readonly pace: BodyPace;
   readonly #reads = new Set<Read>();
-  /** One timer for all: most bodies have arrived before they are asked for. */
-  /** Runs while there are reads. */
+  /** One timer for all, which runs while there are reads: most bodies have arrived before they are read. */
   #looking: Disposable | null = null;
 
   constructor(pace: Partial<BodyPace> = {}) {
     this.pace = { ...PACE, ...pace };
   }
 
-  /** A small body, in one piece: it must be there within the grace. */
+  /** A small body, in one piece: it must arrive within the grace period. */
   whole(reading: Promise<Uint8Array>): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const read = this.#begin(() => reject(tooSlow()));
@@ -60,7 +59,7 @@ export class PacedReads implements Disposable {
     });
   }
 
-  /** A body piece by piece, which is in memory meanwhile: the larger it is, the faster it must come. */
+  /** A body piece by piece; it is in memory meanwhile, so a larger one must arrive faster. */
   async pieces(
     body: ReadableStream<Uint8Array>,
     { announced, take, onBegin }: PieceReader,
@@ -70,7 +69,7 @@ export class PacedReads implements Disposable {
     let failure: Error | null = null;
     const stop = (error: Error) => {
       failure ??= error;
-      reader.cancel().catch(() => {});
+      cancelBody(reader);
     };
     const read = this.#begin(() => stop(tooSlow()), announced);
     onBegin(stop);
@@ -89,7 +88,7 @@ export class PacedReads implements Disposable {
         if (pause !== null) await pause;
       }
     } catch (error) {
-      reader.cancel().catch(() => {});
+      cancelBody(reader);
       throw failure ?? error;
     } finally {
       this.#reads.delete(read);
@@ -137,7 +136,12 @@ function paceOf({ graceMs, bytesPerSecond }: BodyPace, bytes: number): BodyPace 
   return { graceMs, bytesPerSecond: bytesPerSecond * faster };
 }
 
-/** Whether a body comes so slowly that it is given up. */
+/** Stops reading. Cancelling fails if the client has disconnected already, which needs no handling. */
+function cancelBody(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  reader.cancel().catch(() => {});
+}
+
+/** Whether a body arrives too slowly. */
 export function isTooSlow(
   { graceMs, bytesPerSecond }: BodyPace,
   elapsedMs: number,
@@ -155,7 +159,7 @@ export function tooSlow(): ApiError {
   );
 }
 
-/** Whoever sends it has hung up: no fault of ours, and hardly anybody hears of it. */
+/** The client has disconnected; hardly any client sees this error. */
 function cutShort(cause: unknown): ApiError {
   return new ApiError("invalid_json", "The body ended before it was whole.", { cause });
 }

@@ -9,10 +9,10 @@ import {
 const PRUNE_AT = 50_000;
 
 /**
- * GCRA: one number per key, the moment at which its bucket will be full again. A key may spend its
- * minute at once and then gets it back evenly; there is no window at whose edge everybody waits.
+ * GCRA: one number per key, the time at which its bucket will be full again. A key may spend its
+ * minute at once and then gets it back evenly; there is no window at whose end all clients wait.
  *
- * This one is for a node alone; shared_rate.ts is for several.
+ * This one is for a single node; shared_rate.ts is for several.
  */
 export class RateLimiter implements Limiter {
   readonly #fullAt = new Map<string, number>();

@@ -19,7 +19,7 @@ Deno.test("a key may spend its minute at once, and not one request more", () => 
   assert.equal(limiter.take("another", 5, 1, 0).allowed, true);
 });
 
-Deno.test("what was spent comes back evenly, not at the edge of a window", () => {
+Deno.test("the limit refills evenly, not at the end of a window", () => {
   let now = 0;
   const limiter = new RateLimiter();
   for (let i = 0; i < 60; i++) limiter.take("key", 60, 1, now);
@@ -30,13 +30,13 @@ Deno.test("what was spent comes back evenly, not at the edge of a window", () =>
   }
 });
 
-Deno.test("a refused request takes nothing", () => {
+Deno.test("a rejected request takes nothing", () => {
   const limiter = new RateLimiter();
   assert.equal(limiter.take("key", 10, 11, 0).allowed, false);
   assert.equal(limiter.take("key", 10, 10, 0).allowed, true);
 });
 
-Deno.test("over any stretch of time no more passes than one burst plus the rate", () => {
+Deno.test("in any period no more passes than one burst plus the rate", () => {
   fc.assert(fc.property(
     fc.integer({ min: 1, max: 1000 }),
     fc.array(
@@ -64,7 +64,7 @@ Deno.test("over any stretch of time no more passes than one burst plus the rate"
   ));
 });
 
-Deno.test("what turns out to be used is owed, and made up for before the next request passes", () => {
+Deno.test("corrected usage beyond the limit must refill before the next request passes", () => {
   const limiter = new RateLimiter();
   assert.equal(limiter.take("key", 60, 1, 0).allowed, true);
   limiter.owe("key", 60, 89, 0);

@@ -6,7 +6,7 @@ import { type BodyPace, PacedReads } from "./paced_reads.ts";
 import { beginBody, finishBody } from "./unfinished_bodies.ts";
 
 export interface BodyOptions {
-  /** For whom: an account, or what stands for one. */
+  /** The account, or the client address of an anonymous request. */
   owner: string;
   bytesMax: number;
   limits: BodyLimits;
@@ -21,7 +21,7 @@ export interface TakenBody {
 /** A body this small is not counted: there cannot be enough of them to matter. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
-/** Reads request bodies: no more bytes at once than the node can bear, and none for ever. */
+/** Reads request bodies within limits of memory and time. */
 export class RequestBodies implements Disposable {
   readonly #budget: BodyBudget;
   readonly #reads: PacedReads;
@@ -40,7 +40,7 @@ export class RequestBodies implements Disposable {
     const length = header === null ? null : Number(header);
     if (length !== null && length > bytesMax) throw tooLarge(bytesMax);
     if (length !== null && length <= UNCOUNTED_BYTES) {
-      // The server holds a body to its announced length, so it can be taken in one piece.
+      // The server enforces the announced length, so the body can be read in one piece.
       const bytes = await this.#reads.whole(request.bytes());
       return { bytes, reservation: null };
     }

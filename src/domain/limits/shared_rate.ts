@@ -1,6 +1,6 @@
 import type { Queries } from "../../platform/database/database.ts";
-import { isStorageDown } from "../../platform/database/storage_error.ts";
-import { forgetFullBuckets, lend, type Loan, type LoanRequest } from "./lend.ts";
+import { ignoreStorageUnavailable, isStorageDown } from "../../platform/database/storage_error.ts";
+import { deleteFullBuckets, lend, type Loan, type LoanRequest } from "./rate_loans.ts";
 import {
   type Allowance,
   allowance,
@@ -20,15 +20,15 @@ export interface SharedRateOptions {
 
 /** A busy key borrows this much ahead: one second of its rate. */
 const AHEAD_MS = 1_000;
-/** How often what was borrowed and not used goes back. */
+/** How often unused loans are returned. */
 const TIDY_MS = 1_000;
-/** For how long a refusal stands without asking: others may have given something back. */
+/** How long a rejection is valid without another query: other nodes may have returned something. */
 const TRUST_MS = 1_000;
-/** A key that is at its limit asks no more often than this. */
+/** Minimum time between two queries for a key that is at its limit. */
 const PAUSE_MS = 10;
-/** Nobody waits longer for the database. */
+/** Maximum wait for the database. */
 const PATIENCE_MS = 1_000;
-const FORGET_MS = 60_000;
+const DELETE_FULL_MS = 60_000;
 const ASKS_MAX = 500;
 
 interface Waiter {
@@ -38,17 +38,17 @@ interface Waiter {
   resolve(allowance: Allowance): void;
 }
 
-/** What this node knows of one key. All in milliseconds of the bucket. */
+/** State of one key in this node. All in milliseconds of the bucket. */
 interface Account {
   readonly key: string;
   /** Borrowed and not used yet. */
   loan: number;
-  /** To be told: used beyond the loan; negative: given back. */
+  /** To be reported: used beyond the loan; negative: returned. */
   unsettled: number;
-  /** When the shared bucket is full again, as last heard; the loan counts as used. */
+  /** When the shared bucket is full again, as of the last query; the loan counts as used. */
   fullAt: number;
   heardAt: number;
-  /** The last answer was less than was asked for. */
+  /** The last query lent less than was requested. */
   isDry: boolean;
   askedAt: number;
   usedAt: number;
@@ -56,21 +56,21 @@ interface Account {
 }
 
 /**
- * Holds keys to their rates across nodes. The bucket of a key is a row in Postgres; a node borrows from it
+ * Enforces rate limits across nodes. The bucket of a key is a row in Postgres; a node borrows from it
  * before it lets a request pass, a busy one a second of the rate at a time, so that hardly any request waits
- * for the database. What is borrowed is gone from the bucket: all nodes together never pass more than one
- * would, but for what they hold borrowed. Without the database each node goes on with its share.
+ * for the database. A loan is taken from the bucket: all nodes together never pass more than one
+ * would, except for their loans. Without the database each node continues with its share.
  */
 export class SharedRateLimiter implements Limiter, AsyncDisposable {
   readonly #accounts = new Map<string, Account>();
   readonly #asking = new Set<Account>();
   readonly #tidying: Disposable;
   #asked: Promise<void> | null = null;
-  /** Set while the database does not answer; then keys are held to this node's share. */
+  /** Set while the database does not respond; then this node's share is the limit. */
   #alone: RateLimiter | null = null;
   #aloneUntil = 0;
   #tidiedAt = 0;
-  #forgotAt = performance.now();
+  #deletedFullAt = performance.now();
 
   constructor(private readonly sql: Queries, private readonly options: SharedRateOptions) {
     this.#tidying = periodic(() => this.#tidy(performance.now()), {
@@ -129,7 +129,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     return allowance(true, perMinute, levelOf(account, now), needMs);
   }
 
-  /** Others only make a bucket emptier, unless they give back; so a refusal need not be asked for twice. */
+  /** Other nodes only take from a bucket, unless they return a loan; so a rejection is cached for a short time. */
   #mustRefuse(account: Account, needMs: number, now: number): boolean {
     const sinceMs = now - account.heardAt;
     if (sinceMs > TRUST_MS) return false;
@@ -156,14 +156,14 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
 
   #ask(account: Account): void {
     this.#asking.add(account);
-    // Callers of the same turn come along.
+    // Requests of the same event-loop turn share the query.
     this.#asked ??= Promise.resolve().then(() => this.#drain()).finally(() => {
       this.#asked = null;
       if (this.#asking.size > 0) this.#ask(this.#asking.values().next().value!);
     });
   }
 
-  /** One statement at a time: what is asked for meanwhile goes into the next one together. */
+  /** One statement at a time: requests that arrive meanwhile share the next one. */
   async #drain(): Promise<void> {
     while (this.#asking.size > 0) {
       const accounts = [...this.#asking].slice(0, ASKS_MAX);
@@ -183,9 +183,9 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
           this.#answer(account, asks[i]!, loans[i]!, counts[i]!);
         }
       } catch (error) {
-        if (!isStorageDown(error)) this.options.log.error("cannot share rates", { error });
+        if (!isStorageDown(error)) this.options.log.error("shared rate query failed", { error });
         this.#goAlone(performance.now() + TRUST_MS);
-        // It may have been noted all the same: counted twice is the safe side.
+        // The database may have counted it: counting twice is the safe side.
         for (const [i, account] of accounts.entries()) account.unsettled += asks[i]!.settle;
         for (const account of accounts) this.#answerAlone(account);
       } finally {
@@ -214,7 +214,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     };
   }
 
-  /** Serves those who waited, in order. Who came while it was under way and gets nothing asks again. */
+  /** Serves waiting requests in order. A request that arrived during the query and gets nothing queries again. */
   #answer(account: Account, ask: LoanRequest, { lent, level }: Loan, counted: number): void {
     const now = performance.now();
     account.loan += lent;
@@ -237,7 +237,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   }
 
   #goAlone(until: number): void {
-    if (this.#aloneUntil === 0) this.options.log.warn("rates are held to this node's share");
+    if (this.#aloneUntil === 0) this.options.log.warn("rate limits fall back to this node's share");
     this.#aloneUntil = until;
   }
 
@@ -248,7 +248,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     }
   }
 
-  /** Tells what is unsettled, gives back what nobody used for a while, forgets who has nothing open. */
+  /** Reports unsettled usage, returns unused loans, and deletes the state of idle keys. */
   #tidy(now: number): void {
     for (const [key, account] of this.#accounts) {
       if (account.waiting.length > 0) continue;
@@ -263,9 +263,9 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
       }
     }
     this.#tidiedAt = now;
-    if (now - this.#forgotAt > FORGET_MS) {
-      this.#forgotAt = now;
-      forgetFullBuckets(this.sql).catch(() => undefined);
+    if (now - this.#deletedFullAt > DELETE_FULL_MS) {
+      this.#deletedFullAt = now;
+      deleteFullBuckets(this.sql).catch(ignoreStorageUnavailable);
     }
   }
 

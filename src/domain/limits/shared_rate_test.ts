@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type FreshDatabase, freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { lend } from "./lend.ts";
+import { lend } from "./rate_loans.ts";
 import { SharedRateLimiter } from "./shared_rate.ts";
 import { sleep } from "../../lib/timers.ts";
 import { noLog } from "../../../test/helpers/logs.ts";
@@ -55,7 +55,7 @@ Deno.test(
 );
 
 Deno.test(
-  "three nodes hammered at once pass no more than one would, and what they hold",
+  "three nodes under load pass no more than one would, plus their loans",
   STRICT,
   async () => {
     await using ground = await openGround();
@@ -84,7 +84,7 @@ Deno.test(
   },
 );
 
-Deno.test("a busy key hardly asks the database", STRICT, async () => {
+Deno.test("a busy key rarely queries the database", STRICT, async () => {
   await using ground = await openGround();
   const node = ground.node();
   let waits = 0;
@@ -96,20 +96,20 @@ Deno.test("a busy key hardly asks the database", STRICT, async () => {
   assert.ok(waits <= 4, `${waits} of 1,000 waited`);
 });
 
-Deno.test("what one node used or gave back, another knows", STRICT, async () => {
+Deno.test("what one node used or returned counts on another", STRICT, async () => {
   await using ground = await openGround();
   const [first, second] = [ground.node(2), ground.node(2)];
   const now = () => performance.now();
   assert.equal((await first.take("key", 1_000, 900, now())).allowed, true);
   assert.equal((await second.take("key", 1_000, 900, now())).allowed, false);
   first.owe("key", 1_000, -900, now());
-  // Told with whatever the node asks next.
+  // Reported with the node's next query.
   assert.equal((await first.take("key", 1_000, 1, now())).allowed, true);
   const third = ground.node(2);
   assert.equal((await third.take("key", 1_000, 900, now())).allowed, true);
   third.owe("key", 1_000, 2_000, now());
   assert.equal((await third.take("key", 1_000, 1, now())).allowed, false);
-  // A debt is told within the second.
+  // A debt is reported within the second.
   const ask = [{ key: "key", settle: 0, need: 0, want: 0 }];
   for (let waited = 0;; waited += 50) {
     const [loan] = await lend(ground.database.sql, ask);
@@ -122,7 +122,7 @@ Deno.test("what one node used or gave back, another knows", STRICT, async () => 
   assert.ok(fourth.retryAfterSeconds > 60, "more than a minute is owed");
 });
 
-Deno.test("what a node that ends had borrowed goes back", STRICT, async () => {
+Deno.test("a node returns its loans when it stops", STRICT, async () => {
   await using ground = await openGround();
   {
     await using node = ground.node();
@@ -133,7 +133,7 @@ Deno.test("what a node that ends had borrowed goes back", STRICT, async () => {
 });
 
 Deno.test(
-  "without the database a node goes on with its share, and tells what it let pass",
+  "without the database a node continues with its share, and reports what it let pass",
   STRICT,
   async () => {
     await using ground = await openGround();
@@ -158,7 +158,7 @@ Deno.test(
 );
 
 Deno.test(
-  "nodes that ask for many keys in different orders do not lock each other out",
+  "nodes that query many keys in different orders do not deadlock",
   STRICT,
   async () => {
     await using ground = await openGround();

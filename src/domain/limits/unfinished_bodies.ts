@@ -1,6 +1,6 @@
 const unfinished = new WeakSet<Request>();
 
-/** Says that a chunked body is being read; `finishBody` says that its end was reached. */
+/** Marks a chunked body as being read; `finishBody` marks that its end was reached. */
 export function beginBody(request: Request): void {
   if (request.headers.has("transfer-encoding")) unfinished.add(request);
 }
@@ -14,9 +14,9 @@ export function isUnfinished(request: Request): boolean {
 }
 
 /**
- * The same answer, after which the connection is closed. After a usual one Deno's server reads the rest of a
+ * The same response, after which the connection is closed. After a usual one Deno's server reads the rest of a
  * chunked body in one go to use the connection again: half a million small chunks block the thread for
- * minutes (Deno 2.9.5). It gives that up when the answer's own stream fails, and all of the answer is sent by then.
+ * minutes (Deno 2.9.5). It does not if the response's own stream fails, and all of the response is sent by then.
  */
 export async function closeAfter(response: Response): Promise<Response> {
   const bytes = await response.bytes();
@@ -29,7 +29,7 @@ export async function closeAfter(response: Response): Promise<Response> {
         isSent = true;
         return controller.enqueue(bytes);
       }
-      // At once: a client that hangs up first has the rest of its body read after all.
+      // At once: if the client disconnects first, the rest of its body is read after all.
       controller.error("connection closed: the request body was not read to its end");
     },
   });

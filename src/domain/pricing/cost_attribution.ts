@@ -4,11 +4,11 @@ import type { Price, Upstream } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
 import type { Usage } from "./usage.ts";
 
-/** Who answered a request, and what that costs us. Never shown to clients. */
+/** The upstream that answered a request, and what it charges. Not visible to clients. */
 export interface CostAttribution {
-  /** provider/model, as declared. */
+  /** provider/model, as configured. */
   readonly upstream: string;
-  /** Null where the declaration does not say what the upstream charges. */
+  /** Null if the configuration does not say what the upstream charges. */
   readonly cost: Fraction | null;
 }
 
@@ -28,7 +28,7 @@ function costOf(upstream: Upstream, usage: Usage): Fraction | null {
   }
 }
 
-/** Plans are frozen, so what an upstream charges is read once. */
+/** Configurations are frozen, so an upstream's price is read once. */
 const PRICES = new WeakMap<Upstream, Price | null>();
 
 const BILLING: Readonly<Record<string, Price["billingType"]>> = {

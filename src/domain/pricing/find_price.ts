@@ -7,7 +7,7 @@ export interface PricedAccount {
   priceBook: string | null;
 }
 
-/** What a model costs an account now; null where nobody has priced it. */
+/** What a model costs an account now; null if it has no price. */
 export function priceFor(
   config: Config,
   account: PricedAccount,

@@ -4,10 +4,10 @@ import type { Usage } from "./usage.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** An avatar speaks as long as its audio; this is the longest there can be without a declared limit. */
+/** An avatar speaks as long as its audio; this is the maximum without a configured limit. */
 const AVATAR_SECONDS_UNDECLARED = 600;
 
-/** The most a request can use: what it is quoted by, and what is held before it runs. */
+/** The maximum usage of a request: the basis of its quote and of its hold. */
 export function maxUsage(model: Model, body: Body): Usage {
   switch (model.type) {
     case "chat":
@@ -35,7 +35,7 @@ export function maxUsage(model: Model, body: Body): Usage {
   }
 }
 
-/** The asked duration if the model offers it; a model with one duration needs no word of it. */
+/** The requested duration if the model offers it; optional for a model with one duration. */
 function duration(model: Model, body: Body): number {
   const offered = listLimit(model, "durations");
   const asked = whole(body, "duration", 1, 36_000);
@@ -61,11 +61,11 @@ function duration(model: Model, body: Body): number {
   return asked;
 }
 
-function whole(body: Body, name: string, least: number, most: number): number | undefined {
+function whole(body: Body, name: string, min: number, max: number): number | undefined {
   const value = body[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
-    const range = most === Infinity ? `${least} or more` : `from ${least} to ${most}`;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+    const range = max === Infinity ? `${min} or more` : `from ${min} to ${max}`;
     throw new ApiError("invalid_value", `${name} must be a whole number ${range}.`, {
       param: name,
     });

@@ -55,7 +55,7 @@ const COUNTED: Readonly<Record<string, Quantity>> = {
 
 function perCallCost(price: Price, usage: Usage): Cost {
   const name = COUNTED[price.unit];
-  // Not zero by default: a request whose meter forgot to count must not pass for free.
+  // Not zero by default: a request whose meter did not count must not be free.
   if (name === undefined || usage[name] === undefined) {
     throw new TypeError(
       `Cannot charge ${price.model} per ${price.unit}: ${name ?? price.unit} is not metered`,
@@ -86,7 +86,7 @@ function amount(price: Price, name: AmountName): bigint {
   return value;
 }
 
-/** Amounts as numbers that can be reckoned with, read once per price: prices are frozen. */
+/** Amounts as exact numbers, parsed once per price: prices are frozen. */
 const EXACT = new WeakMap<Price, Partial<Record<AmountName, bigint>>>();
 
 function optional(price: Price, name: AmountName): bigint | undefined {

@@ -160,7 +160,7 @@ const CASES: [name: string, Price, Usage, cost: string][] = [
   ],
 ];
 
-Deno.test("prices come to what they do by hand", async (t) => {
+Deno.test("prices equal the amounts calculated by hand", async (t) => {
   for (const [name, price, usage, cost] of CASES) {
     await t.step(
       name,
@@ -175,7 +175,7 @@ Deno.test("three thirds of a cent are a cent: nothing is rounded before the end"
   assert.equal(formatDecimal(roundHalfUp({ num: third.num * 3n, den: third.den }, 12)), "0.01");
 });
 
-Deno.test("a quantity that cannot be is refused, not charged", () => {
+Deno.test("an invalid quantity is rejected, not charged", () => {
   const perImage = price("per_call", "image", { price: "0.04" });
   for (const images of [-1, 1.5, NaN, Infinity, 2 ** 53]) {
     assert.throws(() => priceOf(perImage, { images }), RangeError);
@@ -197,7 +197,7 @@ Deno.test("what was not metered is an error, not free", () => {
   );
 });
 
-Deno.test("a quote is the worst case: the dearer of what a token may turn out to be", () => {
+Deno.test("a quote is the maximum: each token at the most expensive kind it may be", () => {
   const odd = perMillion({
     input_price: "1",
     output_price: "2",
@@ -224,7 +224,7 @@ Deno.test("a quote is the worst case: the dearer of what a token may turn out to
   }
 });
 
-Deno.test("quotas count tokens of text, pictures, and seconds of video that have begun", () => {
+Deno.test("quotas count tokens of text, images, and started seconds of video", () => {
   const tokens = { input_tokens: 1, cached_input_tokens: 2, output_tokens: 3, reasoning_tokens: 4 };
   assert.equal(unitsOf("text", tokens), 10n);
   assert.equal(unitsOf("image", { images: 4 }), 4n);
@@ -233,18 +233,18 @@ Deno.test("quotas count tokens of text, pictures, and seconds of video that have
   assert.equal(unitsOf(null, tokens), 0n);
 });
 
-Deno.test("speech and dramas use no quota, talking pictures use that of video", () => {
+Deno.test("speech and dramas use no quota, avatars use that of video", () => {
   const perSecond = price("duration", "second", { price: "0.05" });
   const kinds = (["speech", "drama", "avatar", "video"] as const).map((type) =>
     quoteUsage({ id: "m", type }, perSecond, { seconds: 5 }).kind
   );
   assert.deepEqual(kinds, [null, null, "video", "video"]);
-  // Without seconds nobody can say how much of the quota a clip takes.
+  // Without seconds the quota of a video is unknown.
   const perVideo = price("per_call", "video", { price: "1" });
   assert.equal(quoteUsage({ id: "m", type: "video" }, perVideo, { videos: 1 }).kind, null);
 });
 
-Deno.test("a price that was kept with a request is the same price again", () => {
+Deno.test("a price restored from its snapshot is the same price", () => {
   const kept = perMillion({ input_price: "0.15", output_price: "0.60", minimum_charge: "0" });
   assert.deepEqual(priceFrom(JSON.parse(JSON.stringify(snapshotOf(kept)))), kept);
 });

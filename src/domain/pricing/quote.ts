@@ -5,47 +5,49 @@ import type { CostAttribution } from "./cost_attribution.ts";
 import { greater, priceOf } from "./price.ts";
 import { kindOf, unitsOf, type Usage, type UsageKind } from "./usage.ts";
 
-/** What a request may cost at the most: what is held before it runs. */
+/** The maximum price of a request, which is held before it runs. */
 export interface Quote {
   readonly model: string;
-  /** The quota that pays first; null where money pays for all of it. */
+  /** The quota that pays first; null if money pays for all of it. */
   readonly kind: UsageKind | null;
   readonly amount: Fraction;
   readonly units: bigint;
-  /** In force when the request was accepted, and therefore for its settlement too. */
+  /** The price when the request was accepted; its settlement uses the same. */
   readonly price: Price;
 }
 
-/** What a request did cost. */
+/** The actual price of a request. */
 export interface Charge {
   readonly amount: Fraction;
   readonly units: bigint;
   readonly usage: Usage;
-  /** Who answered, for the operator's margins; left out where nobody did. */
+  /** The upstream that answered, for the operator's margins; unset if none did. */
   readonly served?: CostAttribution | undefined;
 }
 
-/** The worst case of a request that uses at most `most`. */
+/** The quote for a request with this maximum usage. */
 export function quoteUsage(
   model: { id: string; type: ModelType },
   price: Price,
-  most: Usage,
+  maxUsage: Usage,
 ): Quote {
-  const units = unitsOf(kindOf(model.type), most);
+  const units = unitsOf(kindOf(model.type), maxUsage);
   return {
     model: model.id,
     // Without a quantity a quota cannot tell which part of the request it covers.
     kind: units > 0n ? kindOf(model.type) : null,
-    amount: price.billingType === "token" ? worstTokens(price, most) : priceOf(price, most),
+    amount: price.billingType === "token"
+      ? maxTokenPrice(price, maxUsage)
+      : priceOf(price, maxUsage),
     units,
     price,
   };
 }
 
-/** Nobody knows beforehand which tokens are cached or spent on reasoning: the dearer kind counts. */
-function worstTokens(price: Price, most: Usage): Fraction {
+/** It is not known in advance which tokens are cached or used for reasoning: the more expensive kind counts. */
+function maxTokenPrice(price: Price, maxUsage: Usage): Fraction {
   const { input_tokens = 0, cached_input_tokens = 0, output_tokens = 0, reasoning_tokens = 0 } =
-    most;
+    maxUsage;
   const input = input_tokens + cached_input_tokens;
   const output = output_tokens + reasoning_tokens;
   const { cached_input_price, reasoning_price } = price.amounts;

@@ -1,6 +1,6 @@
 import type { AmountName, Price } from "../../platform/config/config.ts";
 
-/** A price as receipts show it, and as it is kept with what it priced. */
+/** A price as receipts show it and as it is stored with the request. */
 export type PriceSnapshot = Partial<Record<AmountName, string>> & {
   model: string;
   billing_type: Price["billingType"];
@@ -9,7 +9,7 @@ export type PriceSnapshot = Partial<Record<AmountName, string>> & {
   effective_at: string;
 };
 
-/** Prices are frozen with their plan, so one snapshot serves every request under it. */
+/** Prices are frozen with their configuration, so one snapshot serves all requests. */
 const SNAPSHOTS = new WeakMap<Price, PriceSnapshot>();
 
 export function snapshotOf(price: Price): PriceSnapshot {
@@ -29,7 +29,7 @@ function write(price: Price): PriceSnapshot {
   };
 }
 
-/** The price again, for settling what was accepted under it. */
+/** The price from its snapshot, to settle a request that was accepted with it. */
 export function priceFrom(snapshot: PriceSnapshot): Price {
   const { model, billing_type, unit, book, effective_at, ...amounts } = snapshot;
   return {

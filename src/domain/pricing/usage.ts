@@ -17,7 +17,7 @@ export interface Usage {
   seconds?: number | string;
   /** Counted by the gateway, because the upstream did not say. */
   estimated?: boolean;
-  /** What it is made up of, where several models took part; the amounts add up to what was settled. */
+  /** Usage per model if several models took part; the amounts sum to the settled amount. */
   items?: readonly UsageItem[];
 }
 
@@ -31,7 +31,7 @@ export interface UsageItem {
 
 export type Quantity = Exclude<keyof Usage, "seconds" | "estimated" | "items">;
 
-/** What quotas count: tokens of text, pictures, seconds of video. */
+/** What quotas count: tokens of text, images, seconds of video. */
 export type UsageKind = "text" | "image" | "video";
 export const USAGE_KINDS: readonly UsageKind[] = ["text", "image", "video"];
 

@@ -98,7 +98,7 @@ export class DestinationQueues {
       } else if (this.#sending >= SLOTS) {
         this.#hungry.add(lane);
         return;
-      } else if (!this.#breaker.mayTry(lane.name)) {
+      } else if (!this.#breaker.allow(lane.name)) {
         // One is out to see whether the receiver is back.
         return;
       } else {
@@ -113,17 +113,17 @@ export class DestinationQueues {
   ended(lane: Destination, reached: boolean | null): Destination[] {
     lane.sending--;
     this.#sending--;
-    if (reached === null) this.#breaker.abandoned(lane.name);
+    if (reached === null) this.#breaker.recordAbandoned(lane.name);
     else if (reached) {
-      this.#breaker.succeeded(lane.name);
+      this.#breaker.recordSuccess(lane.name);
       this.#rests.delete(lane.name);
       lane.slots = Math.min(lane.slots + 1, DESTINATION_SLOTS);
     } else if (this.#restMs(lane.name) === 0) {
       // Those that were under way when it began to rest fail for the same reason: they count once.
       lane.slots = Math.max(1, lane.slots >> 1);
-      this.#breaker.failed(lane.name);
-      const { state, restUntil } = this.#breaker.healthOf(lane.name);
-      if (state === "open") this.#rests.set(lane.name, restUntil);
+      this.#breaker.recordFailure(lane.name);
+      const { state, openUntil } = this.#breaker.getHealth(lane.name);
+      if (state === "open") this.#rests.set(lane.name, openUntil);
     }
     const hungry = [...this.#hungry];
     this.#hungry.clear();
@@ -146,7 +146,7 @@ export class DestinationQueues {
 
   /** Receivers that nobody sends to any more must not fill the memory. */
   forgetOld(): void {
-    this.#breaker.forgetBefore(this.now() - HEALTH_KEPT_MS);
+    this.#breaker.deleteBefore(this.now() - HEALTH_KEPT_MS);
   }
 
   /** Everything claimed that is not under way. */

@@ -20,7 +20,7 @@ const newAccount = bodySchema<NewAccount>(schema);
 export function createAccountEndpoint({ database }: AdminDeps): Endpoint {
   return async function createAccountEndpoint(c) {
     const body = newAccount(await readJson(c));
-    mustBeDeclared(c.env.config, body);
+    requireConfigured(c.env.config, body);
     return sendJson(JSON.stringify(await createAccount(database.sql, body)), 201);
   };
 }
@@ -47,14 +47,14 @@ export function retrieveAccount({ database }: AdminDeps): Endpoint {
   };
 }
 
-/** Plans and books are the declaration's: an account cannot be on one that is not there. */
-export function mustBeDeclared(
+/** An account can only use plans and price books of the configuration. */
+export function requireConfigured(
   config: Config,
   { plan: name, price_book: book }: Pick<NewAccount, "plan" | "price_book">,
 ): void {
   if (name !== undefined && !config.plans.has(name)) {
     const known = [...config.plans.keys()].join(", ");
-    throw new ApiError("invalid_value", `There is no plan "${name}": ${known} are declared.`, {
+    throw new ApiError("invalid_value", `Unknown plan "${name}". Configured plans: ${known}.`, {
       param: "plan",
     });
   }
@@ -62,7 +62,7 @@ export function mustBeDeclared(
     const known = [...config.books.keys()].join(", ");
     throw new ApiError(
       "invalid_value",
-      `There is no price book "${book}": ${known} are declared.`,
+      `Unknown price book "${book}". Configured price books: ${known}.`,
       {
         param: "price_book",
       },

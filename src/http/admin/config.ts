@@ -4,7 +4,7 @@ import type { ConfigStore } from "../../platform/config/config_store.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 
-/** GET /admin/v1/config: what is in force, and how the last reload went. */
+/** GET /admin/v1/config: the active configuration and the result of the last reload. */
 export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
   return function retrieveConfig() {
     const nodes = [
@@ -17,23 +17,23 @@ export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
       })),
     ];
     return sendJson(
-      JSON.stringify({ ...state(configStore), nodes, plan: describeConfig(configStore.current) }),
+      JSON.stringify({ ...state(configStore), nodes, config: describeConfig(configStore.current) }),
     );
   };
 }
 
-/** POST /admin/v1/config/reload: takes the declaration as it stands, or 400 with every fault. */
+/** POST /admin/v1/config/reload: reloads the configuration file, or answers 400 with every error. */
 export function reloadConfig({ configStore }: AdminDeps): Endpoint {
   return async function reloadConfig() {
     const reload = await configStore.reload("api");
     if (!reload.ok) {
-      const errors = reload.faults.filter(({ severity }) => severity === "error").length;
+      const errors = reload.issues.filter(({ severity }) => severity === "error").length;
       throw new ApiError(
         "invalid_value",
-        `The declaration has ${errors} ${
-          errors === 1 ? "fault" : "faults"
-        }: the one before stays in force.`,
-        { detail: { faults: reload.faults } },
+        `The configuration has ${errors} ${
+          errors === 1 ? "error" : "errors"
+        }. The previous configuration is still active.`,
+        { detail: { issues: reload.issues } },
       );
     }
     return sendJson(JSON.stringify(state(configStore)));

@@ -9,7 +9,7 @@ import schema from "../../../schemas/requests/admin_keys.schema.json" with { typ
 
 const newKey = bodySchema<{ name: string }>(schema);
 
-/** POST /admin/v1/accounts/{id}/keys: the only answer that ever holds the key. */
+/** POST /admin/v1/accounts/{id}/keys: the only response that contains the key. */
 export function createKeyEndpoint({ database }: AdminDeps): Endpoint {
   return async function createKeyEndpoint(c) {
     const { name } = newKey(await readJson(c));
@@ -26,7 +26,7 @@ export function listKeysEndpoint({ database }: AdminDeps): Endpoint {
   };
 }
 
-/** DELETE /admin/v1/keys/{id}: answered when no node accepts the key any more. */
+/** DELETE /admin/v1/keys/{id}: responds when no node accepts the key any more. */
 export function revokeKeyEndpoint({ database, cluster }: AdminDeps): Endpoint {
   return async function revokeKeyEndpoint(c) {
     return sendJson(JSON.stringify(await revokeKey(database, cluster, c.req.param("id") ?? "")));

@@ -8,7 +8,7 @@ import { bodySchema } from "../body_schema.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
-import { mustBeDeclared } from "./accounts.ts";
+import { requireConfigured } from "./accounts.ts";
 import type { AdminDeps } from "./mount.ts";
 import creditSchema from "../../../schemas/requests/admin_credits.schema.json" with {
   type: "json",
@@ -56,7 +56,7 @@ export function createCredit({ database }: AdminDeps): Endpoint {
 export function updatePlan({ database, cluster }: AdminDeps): Endpoint {
   return async function updatePlan(c) {
     const { plan, expires_at } = newPlan(await readJson(c));
-    mustBeDeclared(c.env.config, { plan });
+    requireConfigured(c.env.config, { plan });
     const account = c.req.param("id") ?? "";
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
     await setPlan(database, cluster, { account, plan, expiresAt });

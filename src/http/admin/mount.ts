@@ -10,7 +10,7 @@ import type { Metrics } from "../../platform/telemetry/metrics.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import type { Endpoint, Env } from "../exchange.ts";
-import { bearer } from "../authenticate.ts";
+import { readBearerToken } from "../authenticate.ts";
 import { methodNotAllowed } from "../method_not_allowed.ts";
 import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "./accounts.ts";
 import { type PeopleDeps, resetPassword, retrievePerson, updatePerson } from "./people.ts";
@@ -37,9 +37,9 @@ export interface AdminDeps extends PeopleDeps {
   tasks: TaskDeps;
 }
 
-/** The operator's API, and the metrics: both behind the operator's secret. */
-export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps): void {
-  const guard = operator(deps.adminToken);
+/** The admin API and the metrics, both authenticated by the admin token. */
+export function mountAdmin(app: Hono<Env>, fallback: Hono<Env>, deps: AdminDeps): void {
+  const authenticate = requireAdminToken(deps.adminToken);
   const calls: [method: string, path: string, endpoint: Endpoint][] = [
     ["POST", "/admin/v1/accounts", createAccountEndpoint(deps)],
     ["GET", "/admin/v1/accounts", listAccountsEndpoint(deps)],
@@ -66,27 +66,30 @@ export function mountAdmin(app: Hono<Env>, refusals: Hono<Env>, deps: AdminDeps)
     ["POST", "/admin/v1/tasks/:id/replay", replayTaskEndpoint(deps)],
     ["GET", "/metrics", metrics(deps)],
   ];
-  for (const [method, path, endpoint] of calls) app.on(method, path, guard(path, endpoint));
+  for (const [method, path, endpoint] of calls) app.on(method, path, authenticate(path, endpoint));
   for (const [path, same] of Map.groupBy(calls, ([, path]) => path)) {
-    refusals.all(path, guard(path, methodNotAllowed(same.map(([method]) => method))));
+    fallback.all(path, authenticate(path, methodNotAllowed(same.map(([method]) => method))));
   }
-  refusals.all(
+  fallback.all(
     "/admin/*",
-    guard("/admin/*", () => {
-      throw new ApiError("unknown_endpoint", "There is no such endpoint of the operator's API.");
+    authenticate("/admin/*", () => {
+      throw new ApiError(
+        "unknown_endpoint",
+        "Unknown endpoint of the admin API. /openapi.json lists all endpoints.",
+      );
     }),
   );
 }
 
-function operator(token: string) {
-  // Digests have one length, so the comparison takes the same time whatever was sent.
+function requireAdminToken(token: string) {
+  // Digests have equal length, so the comparison takes the same time for every input.
   const digest = (text: string) => new TextEncoder().encode(hashKey(text));
   const expected = digest(token);
   return (path: string, endpoint: Endpoint): Endpoint =>
-    function operatorEndpoint(c) {
+    function adminEndpoint(c) {
       c.env.route = path;
-      if (!timingSafeEqual(digest(bearer(c.req.raw.headers, "admin token")), expected)) {
-        throw new ApiError("invalid_api_key", "This is not the operator's token: see ADMIN_TOKEN.");
+      if (!timingSafeEqual(digest(readBearerToken(c.req.raw.headers, "admin token")), expected)) {
+        throw new ApiError("invalid_api_key", "Invalid admin token: see ADMIN_TOKEN.");
       }
       return endpoint(c);
     };

@@ -24,22 +24,22 @@ const personChange = bodySchema<{ operator: boolean }>(schema);
 /** GET /admin/v1/people/{email} */
 export function retrievePerson({ database }: PeopleDeps): Endpoint {
   return async function retrievePerson(c) {
-    return sendJson(JSON.stringify(shown(await find(database, c))));
+    return sendJson(JSON.stringify(toPersonJson(await find(database, c))));
   };
 }
 
-/** PUT /admin/v1/people/{email}: makes somebody an operator, or no longer one. */
+/** PUT /admin/v1/people/{email}: grants or revokes the operator role. */
 export function updatePerson({ database }: PeopleDeps): Endpoint {
   return async function updatePerson(c) {
     const { operator } = personChange(await readJson(c));
     const { email } = await find(database, c);
-    return sendJson(JSON.stringify(shown(await setOperator(database.sql, email, operator))));
+    return sendJson(JSON.stringify(toPersonJson(await setOperator(database.sql, email, operator))));
   };
 }
 
 /**
- * POST /admin/v1/people/{email}/password: a new one, shown this once, for the owner of the address. The answer
- * says what it took out of the account.
+ * POST /admin/v1/people/{email}/password: sets a new password and returns it once. The response lists what was
+ * removed from the account.
  */
 export function resetPassword(deps: PeopleDeps): Endpoint {
   const { database, sessions, passwords } = deps;
@@ -49,7 +49,7 @@ export function resetPassword(deps: PeopleDeps): Endpoint {
     const removed = await resetPerson(deps, id, await passwords.hash(password), removeReceivers);
     const ended = await sessions.endAll(id);
     const person = await find(database, c);
-    const answer = { ...shown(person), password, removed: { ...removed, sessions: ended } };
+    const answer = { ...toPersonJson(person), password, removed: { ...removed, sessions: ended } };
     return sendJson(JSON.stringify(answer), 200, {
       "cache-control": "no-store",
     });
@@ -60,12 +60,12 @@ async function find(database: Database, c: HttpContext): Promise<Person> {
   const email = c.req.param("email") ?? "";
   const found = await findByEmail(database.sql, readEmail(email) ?? "");
   if (found === null) {
-    throw new ApiError("not_found", `Nobody has registered as ${JSON.stringify(email)}.`);
+    throw new ApiError("not_found", `No person is registered as ${JSON.stringify(email)}.`);
   }
   return found.person;
 }
 
-function shown(person: Person) {
+function toPersonJson(person: Person) {
   return {
     id: person.id,
     object: "person",

@@ -1,7 +1,7 @@
 import { type Endpoint, sendJson } from "../exchange.ts";
 import type { AdminDeps } from "./mount.ts";
 
-/** GET /admin/v1/providers: who answers, and how each fares. */
+/** GET /admin/v1/providers: every provider with the circuit breaker state of its upstreams. */
 export function listProviders({ upstreams }: AdminDeps): Endpoint {
   return function listProviders(c) {
     const { config } = c.env;
@@ -13,15 +13,15 @@ export function listProviders({ upstreams }: AdminDeps): Endpoint {
       on: provider.on,
       upstreams: [...config.models.values()].flatMap((model) =>
         model.upstreams.filter((upstream) => upstream.provider === provider.id).map((upstream) => {
-          const { restUntil, ...health } = upstreams.healthOf(upstream);
-          const rests = health.state === "open"
-            ? Math.max(0, Math.ceil((restUntil - now) / 1000))
+          const { openUntil, ...health } = upstreams.getHealth(upstream);
+          const retryInSeconds = health.state === "open"
+            ? Math.max(0, Math.ceil((openUntil - now) / 1000))
             : 0;
           return {
             model: model.id,
             upstream_model: upstream.model,
             ...health,
-            rests_seconds: rests,
+            retry_in_seconds: retryInSeconds,
           };
         })
       ),

@@ -6,20 +6,20 @@ import {
   TASK_PROBLEMS,
 } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
-import { chosenOf } from "../choice.ts";
+import { readChoice } from "../read_choice.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { AdminDeps } from "./mount.ts";
 
-/** GET /admin/v1/tasks, of every account; `?ailment=` finds those that are stuck, `?parent=` a chain's parts. */
+/** GET /admin/v1/tasks, of every account; `?problem=` finds stuck tasks, `?parent=` the subtasks of a drama. */
 export function listTasksForOperator({ database }: AdminDeps): Endpoint {
   return async function listTasksForOperator(c) {
     const { data, hasMore } = await listForOperator(database.sql, {
       ...readPage(c),
       account: c.req.query("account"),
-      type: chosenOf(c, "type", MODEL_TYPES),
-      status: chosenOf(c, "status", STATUSES),
-      ailment: chosenOf(c, "ailment", TASK_PROBLEMS),
+      type: readChoice(c, "type", MODEL_TYPES),
+      status: readChoice(c, "status", STATUSES),
+      problem: readChoice(c, "problem", TASK_PROBLEMS),
       parent: c.req.query("parent"),
     });
     return sendJsonPage(data, hasMore);
@@ -33,7 +33,7 @@ export function retrieveTaskForOperator({ database }: AdminDeps): Endpoint {
   };
 }
 
-/** POST /admin/v1/tasks/{id}/replay: looks at it now, as if nothing had gone wrong. */
+/** POST /admin/v1/tasks/{id}/replay: runs the task's next step now and clears its failures. */
 export function replayTaskEndpoint({ tasks }: AdminDeps): Endpoint {
   return async function replayTaskEndpoint(c) {
     return sendJson(JSON.stringify(await replayTask(tasks, c.req.param("id") ?? "")), 202);

@@ -35,7 +35,7 @@ export function redeliverEndpoint({ webhooks }: AdminDeps): Endpoint {
   };
 }
 
-/** POST /admin/v1/webhooks/redeliver: everything given up since a moment */
+/** POST /admin/v1/webhooks/redeliver: all failed deliveries since a time */
 export function redeliverFailedEndpoint({ webhooks }: AdminDeps): Endpoint {
   return async function redeliverFailedEndpoint(c) {
     const { since, ...filter } = redelivery(await readJson(c));

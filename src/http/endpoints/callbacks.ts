@@ -8,22 +8,22 @@ import { methodNotAllowed } from "../method_not_allowed.ts";
 const PATH = "/callbacks/:task_id";
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** POST /callbacks/{task_id}?expires=…&signature=…: where providers say that a job has moved on. */
-export function mountCallbacks(app: Hono<Env>, refusals: Hono<Env>, tasks: TaskDeps): void {
+/** POST /callbacks/{task_id}?expires=…&signature=…: called by providers when a job changes. */
+export function mountCallbacks(app: Hono<Env>, fallback: Hono<Env>, tasks: TaskDeps): void {
   app.post(PATH, async function callback(c) {
     c.env.route = "/callbacks/{task_id}";
     const id = c.req.param("task_id");
     if (!await tasks.files.verifyUrl(`callback:${id}`, c.req.query(), Date.now())) {
       await c.req.raw.body?.cancel();
-      throw new ApiError("task_not_found", "This address is not valid or no longer works.");
+      throw new ApiError("task_not_found", "This URL is invalid or has expired.");
     }
     await handleProviderCallback(tasks, id, await readBody(c));
     return new Response(null, { status: 204 });
   });
-  refusals.all(PATH, methodNotAllowed(["POST"]));
+  fallback.all(PATH, methodNotAllowed(["POST"]));
 }
 
-/** What it says, as far as it is JSON of a sensible size; else nothing. */
+/** The body, if it is JSON within the size limit; else nothing. */
 async function readBody(c: HttpContext): Promise<unknown> {
   try {
     const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {

@@ -7,8 +7,8 @@ import { sendFile } from "../send_file.ts";
 
 const PATH = "/content/:file_id";
 
-/** GET /content/{file_id}?expires=…&signature=…: for who holds an address that we signed, without a key. */
-export function mountContent(app: Hono<Env>, refusals: Hono<Env>, files: Files): void {
+/** GET /content/{file_id}?expires=…&signature=…: content for the holder of a signed URL, without a key. */
+export function mountContent(app: Hono<Env>, fallback: Hono<Env>, files: Files): void {
   app.get(PATH, async function content(c) {
     c.env.route = "/content/{file_id}";
     const id = c.req.param("file_id");
@@ -17,10 +17,10 @@ export function mountContent(app: Hono<Env>, refusals: Hono<Env>, files: Files):
     if (file === null) {
       throw new ApiError(
         "file_not_found",
-        "This address is not valid or no longer works: ask for the task again to get a new one.",
+        "This URL is invalid or has expired. Retrieve the task again to get a new one.",
       );
     }
     return await sendFile(c, files, file);
   });
-  refusals.all(PATH, methodNotAllowed(["GET"]));
+  fallback.all(PATH, methodNotAllowed(["GET"]));
 }

@@ -5,17 +5,17 @@ import type { DramaBody } from "../../workflows/dramas/check_drama.ts";
 import { type IdempotencyIdentity, identifyRequest } from "../../domain/idempotency/key.ts";
 import type { Endpoint } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
-import { answerWithTask, callOf, requestedModel } from "./create_generation.ts";
+import { callOf, requestedModel, respondWithTask } from "./create_generation.ts";
 import { GENERATION_REQUESTS } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
-/** POST /v1/dramas/generations. The story is in dramas/. */
+/** POST /v1/dramas/generations */
 export function createDrama(deps: TaskEndpointDeps, route: Route): Endpoint {
   const request = GENERATION_REQUESTS.get(route.request!)!;
   return async function createDrama(c) {
     const body = request.check(await readJson(c)) as unknown as DramaBody;
     const identity = businessIdentity(body, c.req.header("idempotency-key") ?? null, route.path);
-    return await answerWithTask(deps, c, identity, async () => {
+    return await respondWithTask(deps, c, identity, async () => {
       const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
       return { model, created: await acceptDrama(deps.tasks, call, model, body) };
@@ -23,7 +23,7 @@ export function createDrama(deps: TaskEndpointDeps, route: Route): Endpoint {
   };
 }
 
-/** A drama is dear and takes long: what makes it the same one twice must be said. */
+/** A drama is expensive and slow: its idempotency key is required. */
 function businessIdentity(
   body: DramaBody,
   header: string | null,
@@ -33,8 +33,8 @@ function businessIdentity(
   if (key === null) {
     throw new ApiError(
       "business_id_required",
-      "Send business_id, your own id of this drama, or an Idempotency-Key: it keeps a repeated " +
-        "request from making a second one.",
+      "Send business_id (your own id of this drama) or an Idempotency-Key, so that a repeated request " +
+        "does not create a second drama.",
       { param: "business_id" },
     );
   }

@@ -15,19 +15,19 @@ import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
 import { GENERATION_REQUESTS } from "./generation_requests.ts";
 import { noticeHeaders, usableModel } from "./retrieve_model.ts";
-import { showTask, type TaskEndpointDeps } from "./tasks.ts";
+import { type TaskEndpointDeps, toTaskJson } from "./tasks.ts";
 
-/** Types of model whose tasks are one job at one upstream. */
+/** Model types whose tasks are one job at one upstream. */
 const MEDIA = new Set(["image", "video", "avatar"]);
 
-/** POST of a generation endpoint: one factory for every declared one. The story is in tasks/. */
+/** POST of a generation endpoint, for every route of the configuration with `operation: generation`. */
 export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint {
   const request = GENERATION_REQUESTS.get(route.request ?? "");
-  if (request === undefined || !MEDIA.has(route.type ?? "")) return notThere(route);
+  if (request === undefined || !MEDIA.has(route.type ?? "")) return unreleasedEndpoint(route);
   return async function createGeneration(c) {
     const body = request.check(await readJson(c));
     const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
-    return await answerWithTask(deps, c, identity, async () => {
+    return await respondWithTask(deps, c, identity, async () => {
       const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
       return { model, created: await acceptGeneration(deps.tasks, call, model, body) };
@@ -36,10 +36,10 @@ export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint
 }
 
 /**
- * Accepts a request and answers 202 with its task: the one that the same request made before, if any;
- * after a while, where the client prefers to wait.
+ * Accepts a request and responds 202 with its task, or with the task of the same earlier request; waits for
+ * the task first where the client prefers that.
  */
-export async function answerWithTask(
+export async function respondWithTask(
   deps: TaskEndpointDeps,
   c: HttpContext,
   identity: GenerationCall["identity"],
@@ -47,13 +47,13 @@ export async function answerWithTask(
 ): Promise<Response> {
   const { model, created } = await acceptOrReplay(deps, c, identity, accept);
   const { waitSeconds } = readPreferences(c);
-  // A preference: with too many requests waiting already, the task is answered as it is.
+  // A preference: when too many requests wait already, the task is returned at once.
   const release = waitSeconds === 0 ? null : deps.waits.tryTake(c);
   const row = release === null
     ? created.row
-    : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.leaving(c))
+    : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.stopSignal(c))
       .finally(release);
-  return sendJson(JSON.stringify(showTask(deps, c, row)), 202, {
+  return sendJson(JSON.stringify(toTaskJson(deps, c, row)), 202, {
     location: `/v1/tasks/${row.id}`,
     ...(created.isReplay ? { "idempotent-replayed": "true" } : {}),
     ...(release === null ? {} : { "preference-applied": `wait=${waitSeconds}` }),
@@ -62,12 +62,12 @@ export async function answerWithTask(
 }
 
 export interface Accepted {
-  /** Null: the request came before, and its model may be gone. */
+  /** Null: a replay, whose model may no longer exist. */
   model: Model | null;
   created: CreatedTask;
 }
 
-/** What was accepted once stays accepted, whatever would be said of the same request now. */
+/** A request that was accepted once stays accepted, even if it would be rejected now. */
 export async function acceptOrReplay(
   deps: TaskEndpointDeps,
   c: HttpContext,
@@ -77,9 +77,9 @@ export async function acceptOrReplay(
   try {
     return await accept();
   } catch (error) {
-    const isRefused = error instanceof ApiError &&
-      (error.status < 500 || error.code === "model_unavailable");
-    const replay = isRefused && identity !== null && error.code !== "idempotency_key_reused"
+    const isRejected = error instanceof ApiError &&
+      (!error.isServerError || error.code === "model_unavailable");
+    const replay = isRejected && identity !== null && error.code !== "idempotency_key_reused"
       ? await findReplay(deps.tasks, accountOf(c).id, identity)
       : null;
     if (replay === null) throw error;
@@ -102,26 +102,28 @@ export function callOf(
     identity,
     config,
     account: accountOf(c),
-    livingMax: c.env.accountPlan!.rates.runningTasks,
+    maxActive: c.env.accountPlan!.rates.runningTasks,
     callbackUrl,
   };
 }
 
-/** The model, if this account may use it and the endpoint runs its type. */
+/** The model, if this account may use it and the endpoint supports its type. */
 export function requestedModel(c: HttpContext, id: string, route: Route): Model {
   const model = usableModel(c, id);
   const type = route.operation === "generation" ? route.type : route.operation;
   if (model.type === type) return model;
   throw new ApiError(
     "capability_not_supported",
-    `${model.id} is ${withArticle(model.type)} model: ${route.path} takes ${type} models. ` +
+    `${model.id} is ${
+      withArticle(model.type)
+    } model, but ${route.path} accepts ${type} models only. ` +
       `GET /v1/models?type=${type} lists them.`,
     { param: "model" },
   );
 }
 
-function notThere(route: Route): Endpoint {
-  return function notThere() {
+function unreleasedEndpoint(route: Route): Endpoint {
+  return function unreleasedEndpoint() {
     throw notReleased(route);
   };
 }
@@ -129,6 +131,6 @@ function notThere(route: Route): Endpoint {
 export function notReleased({ path }: Route): ApiError {
   return new ApiError(
     "endpoint_not_released",
-    `${path} is planned and not released yet: GET /v1/models lists what can be used today, and /docs how.`,
+    `${path} is planned and not released yet. /docs describes the released endpoints.`,
   );
 }

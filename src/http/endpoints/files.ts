@@ -21,7 +21,7 @@ export function uploadFile({ files }: FilesDeps): Endpoint {
       (upload) => files.upload(account, upload, storageBytes),
       c.env.bodies.pace,
     );
-    return sendJson(JSON.stringify(showFile(file)));
+    return sendJson(JSON.stringify(toFileJson(file)));
   };
 }
 
@@ -30,14 +30,14 @@ export function listFiles({ files }: FilesDeps): Endpoint {
   return async function listFiles(c) {
     const page = { ...readPage(c), origin: readPurpose(c) };
     const { data, hasMore } = await files.list(accountOf(c).id, page);
-    return sendJsonPage(data.map(showFile), hasMore);
+    return sendJsonPage(data.map(toFileJson), hasMore);
   };
 }
 
 /** GET /v1/files/{file_id} */
 export function retrieveFile({ files }: FilesDeps): Endpoint {
   return async function retrieveFile(c) {
-    return sendJson(JSON.stringify(showFile(await findFile(files, c))));
+    return sendJson(JSON.stringify(toFileJson(await findFile(files, c))));
   };
 }
 
@@ -45,7 +45,7 @@ export function retrieveFile({ files }: FilesDeps): Endpoint {
 export function deleteFile({ files }: FilesDeps): Endpoint {
   return async function deleteFile(c) {
     const id = c.req.param("file_id") ?? "";
-    if (!await files.remove(accountOf(c).id, id)) throw unknownFile();
+    if (!await files.remove(accountOf(c).id, id)) throw notFoundError();
     return sendJson(JSON.stringify({ id, object: "file", deleted: true }));
   };
 }
@@ -59,17 +59,17 @@ export function retrieveContent({ files }: FilesDeps): Endpoint {
 
 async function findFile(files: Files, c: HttpContext): Promise<StoredFile> {
   const file = await files.find(accountOf(c).id, c.req.param("file_id") ?? "");
-  if (file === null) throw unknownFile();
+  if (file === null) throw notFoundError();
   return file;
 }
 
-function unknownFile(): ApiError {
-  return new ApiError("file_not_found", "There is no such file: it may be past its time.", {
+function notFoundError(): ApiError {
+  return new ApiError("file_not_found", "File not found. It may have expired.", {
     param: "file_id",
   });
 }
 
-function showFile(file: StoredFile) {
+function toFileJson(file: StoredFile) {
   return {
     id: file.id,
     file_id: file.id,

@@ -11,30 +11,31 @@ import speech from "../../../schemas/requests/audio_speech.schema.json" with { t
 import videos from "../../../schemas/requests/videos_generations.schema.json" with { type: "json" };
 
 export interface GenerationRequest {
-  /** Its name in the API document. */
+  /** Its name in the OpenAPI document. */
   readonly title: string;
   readonly schema: AnySchemaObject;
   readonly check: (body: unknown) => GenerationBody;
 }
 
 function request(schema: AnySchemaObject): GenerationRequest {
-  const fits = bodySchema<GenerationBody>(schema, { nullIsAbsent: true });
+  const checkSchema = bodySchema<GenerationBody>(schema, { nullIsAbsent: true });
   return {
     title: schema.title,
     schema,
     check(body) {
-      const fitting = fits(body);
-      checkStorable(fitting, "");
-      return fitting;
+      const checked = checkSchema(body);
+      checkStorable(checked, "");
+      return checked;
     },
   };
 }
 
-/** What is asked for is written down, and the database holds neither NUL nor half a surrogate pair. */
+/** Requests are stored, and the database accepts neither NUL nor half a surrogate pair. */
 function checkStorable(value: unknown, at: string): void {
   if (typeof value === "string") {
     if (value.isWellFormed() && !value.includes("\0")) return;
-    const message = `${at} holds a character that cannot be stored, such as NUL or half an emoji.`;
+    const message =
+      `${at} contains a character that cannot be stored, such as NUL or half an emoji.`;
     throw new ApiError("invalid_value", message, { param: at });
   }
   if (typeof value !== "object" || value === null) return;
@@ -43,7 +44,7 @@ function checkStorable(value: unknown, at: string): void {
   }
 }
 
-/** Bodies of generation endpoints, by the name a route declares. */
+/** Bodies of generation endpoints, by the name that a route of the configuration gives. */
 export const GENERATION_REQUESTS: ReadonlyMap<string, GenerationRequest> = new Map([
   ["images_generations", request(images)],
   ["videos_generations", request(videos)],

@@ -9,7 +9,7 @@ import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchang
 
 const FILTERS = { type: MODEL_TYPES, capability: CAPABILITIES, status: MODEL_STATUSES } as const;
 
-/** GET /v1/models: what this account may see, in the order of the declaration. */
+/** GET /v1/models: the models that this account may see, in the order of the configuration. */
 export function listModels(): Endpoint {
   return function listModels(c) {
     const { config } = c.env;
@@ -17,15 +17,15 @@ export function listModels(): Endpoint {
     const type = filter(c, "type");
     const capability = filter(c, "capability");
     const status = filter(c, "status");
-    const shown: string[] = [];
+    const models: string[] = [];
     for (const model of config.models.values()) {
       if (type !== undefined && model.type !== type) continue;
       if (capability !== undefined && !model.capabilities.has(capability)) continue;
-      // Nobody can use it: it is there for who asks for just that.
+      // Unavailable models are listed only with ?status=unavailable.
       if (status === undefined ? model.status === "unavailable" : model.status !== status) continue;
-      if (isVisible(model, account)) shown.push(model.listJson);
+      if (isVisible(model, account)) models.push(model.listJson);
     }
-    return sendJson(`{"object":"list","data":[${shown.join(",")}]}`);
+    return sendJson(`{"object":"list","data":[${models.join(",")}]}`);
   };
 }
 

@@ -2,23 +2,23 @@ import type { Price } from "../../platform/config/config.ts";
 import { pricesFor } from "../../domain/pricing/find_price.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 
-/** GET /v1/pricing/models: what this account pays. */
+/** GET /v1/pricing/models: the prices of this account. */
 export function listPrices(): Endpoint {
   return function listPrices(c) {
     const { config } = c.env;
     const prices = pricesFor(config, accountOf(c), Date.now());
-    // The list as a whole holds since its newest price does.
+    // The list is effective since its newest price.
     const since = prices.reduce((latest, price) => Math.max(latest, price.effectiveAt), 0);
     return sendJson(JSON.stringify({
       object: "list",
       currency: config.service.currency,
-      data: prices.map(shown),
+      data: prices.map(toPriceJson),
       effective_at: isoWithOffset(since),
     }));
   };
 }
 
-function shown(price: Price): Record<string, string> {
+function toPriceJson(price: Price): Record<string, string> {
   return {
     model: price.model,
     billing_type: price.billingType,

@@ -2,7 +2,7 @@ import type { Route } from "../../platform/config/config.ts";
 import type { Database } from "../../platform/database/database.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
-import { affordable, affordableIfLarge } from "../affordable.ts";
+import { requireFunds, requireFundsForLargeBody } from "../require_funds.ts";
 import type { Endpoint } from "../exchange.ts";
 import { retrieveBalance } from "./balance.ts";
 import { chatCompletions, type ChatEndpointDeps } from "./chat_completions.ts";
@@ -32,14 +32,14 @@ import { listUsageEndpoint, retrieveReceipt } from "./usage.ts";
 import { webhookDeliveries } from "./webhook_deliveries.ts";
 import { webhookEndpoints } from "./webhook_endpoints.ts";
 
-/** One address and method of an operation; `path` is what comes after the route's own. */
+/** One method and path of an operation; `path` follows the route's own path. */
 export interface Mount {
   method: "GET" | "POST" | "DELETE" | "PUT";
   path: string;
   endpoint: Endpoint;
 }
 
-/** What endpoints need beside the request. */
+/** Dependencies of all endpoints. */
 export interface OperationDeps extends ChatEndpointDeps, FilesDeps, TaskEndpointDeps {
   database: Database;
   upstreams: Upstreams;
@@ -53,7 +53,7 @@ const one = (
   endpoint: Endpoint,
 ): Mount[] => [{ method, path: "", endpoint }];
 
-/** What this build can do, by the name a route declares. */
+/** The operations of this build, by the name that a route of the configuration gives. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ["list_models", () => one("GET", listModels())],
   ["retrieve_model", () => one("GET", retrieveModel())],
@@ -63,7 +63,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "GET", path: "", endpoint: listUsageEndpoint(deps) },
     { method: "GET", path: "/:request_id", endpoint: retrieveReceipt(deps) },
   ]],
-  ["chat", (deps) => one("POST", affordable(deps, chatCompletions(deps)))],
+  ["chat", (deps) => one("POST", requireFunds(deps, chatCompletions(deps)))],
   ["files", (deps) => [
     { method: "POST", path: "", endpoint: uploadFile(deps) },
     { method: "GET", path: "", endpoint: listFiles(deps) },
@@ -74,16 +74,16 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
   ["webhook_endpoints", (deps) =>
     webhookEndpoints(deps).map(({ endpoint, ...mount }) => ({
       ...mount,
-      endpoint: affordableIfLarge(deps, endpoint),
+      endpoint: requireFundsForLargeBody(deps, endpoint),
     }))],
   ["webhook_deliveries", webhookDeliveries],
-  ["speech", (deps, route) => one("POST", affordable(deps, createSpeech(deps, route)))],
+  ["speech", (deps, route) => one("POST", requireFunds(deps, createSpeech(deps, route)))],
   [
     "generation",
     (deps, route) =>
       one(
         "POST",
-        affordable(deps, (route.type === "drama" ? createDrama : createGeneration)(deps, route)),
+        requireFunds(deps, (route.type === "drama" ? createDrama : createGeneration)(deps, route)),
       ),
   ],
   ["tasks", (deps) => [
@@ -92,5 +92,5 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     { method: "POST", path: "/:task_id/cancel", endpoint: cancelTaskEndpoint(deps) },
     { method: "GET", path: "/:task_id/events", endpoint: followTaskEndpoint(deps) },
   ]],
-  ["quotes", (deps) => one("POST", affordableIfLarge(deps, createQuote(deps)))],
+  ["quotes", (deps) => one("POST", requireFundsForLargeBody(deps, createQuote(deps)))],
 ]);

@@ -31,7 +31,7 @@ interface QuoteDeps extends TaskEndpointDeps {
   upstreams: Upstreams;
 }
 
-/** POST /v1/quotes: what a request would cost at the most, and whether the balance covers it. */
+/** POST /v1/quotes: the maximum cost of a request, and whether the balance covers it. */
 export function createQuote(deps: QuoteDeps): Endpoint {
   return async function createQuote(c) {
     const { path, body } = quoteRequest(await readJson(c));
@@ -58,7 +58,7 @@ interface Quoted {
   quoted: Quote;
 }
 
-/** Refused as the endpoint itself would refuse it. */
+/** Raises the same errors as the endpoint itself. */
 async function quotedFor(
   deps: QuoteDeps,
   c: HttpContext,
@@ -71,7 +71,7 @@ async function quotedFor(
     : GENERATION_REQUESTS.get(route.request ?? "");
   if (request === undefined) throw notReleased(route);
   const checked = request.check(body);
-  // Left out it is no fault here: a header may say it, and a quote has none of the request's.
+  // May be absent here: the request itself may send it as a header.
   if (typeof checked.business_id === "string") {
     identifyRequest(checked.business_id, route.path, checked, "business_id");
   }

@@ -18,7 +18,7 @@ export function usableModel(c: HttpContext, id: string): Model {
       "model_unavailable",
       `The model ${
         JSON.stringify(id.slice(0, 128))
-      } is not available: GET /v1/models lists those that are.`,
+      } is not available. GET /v1/models lists the available models.`,
       { param: "model" },
     );
   }

@@ -11,19 +11,23 @@ import type { HttpContext } from "../exchange.ts";
 import type { Accepted } from "./create_generation.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
-/** How long a repeatable request is waited for; the same key again goes on waiting. */
+/** How long a request waits for its task; a repeated request waits again. */
 const WAIT_MS = 120_000;
-/** How long of that it may wait for its turn. Who would wait longer is told when to come again. */
-const TURN_MS = 10_000;
-const LOOK_MS = 1_000;
+/** How long of that it may wait for an available upstream; beyond it is 503 with Retry-After. */
+const AVAILABLE_MS = 10_000;
+const CHECK_MS = 1_000;
 
-/** Refuses while every upstream rests for longer than a client should wait. */
-export function mustHaveTurn(deps: TaskEndpointDeps, config: Config, model: Model): void {
-  const turnMs = turnOf(deps, config, model, "first");
-  if (turnMs > TURN_MS) throw noSpeechUpstream(model, turnMs);
+/** Fails while no upstream will be available within the time that a client should wait. */
+export function requireAvailableUpstream(
+  deps: TaskEndpointDeps,
+  config: Config,
+  model: Model,
+): void {
+  const waitMs = untilAvailableMs(deps, config, model, "first");
+  if (waitMs > AVAILABLE_MS) throw noSpeechUpstream(model, waitMs);
 }
 
-/** The sound of a task, once it is there. */
+/** Sends the audio of a task when it is ready. */
 export async function sendAudio(
   deps: TaskEndpointDeps,
   c: HttpContext,
@@ -31,26 +35,28 @@ export async function sendAudio(
   { model, created: { row, isReplay } }: Accepted,
 ): Promise<Response> {
   const until = performance.now() + WAIT_MS;
-  // Who finds a task that another request made waits for it, and does not end it.
-  const begun = isReplay || model === null ? row : await awaitTurn(deps, c, identity, model, row);
-  const task = await awaitTask(deps.tasks, begun, until - performance.now(), deps.leaving(c));
+  // A replay waits for the task of the first request, and does not end it.
+  const begun = isReplay || model === null
+    ? row
+    : await awaitSubmission(deps, c, identity, { model, row });
+  const task = await awaitTask(deps.tasks, begun, until - performance.now(), deps.stopSignal(c));
   const [output] = task.outputs;
   if (!isOver(task.status)) {
     throw new ApiError(
       "upstream_timeout",
-      "The sound is not there yet: send the same request with the same key again.",
+      "The audio is not ready yet. Send the same request with the same Idempotency-Key again.",
       { retryAfterSeconds: 1 },
     );
   }
   if (task.status !== "succeeded" || output === undefined) {
-    // Who is told of a failure sends the same again, as with any answer of 5xx.
+    // After a failure the client may send the same request again, as after any 5xx.
     await forgetKey(deps.tasks, task.account_id, identity, task.id);
     throw failureOf(task);
   }
-  if ("content" in output) throw new Error(`The result of ${task.id} is no sound`);
+  if ("content" in output) throw new Error(`The result of ${task.id} has no audio`);
   const file = await deps.tasks.files.find(task.account_id, output.file_id);
   if (file === null) {
-    throw new ApiError("file_not_found", "The sound of this request is past its time.", {
+    throw new ApiError("file_not_found", "The audio of this request has expired.", {
       param: "Idempotency-Key",
     });
   }
@@ -66,56 +72,55 @@ export async function sendAudio(
 function failureOf({ error_code, error_message }: TaskRow): ApiError {
   const code = (error_code ?? "upstream_failed") as ApiErrorCode;
   const message = error_message ?? "The task was cancelled.";
-  const { status } = new ApiError(code, message);
-  return new ApiError(code, message, status >= 500 ? { retryAfterSeconds: 2 } : {});
+  const error = new ApiError(code, message);
+  return error.isServerError ? new ApiError(code, message, { retryAfterSeconds: 2 }) : error;
 }
 
 /**
- * Waits until an upstream has the job. When its turn is too far away the task is taken back, as long as
- * certainly nobody has it, and its key with it.
+ * Waits until an upstream has accepted the job. If that takes too long and no upstream can have received it,
+ * the task fails and its idempotency key is released.
  */
-async function awaitTurn(
+async function awaitSubmission(
   deps: TaskEndpointDeps,
   c: HttpContext,
   identity: IdempotencyIdentity,
-  model: Model,
-  row: TaskRow,
+  { model, row }: { model: Model; row: TaskRow },
 ): Promise<TaskRow> {
-  const leaving = deps.leaving(c);
+  const leaving = deps.stopSignal(c);
   const startedAt = performance.now();
   let seen = row;
   while (seen.status === "queued" && !leaving.aborted) {
-    seen = await awaitTask(deps.tasks, seen, LOOK_MS, leaving);
+    seen = await awaitTask(deps.tasks, seen, CHECK_MS, leaving);
     const waitedMs = performance.now() - startedAt;
     if (seen.status !== "queued" || waitedMs > WAIT_MS) break;
-    const turnMs = turnOf(deps, c.env.config, model, "again");
-    if (waitedMs + turnMs > TURN_MS && await takeBack(deps, identity, row)) {
-      throw noSpeechUpstream(model, turnMs);
+    const waitMs = untilAvailableMs(deps, c.env.config, model, "retry");
+    if (waitedMs + waitMs > AVAILABLE_MS && await abortQueued(deps, identity, row)) {
+      throw noSpeechUpstream(model, waitMs);
     }
   }
   return seen;
 }
 
-async function takeBack(
+async function abortQueued(
   { tasks }: TaskEndpointDeps,
   identity: IdempotencyIdentity,
   { id, account_id }: TaskRow,
 ): Promise<boolean> {
-  const isTaken = await finishTask(tasks, { id, fence: null }, {
+  const isFailed = await finishTask(tasks, { id, fence: null }, {
     status: "failed",
-    error: { code: "upstream_failed", message: "The model could not take it in time: try again." },
+    error: { code: "upstream_failed", message: "No upstream was available in time. Try again." },
   });
-  if (isTaken) await forgetKey(tasks, account_id, identity, id);
-  return isTaken;
+  if (isFailed) await forgetKey(tasks, account_id, identity, id);
+  return isFailed;
 }
 
-/** Milliseconds until an upstream may be asked; none while one can be asked now. */
-function turnOf(
+/** Milliseconds until an upstream is available; 0 if one is now. */
+function untilAvailableMs(
   { tasks }: TaskEndpointDeps,
   config: Config,
   model: Model,
-  trial: AttemptKind,
+  attempt: AttemptKind,
 ): number {
-  const choice = tasks.media.choose(config, model, [], trial);
+  const choice = tasks.media.choose(config, model, [], attempt);
   return choice.upstream === null ? choice.retryAfterMs ?? 0 : 0;
 }

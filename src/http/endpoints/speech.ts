@@ -6,16 +6,16 @@ import { acceptChecked, quoteFor } from "../../workflows/tasks/accept_generation
 import type { Endpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
-import { acceptOrReplay, answerWithTask, callOf, requestedModel } from "./create_generation.ts";
+import { acceptOrReplay, callOf, requestedModel, respondWithTask } from "./create_generation.ts";
 import { SPEECH_REQUEST } from "./generation_requests.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
-import { mustHaveTurn, sendAudio } from "./send_audio.ts";
+import { requireAvailableUpstream, sendAudio } from "./send_audio.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
 /**
- * POST /v1/audio/speech: the sound itself. With `Prefer: respond-async` a task (202). With an
- * `Idempotency-Key` the sound is made by a task that is waited for, so that the same request again gets
- * the same sound and pays once.
+ * POST /v1/audio/speech: responds with the audio. With `Prefer: respond-async` with a task (202). With an
+ * `Idempotency-Key` a task makes the audio and the request waits for it, so that a repeated request gets the
+ * same audio and pays once.
  */
 export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
   return async function createSpeech(c) {
@@ -28,10 +28,10 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
       const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
       const checked = checkSpeech(model, body);
-      if (!respondAsync) mustHaveTurn(deps, call.config, model);
+      if (!respondAsync) requireAvailableUpstream(deps, call.config, model);
       return { model, created: await acceptChecked(deps.tasks, call, model, checked) };
     };
-    if (respondAsync) return await answerWithTask(deps, c, identity, accept);
+    if (respondAsync) return await respondWithTask(deps, c, identity, accept);
     if (identity !== null) {
       return await sendAudio(deps, c, identity, await acceptOrReplay(deps, c, identity, accept));
     }

@@ -5,45 +5,45 @@ import type { TaskDeps } from "../../workflows/tasks/deps.ts";
 import { findTask, listTasks, taskNotFound } from "../../workflows/tasks/find_task.ts";
 import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
 import { STATUSES, TASK, type TaskRow } from "../../workflows/tasks/task.ts";
-import { chosenOf } from "../choice.ts";
+import { readChoice } from "../read_choice.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { TaskWaits } from "../task_waits.ts";
 
 export interface TaskEndpointDeps {
   tasks: TaskDeps;
-  /** Aborts when the client leaves, or when this node is about to stop. */
-  leaving(c: HttpContext): AbortSignal;
+  /** Aborts when the client disconnects or this node drains. */
+  stopSignal(c: HttpContext): AbortSignal;
   waits: TaskWaits;
 }
 
-/** GET /v1/tasks: the account's, newest first. */
+/** GET /v1/tasks: tasks of the account, newest first. */
 export function listTasksEndpoint(deps: TaskEndpointDeps): Endpoint {
   return async function listTasksEndpoint(c) {
-    const type = chosenOf(c, "type", MODEL_TYPES);
-    const status = chosenOf(c, "status", STATUSES);
+    const type = readChoice(c, "type", MODEL_TYPES);
+    const status = readChoice(c, "status", STATUSES);
     const query = { ...readPage(c), account: accountOf(c).id, type, status };
     const { rows, hasMore } = await listTasks(deps.tasks.database.sql, query);
-    return sendJsonPage(rows.map((row) => showTask(deps, c, row)), hasMore);
+    return sendJsonPage(rows.map((row) => toTaskJson(deps, c, row)), hasMore);
   };
 }
 
-/** GET /v1/tasks/{task_id}; addresses of results are signed anew. */
+/** GET /v1/tasks/{task_id}; output URLs are signed anew. */
 export function retrieveTask(deps: TaskEndpointDeps): Endpoint {
   return async function retrieveTask(c) {
     const row = await findTask(deps.tasks.database.sql, accountOf(c).id, idOf(c));
     if (row === null) throw taskNotFound();
-    // Where nodes sleep while nobody calls, who asks for a task is who wakes it.
+    // Where nodes sleep without requests, a request for the task wakes it.
     if (row.is_late) deps.tasks.queue.ring({ kind: TASK, id: row.id });
-    return sendJson(JSON.stringify(showTask(deps, c, row)));
+    return sendJson(JSON.stringify(toTaskJson(deps, c, row)));
   };
 }
 
-/** POST /v1/tasks/{task_id}/cancel: 200 when it is over, 202 while its upstream is being asked. */
+/** POST /v1/tasks/{task_id}/cancel: 200 when it has ended, 202 while the upstream is asked to cancel. */
 export function cancelTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
   return async function cancelTaskEndpoint(c) {
     const { row, isPending } = await cancelTask(deps.tasks, accountOf(c).id, idOf(c));
-    return sendJson(JSON.stringify(showTask(deps, c, row)), isPending ? 202 : 200);
+    return sendJson(JSON.stringify(toTaskJson(deps, c, row)), isPending ? 202 : 200);
   };
 }
 
@@ -53,17 +53,17 @@ const EVENT_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** GET /v1/tasks/{task_id}/events: the task, and again after every change, until it is over. */
+/** GET /v1/tasks/{task_id}/events: the task, and again after every change, until it ends. */
 export function followTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
   return async function followTaskEndpoint(c) {
-    const rows = counted(
+    const rows = releasing(
       deps.waits.take(c),
-      followTask(deps.tasks, accountOf(c).id, idOf(c), deps.leaving(c)),
+      followTask(deps.tasks, accountOf(c).id, idOf(c), deps.stopSignal(c)),
     );
-    // The first one here: a task that is not there is an error, not an empty stream.
+    // Read before the response: an unknown task is an error, not an empty stream.
     const first = await rows.next();
     const event = (row: TaskRow | null) =>
-      row === null ? ": still here\n\n" : `data: ${JSON.stringify(showTask(deps, c, row))}\n\n`;
+      row === null ? ": still here\n\n" : `data: ${JSON.stringify(toTaskJson(deps, c, row))}\n\n`;
     const events = new ReadableStream<string>({
       start(controller) {
         if (!first.done) controller.enqueue(event(first.value));
@@ -81,8 +81,8 @@ export function followTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
   };
 }
 
-/** Gives its place back when it ends, however it ends. */
-async function* counted<T>(release: () => void, rows: AsyncGenerator<T>): AsyncGenerator<T> {
+/** Releases its slot when it ends. */
+async function* releasing<T>(release: () => void, rows: AsyncGenerator<T>): AsyncGenerator<T> {
   try {
     yield* rows;
   } finally {
@@ -90,7 +90,7 @@ async function* counted<T>(release: () => void, rows: AsyncGenerator<T>): AsyncG
   }
 }
 
-export function showTask(deps: TaskEndpointDeps, c: HttpContext, row: TaskRow): RenderedTask {
+export function toTaskJson(deps: TaskEndpointDeps, c: HttpContext, row: TaskRow): RenderedTask {
   const { service, storage } = c.env.config;
   return renderTask(row, {
     files: deps.tasks.files,

@@ -6,7 +6,7 @@ import type { Database } from "../../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 
-/** GET /v1/usage: receipts, newest first. With `Accept: text/csv` every movement of money, as CSV. */
+/** GET /v1/usage: receipts, newest first. With `Accept: text/csv` every transfer, as CSV. */
 export function listUsageEndpoint({ database }: { database: Database }): Endpoint {
   return async function listUsageEndpoint(c) {
     const account = accountOf(c).id;
@@ -20,7 +20,7 @@ export function listUsageEndpoint({ database }: { database: Database }): Endpoin
   };
 }
 
-/** GET /v1/usage/{request_id}: what one request cost, how it was counted, and who paid. */
+/** GET /v1/usage/{request_id}: the receipt of one request. */
 export function retrieveReceipt({ database }: { database: Database }): Endpoint {
   return async function retrieveReceipt(c) {
     const id = c.req.param("request_id") ?? "";
@@ -31,7 +31,7 @@ export function retrieveReceipt({ database }: { database: Database }): Endpoint 
       c.env.config.service.currency,
     );
     if (receipt === null) {
-      throw new ApiError("not_found", "There is no receipt for this request id.", {
+      throw new ApiError("not_found", "No receipt found for this request id.", {
         param: "request_id",
       });
     }
@@ -60,7 +60,7 @@ function moment(c: HttpContext, name: string): Date | undefined {
   return date;
 }
 
-/** A statement as a file, sent page by page as it is read. */
+/** Sends a statement as a file, page by page. */
 export function sendStatement({ sql }: Database, account: string, period: Period): Response {
   const lines = ReadableStream.from(exportCsv(sql, { account, ...period }));
   return new Response(lines.pipeThrough(new TextEncoderStream()), {

@@ -13,7 +13,7 @@ import { readPage, sendJsonPage } from "../paging.ts";
 import type { Mount } from "./operations.ts";
 import { readPeriod } from "./usage.ts";
 
-/** Everything under /v1/webhook_deliveries: the log of what was sent, and sending it again. */
+/** All endpoints under /v1/webhook_deliveries: the delivery log, and redelivery. */
 export function webhookDeliveries({ webhooks }: { webhooks: Webhooks }): Mount[] {
   const { sql } = webhooks;
   return [
@@ -72,7 +72,7 @@ export function readQuery(c: HttpContext) {
   };
 }
 
-/** Who calls knows who it is. */
+/** Clients do not need the account: it is their own. */
 function withoutAccount<T extends WebhookDelivery>({ account: _, ...delivery }: T) {
   return delivery;
 }

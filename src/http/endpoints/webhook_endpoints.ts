@@ -34,11 +34,11 @@ const changes = bodySchema<Partial<EndpointFields>>({ ...createSchema, required:
 const rotation = bodySchema<{ overlap_seconds?: number }>(rotateSchema);
 const redelivery = bodySchema<{ since: string }>(redeliverSchema);
 
-/** In place of an endpoint's id: the account's own secret, which signs what goes to a callback_url. */
+/** In place of an endpoint's id: the account's default secret, which signs events sent to a callback_url. */
 const DEFAULT = "default";
 const NO_STORE = { "cache-control": "no-store" };
 
-/** Everything under /v1/webhook_endpoints. The stories are in webhooks/. */
+/** All endpoints under /v1/webhook_endpoints. */
 export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] {
   const { sql, secretBox } = webhooks;
   const act = (
@@ -95,7 +95,7 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
       const since = new Date(redelivery(await readJson(c)).since);
       const { status } = await findEndpoint(sql, account, id);
       if (status === "disabled") {
-        throw new ApiError("invalid_value", "This webhook endpoint is disabled: enable it first.", {
+        throw new ApiError("invalid_value", "This webhook endpoint is disabled. Enable it first.", {
           param: "id",
         });
       }
@@ -118,7 +118,7 @@ async function ownerOf({ sql }: Webhooks, account: string, id: string): Promise<
   return { account, endpoint: (await findEndpoint(sql, account, id)).id };
 }
 
-/** Whether there is anything to read, for calls that need nothing. */
+/** Whether the request has a body, for endpoints where it is optional. */
 function hasBody(c: HttpContext): boolean {
   const { headers } = c.req.raw;
   return headers.get("content-length") !== "0" &&

@@ -217,7 +217,7 @@ class SharedChanges implements Cluster {
     const [was, is] = [isBehind(this.#peers), isBehind(peers)];
     this.#peers = peers;
     if (is && !was) {
-      this.options.log.warn("this node runs an older declaration than its peers", {
+      this.options.log.warn("this node runs an older configuration than its peers", {
         declaration: version,
         newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.configVersion))],
       });

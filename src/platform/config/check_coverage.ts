@@ -1,38 +1,38 @@
 import { blockOf, type Checker, listOf, type Names } from "./checker.ts";
-import { bookAncestors, momentOf } from "./check_books.ts";
+import { bookWithParents, startOfPrice } from "./check_books.ts";
 import { modelsOfPipeline } from "./compile_pipeline.ts";
-import type { Declaration } from "./gateway_file.ts";
-import type { Path } from "./faults.ts";
+import type { GatewayFile } from "./gateway_file.ts";
+import type { Path } from "./issues.ts";
 
 type Keys = Record<string, unknown>;
 
-/** What a book says by itself about who has a price. */
-interface Cover {
+/** Which models a price book has prices for, without those of its parents. */
+interface BookCoverage {
   priced: Set<string>;
-  /** Models whose first price lies in the future, and when it starts. */
+  /** Models whose first price lies in the future, and when that price starts. */
   later: Map<string, number>;
-  /** The names of the book and of all it extends; null when something in there cannot be read. */
-  chain: string[] | null;
+  /** The names of the book and of its parents; null when one of them is invalid. */
+  books: string[] | null;
 }
 
-/** Whoever can see a model must be able to pay for it, today. */
-export function checkCoverage(checker: Checker, declared: Partial<Declaration>, now: number): void {
-  if (checker.isSpoiled(["prices"]) || checker.isSpoiled(["plans"])) return;
-  const models = listOf(declared.models).map(blockOf);
+/** Every plan that can see a model has a price for it that applies today. */
+export function checkCoverage(checker: Checker, file: Partial<GatewayFile>, now: number): void {
+  if (checker.isInvalid(["prices"]) || checker.isInvalid(["plans"])) return;
+  const models = listOf(file.models).map(blockOf);
   const ids = new Set(models.map(({ id }) => id).filter((id) => typeof id === "string"));
-  const covers = coversOf(checker, blockOf(declared.prices), ids, now);
-  const plans: Keys = { free: {}, ...blockOf(declared.plans) };
-  const everyone = booksOf(Object.keys(plans), plans);
+  const coverage = coverageByBook(checker, blockOf(file.prices), ids, now);
+  const plans: Keys = { free: {}, ...blockOf(file.plans) };
+  const allBooks = booksOfPlans(Object.keys(plans), plans);
   const booksSeeing = (model: Keys) =>
-    model.visible_to === undefined ? everyone : booksOfFew(model.visible_to, plans);
+    model.visible_to === undefined ? allBooks : booksOfVisibility(model.visible_to, plans);
   for (const [index, model] of models.entries()) {
     const seen = booksSeeing(model);
     if (typeof model.id !== "string") continue;
-    checkChainCoverage(checker, index, models, booksSeeing, covers);
-    for (const name of lackingBooks(model.id, seen.keys(), covers)) {
+    checkPipelineCoverage(checker, index, models, { booksSeeing, coverage });
+    for (const name of booksWithoutPrice(model.id, seen.keys(), coverage)) {
       checker.report(["models", index, "id"], {
-        message: `has no price in force in the book "${name}", which ${seen.get(name)} uses${
-          firstPrice(model.id, name, covers)
+        message: `has no active price in the price book "${name}", which ${seen.get(name)}${
+          futurePrice(model.id, name, coverage)
         }`,
         suggestion: model.visible_to === undefined || blockOf(model.visible_to).plans !== undefined
           ? `Add an entry to prices.${name}, or narrow visible_to.`
@@ -42,112 +42,130 @@ export function checkCoverage(checker: Checker, declared: Partial<Declaration>, 
   }
 }
 
-/** Whoever sees a drama pays for what it is made of, and may not see those models by themselves. */
-function checkChainCoverage(
+/**
+ * A customer who can see a drama pays for the models of its pipeline, and may not be able to see those
+ * models themselves.
+ */
+function checkPipelineCoverage(
   checker: Checker,
   index: number,
   models: readonly Keys[],
-  booksSeeing: (model: Keys) => ReadonlyMap<string, string>,
-  covers: ReadonlyMap<string, Cover>,
+  { booksSeeing, coverage }: {
+    booksSeeing: (model: Keys) => ReadonlyMap<string, string>;
+    coverage: ReadonlyMap<string, BookCoverage>;
+  },
 ): void {
   const seen = booksSeeing(models[index]!);
   for (const { path, model: id } of modelsOfPipeline(models[index]!.chain)) {
     const used = models.find((model) => model.id === id);
     if (used === undefined) continue;
-    const told = booksSeeing(used);
-    const lacking = lackingBooks(id, seen.keys(), covers).filter((name) => !told.has(name));
-    for (const name of lacking) {
+    const reported = booksSeeing(used);
+    const missing = booksWithoutPrice(id, seen.keys(), coverage).filter((name) =>
+      !reported.has(name)
+    );
+    for (const name of missing) {
       checker.report(["models", index, "chain", ...path], {
-        message: `has no price in force in the book "${name}", which ${seen.get(name)} uses`,
+        message: `has no active price in the price book "${name}", which ${seen.get(name)}`,
         suggestion: `Add an entry to prices.${name}.`,
       });
     }
   }
 }
 
-function coversOf(
+function coverageByBook(
   checker: Checker,
   books: Keys,
   ids: NonNullable<Names>,
   now: number,
-): Map<string, Cover> {
-  const covers = new Map<string, Cover>();
-  const unclear = new Set<string>();
+): Map<string, BookCoverage> {
+  const coverage = new Map<string, BookCoverage>();
+  const invalid = new Set<string>();
   for (const [name, item] of Object.entries(books)) {
     const book = blockOf(item);
-    const cover: Cover = { priced: new Set(), later: new Map(), chain: null };
-    covers.set(name, cover);
-    if (!Array.isArray(book.entries)) unclear.add(name);
+    const cover: BookCoverage = { priced: new Set(), later: new Map(), books: null };
+    coverage.set(name, cover);
+    if (!Array.isArray(book.entries)) invalid.add(name);
     for (const [index, entry] of listOf(book.entries).map(blockOf).entries()) {
       const path: Path = ["prices", name];
-      const from = momentOf(checker, path, book, entry, index);
-      const isClear = typeof entry.model === "string" &&
-        !checker.isSpoiled([...path, "entries", index, "model"]);
-      if (!isClear) unclear.add(name);
-      else note(cover, meantModel(checker, entry.model as string, ids), from, now);
+      const start = startOfPrice(checker, path, { book, entry, index });
+      const isValid = typeof entry.model === "string" &&
+        !checker.isInvalid([...path, "entries", index, "model"]);
+      if (!isValid) invalid.add(name);
+      else addPrice(cover, intendedModel(checker, entry.model as string, ids), start, now);
     }
   }
-  for (const [name, cover] of covers) {
-    const chain = bookAncestors(name, books);
-    const isWhole = chain.at(-1)?.book.extends === undefined &&
-      !chain.some((link) => unclear.has(link.name));
-    if (isWhole) cover.chain = chain.map((link) => link.name);
+  for (const [name, cover] of coverage) {
+    const withParents = bookWithParents(name, books);
+    const isComplete = withParents.at(-1)?.book.extends === undefined &&
+      !withParents.some((parent) => invalid.has(parent.name));
+    if (isComplete) cover.books = withParents.map((parent) => parent.name);
   }
-  return covers;
+  return coverage;
 }
 
-/** A misspelt model has its fault already: the one it means counts as priced. */
-function meantModel(checker: Checker, model: string, ids: NonNullable<Names>): string {
-  return ids.has(model) ? model : checker.guess(model, ids) ?? model;
+/** A misspelt model is reported elsewhere: the model it probably means counts as priced. */
+function intendedModel(checker: Checker, model: string, ids: NonNullable<Names>): string {
+  return ids.has(model) ? model : checker.suggest(model, ids) ?? model;
 }
 
-function note({ priced, later }: Cover, model: string, from: number, now: number): void {
-  // A moment that cannot be read has its own fault.
-  if (from > now) later.set(model, Math.min(from, later.get(model) ?? from));
+function addPrice(
+  { priced, later }: BookCoverage,
+  model: string,
+  start: number,
+  now: number,
+): void {
+  // An invalid date (NaN) is reported elsewhere.
+  if (start > now) later.set(model, Math.min(start, later.get(model) ?? start));
   else priced.add(model);
 }
 
-/** The books that plans use, each with a plan to name in the message. */
-function booksOf(names: readonly string[], plans: Keys): Map<string, string> {
+/** The price books that plans use, each with a text for the message. */
+function booksOfPlans(names: readonly string[], plans: Keys): Map<string, string> {
   const books = new Map<string, string>();
   for (const name of names) {
     const book = blockOf(plans[name]).price_book ?? "default";
-    if (typeof book === "string" && !books.has(book)) books.set(book, `the plan "${name}"`);
+    if (typeof book === "string" && !books.has(book)) books.set(book, `the plan "${name}" uses`);
   }
   return books;
 }
 
-function booksOfFew(visible: unknown, plans: Keys): Map<string, string> {
+function booksOfVisibility(visible: unknown, plans: Keys): Map<string, string> {
   const { plans: only } = blockOf(visible);
   const names = listOf(only).filter((name) =>
     typeof name === "string" && Object.hasOwn(plans, name)
   );
-  if (names.length > 0) return booksOf(names as string[], plans);
-  // Seen by accounts only: they may be on any plan, and the default book is the floor.
+  if (names.length > 0) return booksOfPlans(names as string[], plans);
+  // Visible to single accounts only: they may be on any plan, so the default book must have a price.
   const isByAccount = only === undefined && blockOf(visible).accounts !== undefined;
-  return new Map(isByAccount ? [["default", "every account without another"]] : []);
+  return new Map(isByAccount ? [["default", "accounts use by default"]] : []);
 }
 
-/** Books without a price for the model, except those that one entry in another would mend. */
-function lackingBooks(
+/** Books without a price for the model, except those whose parent is reported already. */
+function booksWithoutPrice(
   model: string,
   names: Iterable<string>,
-  covers: ReadonlyMap<string, Cover>,
+  coverage: ReadonlyMap<string, BookCoverage>,
 ): string[] {
-  const lacking = [...names].filter((name) => {
-    const chain = covers.get(name)?.chain ?? null;
-    return chain !== null && !chain.some((link) => covers.get(link)!.priced.has(model));
+  const missing = [...names].filter((name) => {
+    const books = coverage.get(name)?.books ?? null;
+    return books !== null && !books.some((book) => coverage.get(book)!.priced.has(model));
   });
-  if (lacking.length < 2) return lacking;
-  const all = new Set(lacking);
-  return lacking.filter((name) => !covers.get(name)!.chain!.slice(1).some((link) => all.has(link)));
+  if (missing.length < 2) return missing;
+  const all = new Set(missing);
+  return missing.filter((name) =>
+    !coverage.get(name)!.books!.slice(1).some((book) => all.has(book))
+  );
 }
 
-function firstPrice(model: string, name: string, covers: ReadonlyMap<string, Cover>): string {
-  const moments = covers.get(name)!.chain!.flatMap((link) =>
-    covers.get(link)!.later.get(model) ?? []
+function futurePrice(
+  model: string,
+  name: string,
+  coverage: ReadonlyMap<string, BookCoverage>,
+): string {
+  const starts = coverage.get(name)!.books!.flatMap((book) =>
+    coverage.get(book)!.later.get(model) ?? []
   );
-  return moments.length === 0
+  return starts.length === 0
     ? ""
-    : `: its first one starts at ${new Date(Math.min(...moments)).toISOString()}`;
+    : `; its first price starts at ${new Date(Math.min(...starts)).toISOString()}`;
 }

@@ -1,13 +1,13 @@
 import { blockOf, type Checker, listOf } from "./checker.ts";
 import { modelsOfPipeline } from "./compile_pipeline.ts";
-import type { Declaration } from "./gateway_file.ts";
-import type { Path } from "./faults.ts";
+import type { GatewayFile } from "./gateway_file.ts";
+import type { Path } from "./issues.ts";
 import { modelTypeSpec, modelWithArticle } from "./model_type_specs.ts";
 import { placeholdersOf } from "./template.ts";
 
 type Keys = Record<string, unknown>;
 
-/** A stage, and the capability of the drama that offers it. Each builds on those before it. */
+/** A stage and the capability of the drama that offers it. Each stage needs the stages before it. */
 const STAGES = [
   ["script", "script"],
   ["roles", "roles"],
@@ -15,62 +15,68 @@ const STAGES = [
   ["video", "final_video"],
 ] as const;
 
-const TEXT_WORDS = [
-  ...["title", "script", "characters", "episode", "aspect_ratio", "shots_min", "shots_max"],
+const TEXT_PLACEHOLDERS = [
+  "title",
+  "script",
+  "characters",
+  "episode",
+  "aspect_ratio",
+  "shots_min",
+  "shots_max",
 ];
-const SHOT_WORDS = ["title", "heading", "action", "looks", "shot", "shots", "aspect_ratio"];
-const WORDS: Readonly<Record<string, readonly string[]>> = {
-  script: TEXT_WORDS,
-  roles: [...TEXT_WORDS, "scenes"],
-  storyboard: SHOT_WORDS,
-  video: SHOT_WORDS,
+const SHOT_PLACEHOLDERS = ["title", "heading", "action", "looks", "shot", "shots", "aspect_ratio"];
+const PLACEHOLDERS: Readonly<Record<string, readonly string[]>> = {
+  script: TEXT_PLACEHOLDERS,
+  roles: [...TEXT_PLACEHOLDERS, "scenes"],
+  storyboard: SHOT_PLACEHOLDERS,
+  video: SHOT_PLACEHOLDERS,
 };
 
-/** Chains of dramas: their models exist and can do it, and what they are asked can be filled in. */
-export function checkPipelines(checker: Checker, declared: Partial<Declaration>): void {
+/** Pipelines of dramas: their models exist and have the right type, and their prompts use known placeholders. */
+export function checkPipelines(checker: Checker, file: Partial<GatewayFile>): void {
   const models = new Map<string, Keys>();
-  for (const model of listOf(declared.models).map(blockOf)) {
+  for (const model of listOf(file.models).map(blockOf)) {
     if (typeof model.id === "string") models.set(model.id, model);
   }
-  for (const [index, drama] of listOf(declared.models).map(blockOf).entries()) {
+  for (const [index, drama] of listOf(file.models).map(blockOf).entries()) {
     if (drama.type !== "drama" || drama.chain === undefined) continue;
     const path: Path = ["models", index];
-    const chain = blockOf(drama.chain);
+    const pipeline = blockOf(drama.chain);
     for (const { path: at, model, type } of modelsOfPipeline(drama.chain)) {
       const where = [...path, "chain", ...at];
       checker.reference(where, model, "model", models);
       const used = models.get(model);
       if (used !== undefined && modelTypeSpec(used.type) !== null && used.type !== type) {
         checker.report(where, {
-          message: `${checker.written(where)} is ${modelWithArticle(used.type)}: this stage needs ${
-            modelWithArticle(type)
-          }`,
+          message: `${checker.sourceText(where)} is ${
+            modelWithArticle(used.type)
+          }: this stage needs ${modelWithArticle(type)}`,
         });
       }
     }
-    checkStages(checker, path, drama, chain);
-    checkShots(checker, path, drama, chain, models);
-    checkWords(checker, path, chain);
+    checkStages(checker, path, drama, pipeline);
+    checkShots(checker, path, drama, { pipeline, models });
+    checkPlaceholders(checker, path, pipeline);
   }
 }
 
-/** What the drama offers must be in the chain, with everything it builds on. */
-function checkStages(checker: Checker, path: Path, drama: Keys, chain: Keys): void {
+/** The pipeline has every stage that the drama offers, and the stages before it. */
+function checkStages(checker: Checker, path: Path, drama: Keys, pipeline: Keys): void {
   const offered = listOf(drama.capabilities);
   const last = STAGES.findLastIndex(([, capability]) => offered.includes(capability));
   for (const [stage] of STAGES.slice(0, last + 1)) {
-    if (chain[stage] !== undefined) continue;
+    if (pipeline[stage] !== undefined) continue;
     checker.report([...path, "chain"], {
-      message: `has no ${stage}, which the capability ${STAGES[last]![1]} needs`,
+      message: `has no ${stage} stage, which the capability ${STAGES[last]![1]} needs`,
     }, "key");
   }
   const limits = blockOf(drama.limits);
   if (limits.max_shots === undefined) {
     checker.report([...path, "chain"], {
-      message: "needs the limit max_shots: it says how much is reserved",
+      message: "needs the limit max_shots, which decides how much money is held",
       suggestion: "Add limits.max_shots.",
     }, "key");
-  } else if (Number(chain.min_shots ?? 1) > Number(limits.max_shots)) {
+  } else if (Number(pipeline.min_shots ?? 1) > Number(limits.max_shots)) {
     checker.report([...path, "chain", "min_shots"], {
       message: "is more than limits.max_shots",
     });
@@ -81,23 +87,22 @@ function checkShots(
   checker: Checker,
   path: Path,
   drama: Keys,
-  chain: Keys,
-  models: ReadonlyMap<string, Keys>,
+  { pipeline, models }: { pipeline: Keys; models: ReadonlyMap<string, Keys> },
 ): void {
   const ratios = listOf(blockOf(drama.limits).aspect_ratios);
   const limitsOf = (stage: unknown) => blockOf(models.get(String(blockOf(stage).model))?.limits);
-  const sizes = blockOf(blockOf(chain.storyboard).sizes);
-  const offeredSizes = limitsOf(chain.storyboard).sizes;
+  const sizes = blockOf(blockOf(pipeline.storyboard).sizes);
+  const offeredSizes = limitsOf(pipeline.storyboard).sizes;
   for (const [ratio, size] of Object.entries(sizes)) {
     const at = [...path, "chain", "storyboard", "sizes", ratio];
     if (!ratios.includes(ratio)) {
-      checker.report(at, { message: "is no aspect ratio that this drama offers" }, "key");
+      checker.report(at, { message: "is not among the limits.aspect_ratios of this drama" }, "key");
     }
     if (Array.isArray(offeredSizes) && !offeredSizes.includes(size)) {
       checker.report(at, { message: "is not among the limits.sizes of the image model" });
     }
   }
-  const video = blockOf(chain.video);
+  const video = blockOf(pipeline.video);
   const { durations, aspect_ratios: videoRatios } = limitsOf(video);
   if (
     video.duration !== undefined && Array.isArray(durations) && !durations.includes(video.duration)
@@ -106,10 +111,10 @@ function checkShots(
       message: "is not among the limits.durations of the video model",
     });
   }
-  for (const [at, ratio] of chain.video === undefined ? [] : ratios.entries()) {
+  for (const [at, ratio] of pipeline.video === undefined ? [] : ratios.entries()) {
     if (!Array.isArray(videoRatios) || videoRatios.includes(ratio)) continue;
     checker.report([...path, "limits", "aspect_ratios", at], {
-      message: "is not among the limits.aspect_ratios of the chain's video model",
+      message: "is not among the limits.aspect_ratios of the pipeline's video model",
     });
   }
   const { voices } = limitsOf(video.speech);
@@ -121,14 +126,14 @@ function checkShots(
   }
 }
 
-function checkWords(checker: Checker, path: Path, chain: Keys): void {
+function checkPlaceholders(checker: Checker, path: Path, pipeline: Keys): void {
   for (const [stage] of STAGES) {
-    const { prompt } = blockOf(chain[stage]);
+    const { prompt } = blockOf(pipeline[stage]);
     if (typeof prompt !== "string") continue;
-    if ([...placeholdersOf(prompt)].some((word) => !WORDS[stage]!.includes(word))) {
+    if ([...placeholdersOf(prompt)].some((name) => !PLACEHOLDERS[stage]!.includes(name))) {
       checker.report([...path, "chain", stage, "prompt"], {
-        message: `has a word in braces that nothing fills in: there are ${
-          WORDS[stage]!.map((word) => `{{${word}}}`).join(" ")
+        message: `has an unknown placeholder: use ${
+          PLACEHOLDERS[stage]!.map((name) => `{{${name}}}`).join(" ")
         }`,
       });
     }

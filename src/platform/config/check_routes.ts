@@ -1,65 +1,66 @@
 import { blockOf, type Checker, listOf } from "./checker.ts";
-import type { Declaration } from "./gateway_file.ts";
-import type { Path } from "./faults.ts";
+import type { GatewayFile } from "./gateway_file.ts";
+import type { Path } from "./issues.ts";
 import { type ModelType, modelTypeSpec, operationOf, PATH_PARAMETERS } from "./model_type_specs.ts";
 import { requestOf } from "./standard_routes.ts";
 
 type Keys = Record<string, unknown>;
 
-/** Routes: no two alike, handled by this build unless planned, and one for every type of model. */
-export function checkRoutes(checker: Checker, declared: Partial<Declaration>): void {
-  if (!Array.isArray(declared.routes) || checker.isSpoiled(["routes"])) return;
-  const routes = declared.routes.map(blockOf);
+/** Routes: paths and operations are unique, this build has a handler, and every model type has a route. */
+export function checkRoutes(checker: Checker, file: Partial<GatewayFile>): void {
+  if (!Array.isArray(file.routes) || checker.isInvalid(["routes"])) return;
+  const routes = file.routes.map(blockOf);
   const paths = new Map<string, number>();
   const operations = new Map<string, number>();
   for (const [index, route] of routes.entries()) {
-    const path: Path = ["routes", index];
-    checkPath(checker, path, route, paths, index);
-    checkOperation(checker, path, route, operations, index);
+    checkPath(checker, index, route, paths);
+    checkOperation(checker, index, route, operations);
     if (route.sunset_at !== undefined && route.deprecated_at === undefined) {
-      checker.report([...path, "sunset_at"], {
+      checker.report(["routes", index, "sunset_at"], {
         severity: "warning",
-        message: "is only sent together with deprecated_at",
+        message: "has no effect without deprecated_at",
       }, "key");
     }
   }
-  checkReach(checker, declared, routes);
+  checkReachable(checker, file, routes);
 }
 
 function checkPath(
   checker: Checker,
-  path: Path,
+  index: number,
   route: Keys,
   paths: Map<string, number>,
-  index: number,
 ): void {
-  if (typeof route.path !== "string" || checker.isSpoiled([...path, "path"])) return;
-  // Two parameters with different names still match the same addresses.
+  const path: Path = ["routes", index];
+  if (typeof route.path !== "string" || checker.isInvalid([...path, "path"])) return;
+  // Two parameters with different names match the same URLs.
   const shape = route.path.replace(/\{[^{}]*\}/g, "{}");
   const first = paths.get(shape);
   if (first === undefined) paths.set(shape, index);
-  else checker.report([...path, "path"], { message: `routes[${first}] has this path already` });
+  else checker.report([...path, "path"], { message: `routes[${first}] already has this path` });
 }
 
 function checkOperation(
   checker: Checker,
-  path: Path,
+  index: number,
   route: Keys,
   operations: Map<string, number>,
-  index: number,
 ): void {
+  const path: Path = ["routes", index];
   const { operation } = route;
-  if (typeof operation !== "string" || checker.isSpoiled([...path, "operation"])) return;
+  if (typeof operation !== "string" || checker.isInvalid([...path, "operation"])) return;
   const first = operations.get(operation);
   if (operation !== "generation" && first !== undefined) {
-    checker.report([...path, "operation"], { message: `routes[${first}] does this already` });
+    checker.report([...path, "operation"], {
+      message: `routes[${first}] already has this operation`,
+    });
   } else operations.set(operation, index);
   checkParameter(checker, path, route, operation);
   if (route.stage === "planned") return;
-  if (!checker.known.operations.has(operation)) {
+  if (!checker.capabilities.operations.has(operation)) {
     checker.report([...path, route.stage === undefined ? "operation" : "stage"], {
-      message: `this build cannot do "${operation}" yet`,
-      suggestion: "Declare it with stage: planned.",
+      message: `this build does not support "${operation}" yet`,
+      suggestion: "Set stage: planned.",
     });
   } else if (operation === "generation") checkRequest(checker, path, route);
 }
@@ -83,37 +84,37 @@ function checkRequest(checker: Checker, path: Path, route: Keys): void {
       [...path, "request"],
       route.request,
       "request schema",
-      checker.known.requests,
+      checker.capabilities.requests,
     );
   } else if (
     modelTypeSpec(route.type) !== null &&
-    !checker.known.requests.has(requestOf(route.type as ModelType))
+    !checker.capabilities.requests.has(requestOf(route.type as ModelType))
   ) {
     checker.report([...path, "type"], {
       message: `there is no request schema "${requestOf(route.type as ModelType)}"`,
-      suggestion: "Name another with request, or declare the route with stage: planned.",
+      suggestion: "Set request to another schema, or set stage: planned.",
     });
   }
 }
 
-/** A model that no endpoint runs is a model that nobody can use. */
-function checkReach(
+/** A model without an endpoint cannot be used. */
+function checkReachable(
   checker: Checker,
-  declared: Partial<Declaration>,
+  file: Partial<GatewayFile>,
   routes: readonly Keys[],
 ): void {
   const reached = new Set<unknown>();
   for (const [index, { operation, type }] of routes.entries()) {
-    const [what, at] = operation === "generation" ? [type, "type"] : [operation, "operation"];
-    // A route that cannot be read may be the one that is missed below.
-    if (typeof what !== "string" || checker.isSpoiled(["routes", index, at!])) return;
-    reached.add(what);
+    const [served, key] = operation === "generation" ? [type, "type"] : [operation, "operation"];
+    // An invalid route may be the one that would be reported as missing below.
+    if (typeof served !== "string" || checker.isInvalid(["routes", index, key!])) return;
+    reached.add(served);
   }
-  for (const [index, model] of listOf(declared.models).map(blockOf).entries()) {
+  for (const [index, model] of listOf(file.models).map(blockOf).entries()) {
     if (modelTypeSpec(model.type) === null || reached.has(model.type)) continue;
     const operation = operationOf(model.type as ModelType);
     checker.report(["models", index, "type"], {
-      message: `no route runs ${model.type} models`,
+      message: `no route serves ${model.type} models`,
       suggestion: operation === "generation"
         ? `Add a route with operation: generation and type: ${model.type}.`
         : `Add a route with operation: ${operation}.`,

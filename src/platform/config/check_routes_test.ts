@@ -13,38 +13,38 @@ routes:
 `;
 
 /** What a build that can generate says to one more route. */
-function told(route: string): string[] {
-  const { faults } = compileConfig({
+function describeIssues(route: string): string[] {
+  const { issues } = compileConfig({
     file: "gateway.yaml",
     source: `${DECLARED}  - { path: /more, operation: generation, ${route} }\n`,
     environment: {},
-    known: {
+    capabilities: {
       adapters: openAdapters(),
       operations: new Set(["generation"]),
       requests: new Set(["images_generations"]),
     },
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
-  return faults.map(({ path, message, suggestion }) =>
+  return issues.map(({ path, message, suggestion }) =>
     [path, message, suggestion].filter(Boolean).join(": ")
   );
 }
 
-Deno.test("a generation route uses the request schema of its type, or the one it names", () => {
-  assert.deepEqual(told("type: image"), []);
-  assert.deepEqual(told("type: video, request: images_generations"), []);
+Deno.test("a generation route uses the request schema of its type, or the configured one", () => {
+  assert.deepEqual(describeIssues("type: image"), []);
+  assert.deepEqual(describeIssues("type: video, request: images_generations"), []);
 });
 
 Deno.test("a generation route needs a request schema that this build has", () => {
-  assert.deepEqual(told("type: video"), [
+  assert.deepEqual(describeIssues("type: video"), [
     'routes[1].type: there is no request schema "videos_generations": ' +
-    "Name another with request, or declare the route with stage: planned.",
+    "Set request to another schema, or set stage: planned.",
   ]);
-  assert.deepEqual(told("type: image, request: image_generations"), [
+  assert.deepEqual(describeIssues("type: image, request: image_generations"), [
     'routes[1].request: there is no request schema "image_generations": Did you mean "images_generations"?',
   ]);
 });
 
-Deno.test("a planned route may name what is not there yet", () => {
-  assert.deepEqual(told("type: video, request: music_generations, stage: planned"), []);
+Deno.test("a planned route may use an operation that this build does not have", () => {
+  assert.deepEqual(describeIssues("type: video, request: music_generations, stage: planned"), []);
 });

@@ -1,28 +1,28 @@
 import { blockOf, type Checker, listOf } from "./checker.ts";
-import type { Declaration } from "./gateway_file.ts";
+import type { GatewayFile } from "./gateway_file.ts";
 
-/** Ways to sign in: no two alike, and an address for people to come back to. */
-export function checkSite(checker: Checker, declared: Partial<Declaration>): void {
-  const site = blockOf(declared.site);
+/** Sign-in providers: ids are unique, and the site has a URL for the callback. */
+export function checkSite(checker: Checker, file: Partial<GatewayFile>): void {
+  const site = blockOf(file.site);
   const seen = new Map<string, number>();
-  let isOn = false;
+  let isEnabled = false;
   for (const [index, value] of listOf(site.sign_in).entries()) {
     const { id, client_id, client_secret } = blockOf(value);
-    isOn ||= client_id !== "" && client_secret !== "";
-    if (typeof id !== "string" || checker.isSpoiled(["site", "sign_in", index, "id"])) continue;
+    isEnabled ||= client_id !== "" && client_secret !== "";
+    if (typeof id !== "string" || checker.isInvalid(["site", "sign_in", index, "id"])) continue;
     const first = seen.get(id);
     if (first === undefined) seen.set(id, index);
     else {
       checker.report(["site", "sign_in", index, "id"], {
-        message: `site.sign_in[${first}] has this id already`,
+        message: `site.sign_in[${first}] already has this id`,
       });
     }
   }
-  if (isOn && site.url === undefined) {
+  if (isEnabled && site.url === undefined) {
     checker.report(["site", "sign_in"], {
       severity: "warning",
-      message: "without site.url people come back to whatever address they used",
-      suggestion: "Declare site.url, as registered at the provider.",
+      message: "without site.url the callback uses the URL of the request",
+      suggestion: "Set site.url to the URL registered at the provider.",
     }, "key");
   }
 }

@@ -1,18 +1,18 @@
-import { type ConfigFault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
+import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import type { ModelType } from "./model_type_specs.ts";
 import type { LoadedYaml } from "./load.ts";
-import type { FaultText } from "./source_map.ts";
+import type { IssueText } from "./source_map.ts";
 import { nearest } from "../../lib/suggest.ts";
 
-/** What this build can do; handed in, because the declaration knows nothing of the code above it. */
+/** What this build supports. Passed in, because the configuration layer may not import the layers above it. */
 export interface BuildCapabilities {
-  /** Adapters by name, with the types of model each can serve. */
+  /** Adapters by name, with the model types that each serves. */
   adapters: ReadonlyMap<string, { types: readonly ModelType[] }>;
-  /** Adapters that have no address of their own: a provider must declare one. */
-  addressNeeded?: ReadonlySet<string>;
+  /** Adapters without a default URL: a provider must set base_url. */
+  baseUrlRequired?: ReadonlySet<string>;
   /**
-   * Opens an adapter that a declaration brings along, from its file's text; asked for under a name that
-   * holds the file's version. Left out: declarations bring none.
+   * Opens an adapter from the text of an operator's own file. `name` contains the hash of the text. Left
+   * out: configurations have no adapters of their own.
    */
   openAdapter?(name: string, source: string): OpenedAdapter;
   /** Operations that have a handler. */
@@ -22,66 +22,66 @@ export interface BuildCapabilities {
 }
 
 export type OpenedAdapter =
-  | { readonly types: readonly ModelType[]; readonly hasAddress: boolean }
-  /** Each as `line:column where: what`. */
-  | { readonly faults: readonly string[] };
+  | { readonly types: readonly ModelType[]; readonly hasBaseUrl: boolean }
+  /** Each as `line:column path: message`. */
+  | { readonly issues: readonly string[] };
 
-/** Names that a reference may use; null when the section that holds them cannot be read. */
+/** Names that a reference may use; null when the section that holds them is invalid. */
 export type Names = { has(name: string): boolean; keys(): Iterable<string> } | null;
 
-/** A guess compares with every name there is; a file with more misses than this has other troubles. */
-const GUESSES_MAX = 100;
+/** A suggestion compares with every name: limited, so that a bad file costs little time. */
+const SUGGESTIONS_MAX = 100;
 
-/** Collects faults, and leaves alone whatever the schema has already complained about. */
+/** Collects issues, and skips values that have one already. */
 export class Checker {
-  readonly faults: ConfigFault[] = [];
-  readonly #spoiled: Set<string>;
+  readonly issues: ConfigIssue[] = [];
+  readonly #invalid: Set<string>;
   readonly #reported = { error: 0, warning: 0 };
-  #guesses = 0;
+  #suggestions = 0;
 
   constructor(
     readonly loaded: LoadedYaml,
-    readonly known: BuildCapabilities,
-    before: readonly ConfigFault[],
+    readonly capabilities: BuildCapabilities,
+    before: readonly ConfigIssue[],
   ) {
-    this.#spoiled = new Set([...before.map((fault) => fault.path), ...loaded.incomplete]);
+    this.#invalid = new Set([...before.map((issue) => issue.path), ...loaded.incomplete]);
   }
 
-  report(path: Path, text: FaultText, at?: "key" | "value"): void {
-    // Counted apart, so that no number of warnings can hide an error.
+  report(path: Path, text: IssueText, at?: "key" | "value"): void {
+    // Counted separately: any number of warnings leaves room for errors.
     const severity = text.severity ?? "error";
-    if (this.#reported[severity] >= FAULTS_MAX || this.isSpoiled(path)) return;
+    if (this.#reported[severity] >= ISSUES_MAX || this.isInvalid(path)) return;
     this.#reported[severity]++;
-    this.faults.push(this.loaded.places.fault(path, text, at));
+    this.issues.push(this.loaded.sourceMap.issue(path, text, at));
   }
 
-  /** Whether something is wrong with the value itself, so that nothing can be concluded from it. */
-  isSpoiled(path: Path): boolean {
-    return this.#spoiled.has(formatPath(path));
+  /** Whether the value has an issue of its own: then other checks must not rely on it. */
+  isInvalid(path: Path): boolean {
+    return this.#invalid.has(formatPath(path));
   }
 
-  /** The value as it stands in the file. Messages use this: the value may come from the environment. */
-  written(path: Path): string {
-    return this.loaded.places.written(path) ?? "";
+  /** The value as written in the file. Messages use this, because the value may come from the environment. */
+  sourceText(path: Path): string {
+    return this.loaded.sourceMap.sourceText(path) ?? "";
   }
 
-  /** The keys of a section as names to refer to, and those that exist without being declared. */
-  names(path: Path, section: unknown, ...undeclared: string[]): Names {
-    if (!isBlock(section) || this.isSpoiled(path)) return null;
-    return new Set([...undeclared, ...Object.keys(section)]);
+  /** The keys of a section, and names that exist without being configured. */
+  names(path: Path, section: unknown, ...builtIn: string[]): Names {
+    if (!isBlock(section) || this.isInvalid(path)) return null;
+    return new Set([...builtIn, ...Object.keys(section)]);
   }
 
-  /** A name that must exist; says so when it does not, with the nearest one that does. */
+  /** Reports a name that does not exist, and suggests the nearest one that does. */
   reference(path: Path, name: string, what: string, names: Names): void {
-    if (names === null || names.has(name) || this.isSpoiled(path)) return;
-    const guess = this.guess(name, names);
-    const suggestion = guess === undefined ? undefined : `Did you mean "${guess}"?`;
-    this.report(path, { message: `there is no ${what} ${this.written(path)}`, suggestion });
+    if (names === null || names.has(name) || this.isInvalid(path)) return;
+    const nearestName = this.suggest(name, names);
+    const suggestion = nearestName === undefined ? undefined : `Did you mean "${nearestName}"?`;
+    this.report(path, { message: `there is no ${what} ${this.sourceText(path)}`, suggestion });
   }
 
-  /** The name that was probably meant. */
-  guess(name: string, names: NonNullable<Names>): string | undefined {
-    return this.#guesses++ < GUESSES_MAX ? nearest(name, names.keys()) : undefined;
+  /** The name that the operator probably meant. */
+  suggest(name: string, names: NonNullable<Names>): string | undefined {
+    return this.#suggestions++ < SUGGESTIONS_MAX ? nearest(name, names.keys()) : undefined;
   }
 }
 

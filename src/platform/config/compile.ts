@@ -4,10 +4,17 @@ import { modelsOfPipeline } from "./compile_pipeline.ts";
 import { compileBooks } from "./compile_prices.ts";
 import { compileModel } from "./compile_models.ts";
 import { compileSignIn } from "./compile_sign_in.ts";
-import type * as declared from "./gateway_file.ts";
+import type {
+  GatewayFile,
+  ModelEntry,
+  PlanEntry,
+  ProviderEntry,
+  RatesEntry,
+  RouteEntry,
+} from "./gateway_file.ts";
 import type { BuildCapabilities } from "./checker.ts";
 import { crossCheck } from "./cross_check.ts";
-import { ConfigError, type ConfigFault, inOrder } from "./faults.ts";
+import { ConfigError, type ConfigIssue, sortIssues } from "./issues.ts";
 import { configForTasks } from "./config_for_tasks.ts";
 import { freeze } from "./freeze.ts";
 import { type Environment, loadYaml } from "./load.ts";
@@ -21,52 +28,55 @@ export interface CompileOptions {
   file: string;
   source: string;
   environment: Environment;
-  known: BuildCapabilities;
+  capabilities: BuildCapabilities;
   now: number;
   /**
-   * Texts of provider files, for a configuration that was stored. It is compiled for tasks only: variables
-   * that are not set any more switch their providers off, and the sections of the service itself are left out.
+   * Texts of provider files, for a stored configuration. It is compiled for tasks only: a provider whose
+   * environment variable is no longer set is disabled, and sections that tasks do not read are left out.
    */
   stored?: ReadonlyMap<string, string>;
 }
 
-/** What a declaration gives: a plan, or the reasons why not; warnings either way. */
+/** The result of a compilation: a configuration, or null and at least one error. Both may have warnings. */
 export interface CompiledConfig {
   config: Config | null;
-  faults: ConfigFault[];
-  /** Texts of the provider files, by the name that the declaration has for each. */
+  issues: ConfigIssue[];
+  /** Texts of the provider files, by the name that the configuration file has for each. */
   files: ReadonlyMap<string, string>;
 }
 
-/** load → validate → cross-check → compile → freeze. Everything wrong comes back at once. */
+/** load → validate → cross-check → compile → freeze. Returns all issues at once. */
 export function compileConfig(options: CompileOptions): CompiledConfig {
   const { stored } = options;
   const read = loadYaml(options.file, options.source, options.environment);
   const loaded = stored === undefined ? read : configForTasks(read);
   if (loaded.value === undefined) {
-    return { config: null, faults: inOrder(loaded.faults), files: new Map() };
+    return { config: null, issues: sortIssues(loaded.issues), files: new Map() };
   }
-  const { declaration, faults: shape } = validateSchema(loaded);
-  const own = readOwnAdapters(loaded, options.known, stored);
-  const before = [...loaded.faults, ...shape, ...own.faults];
-  const faults = inOrder([...before, ...crossCheck(loaded, own.known, before, options.now)]);
-  if (declaration === null || faults.some((fault) => fault.severity === "error")) {
-    return { config: null, faults, files: own.texts };
+  const { file, issues: schemaIssues } = validateSchema(loaded);
+  const own = readOwnAdapters(loaded, options.capabilities, stored);
+  const before = [...loaded.issues, ...schemaIssues, ...own.issues];
+  const issues = sortIssues([
+    ...before,
+    ...crossCheck(loaded, own.capabilities, before, options.now),
+  ]);
+  if (file === null || issues.some((issue) => issue.severity === "error")) {
+    return { config: null, issues, files: own.texts };
   }
   const version = versionOf(loaded.written, own);
-  return { config: freeze(assemble(declaration, version, own)), faults, files: own.texts };
+  return { config: freeze(assemble(file, version, own)), issues, files: own.texts };
 }
 
-/** The same for callers that cannot go on without a plan. */
+/** The same for callers that cannot continue without a configuration. */
 export function compileOrThrow(
   options: CompileOptions,
-): { config: Config; warnings: ConfigFault[]; files: CompiledConfig["files"] } {
-  const { config, faults, files } = compileConfig(options);
-  if (config === null) throw new ConfigError(options.file, options.source, faults);
-  return { config, warnings: faults, files };
+): { config: Config; warnings: ConfigIssue[]; files: CompiledConfig["files"] } {
+  const { config, issues, files } = compileConfig(options);
+  if (config === null) throw new ConfigError(options.file, options.source, issues);
+  return { config, warnings: issues, files };
 }
 
-/** Comments and key order do not make a new version; nor do the environment's secrets. */
+/** A hash of the file's content. Comments, key order and values of environment variables do not change it. */
 function versionOf(written: unknown, own: OwnAdapters): string {
   const sorted = JSON.stringify(
     own.names.length === 0 ? written : [written, own.names],
@@ -78,25 +88,17 @@ function versionOf(written: unknown, own: OwnAdapters): string {
   return createHash("sha256").update(sorted).digest("hex").slice(0, 12);
 }
 
-/** Shown in a description only where a declaration differs from them. */
-export const BODY_LIMITS = { total: 256 * 1024 ** 2, account: 32 * 1024 ** 2, values: 100_000 };
+/** Descriptions show these limits only where the configuration changes them. */
+export const DEFAULT_BODY_LIMITS = {
+  total: 256 * 1024 ** 2,
+  account: 32 * 1024 ** 2,
+  values: 100_000,
+};
 
-function assemble(file: declared.Declaration, version: string, own: OwnAdapters): Config {
-  const rates = ratesOf(file.limits?.default, {
-    requestsPerMinute: 600,
-    tokensPerMinute: 1_000_000,
-    runningTasks: 20,
-    storageBytes: 10 * 1024 ** 3,
-  });
+function assemble(file: GatewayFile, version: string, own: OwnAdapters): Config {
   const providers = new Map(
     Object.entries(file.providers).map(([id, provider]) => [id, providerOf(id, provider, own)]),
   );
-  const declaredModels = new Map(file.models.map((model) => [model.id, model]));
-  const models = file.models.map((model) => compileModel(model, providers, declaredModels));
-  const offered = new Set(
-    models.filter(({ upstreams }) => upstreams.length > 0).map(({ id }) => id),
-  );
-  const absentOf = (model: declared.Model) => absent(model, offered);
   return {
     version,
     files: own.files,
@@ -107,45 +109,13 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
       currencyScale: file.service?.currency_scale ?? 6,
       supportUrl: file.service?.support_url ?? null,
     },
-    storage: {
-      queue: file.storage?.queue ?? "kv",
-      sessions: file.storage?.sessions ?? "kv",
-      files: file.storage?.files ?? "local",
-      s3: bucketOf(file.storage?.s3),
-      uploads: {
-        image: file.storage?.uploads?.image_bytes_max ?? 16 * 1024 * 1024,
-        audio: file.storage?.uploads?.audio_bytes_max ?? 25 * 1024 * 1024,
-        video: file.storage?.uploads?.video_bytes_max ?? 200 * 1024 * 1024,
-        keepDays: file.storage?.uploads?.keep_days ?? 30,
-      },
-      outputs: {
-        urlHours: file.storage?.outputs?.url_hours ?? 24,
-        keepDays: file.storage?.outputs?.keep_days ?? 7,
-      },
-    },
-    requests: {
-      bodyBytesMax: file.limits?.body_bytes_max ?? 32 * 1024 * 1024,
-      bodyBytesTotalMax: file.limits?.body_bytes_total_max ?? BODY_LIMITS.total,
-      bodyBytesAccountMax: file.limits?.body_bytes_account_max ?? BODY_LIMITS.account,
-      jsonDepthMax: file.limits?.json_depth_max ?? 64,
-      jsonValuesMax: file.limits?.json_values_max ?? BODY_LIMITS.values,
-      queueSecondsMax: file.limits?.queue_seconds_max ?? 3600,
-    },
-    plans: new Map(
-      Object.entries({ free: {}, ...file.plans }).map((
-        [id, plan],
-      ) => [id, planOf(id, plan, rates)]),
-    ),
+    storage: storageOf(file.storage),
+    requests: requestLimitsOf(file.limits),
+    plans: plansOf(file),
     providers,
-    models: new Map(
-      models.filter((_, index) => absentOf(file.models[index]!).length === 0)
-        .map((model) => [model.id, model]),
-    ),
-    withheld: file.models.map((model) => ({ model: model.id, absent: absentOf(model) }))
-      .filter(({ absent }) => absent.length > 0)
-      .map(({ model, absent }) => ({ model, reason: `switched off: ${absent.join(", ")}` })),
+    ...modelsOf(file, providers),
     books: compileBooks(file.prices),
-    routes: (file.routes ?? standardRoutes(own.known)).map(routeOf),
+    routes: (file.routes ?? standardRoutes(own.capabilities)).map(routeOf),
     webhooks: {
       retrySeconds: file.webhooks?.retry_seconds ??
         [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400],
@@ -156,15 +126,77 @@ function assemble(file: declared.Declaration, version: string, own: OwnAdapters)
     site: {
       url: file.site?.url === undefined ? null : withoutTrailing(file.site.url, "/"),
       registration: file.site?.registration ?? true,
-      welcomeCredit: aboveZero(file.site?.welcome_credit),
+      welcomeCredit: nullIfZero(file.site?.welcome_credit),
       trustedProxies: file.site?.trusted_proxies ?? 0,
       signIn: compileSignIn(file.site?.sign_in ?? []),
     },
   };
 }
 
-/** What a model lacks to be offered: its providers, or for a drama the models of its chain. */
-function absent(model: declared.Model, offered: ReadonlySet<string>): string[] {
+function storageOf(storage: GatewayFile["storage"]): Config["storage"] {
+  return {
+    queue: storage?.queue ?? "kv",
+    sessions: storage?.sessions ?? "kv",
+    files: storage?.files ?? "local",
+    s3: bucketOf(storage?.s3),
+    uploads: {
+      image: storage?.uploads?.image_bytes_max ?? 16 * 1024 * 1024,
+      audio: storage?.uploads?.audio_bytes_max ?? 25 * 1024 * 1024,
+      video: storage?.uploads?.video_bytes_max ?? 200 * 1024 * 1024,
+      keepDays: storage?.uploads?.keep_days ?? 30,
+    },
+    outputs: {
+      urlHours: storage?.outputs?.url_hours ?? 24,
+      keepDays: storage?.outputs?.keep_days ?? 7,
+    },
+  };
+}
+
+function requestLimitsOf(limits: GatewayFile["limits"]): Config["requests"] {
+  return {
+    bodyBytesMax: limits?.body_bytes_max ?? 32 * 1024 * 1024,
+    bodyBytesTotalMax: limits?.body_bytes_total_max ?? DEFAULT_BODY_LIMITS.total,
+    bodyBytesAccountMax: limits?.body_bytes_account_max ?? DEFAULT_BODY_LIMITS.account,
+    jsonDepthMax: limits?.json_depth_max ?? 64,
+    jsonValuesMax: limits?.json_values_max ?? DEFAULT_BODY_LIMITS.values,
+    queueSecondsMax: limits?.queue_seconds_max ?? 3600,
+  };
+}
+
+function plansOf(file: GatewayFile): Config["plans"] {
+  const rates = ratesOf(file.limits?.default, {
+    requestsPerMinute: 600,
+    tokensPerMinute: 1_000_000,
+    runningTasks: 20,
+    storageBytes: 10 * 1024 ** 3,
+  });
+  return new Map(
+    Object.entries({ free: {}, ...file.plans }).map(([id, plan]) => [id, planOf(id, plan, rates)]),
+  );
+}
+
+/** Models with an enabled provider, and those without. */
+function modelsOf(
+  file: GatewayFile,
+  providers: Config["providers"],
+): Pick<Config, "models" | "unavailableModels"> {
+  const entries = new Map(file.models.map((model) => [model.id, model]));
+  const compiled = file.models.map((model) => compileModel(model, providers, entries));
+  const offered = new Set(
+    compiled.filter(({ upstreams }) => upstreams.length > 0).map(({ id }) => id),
+  );
+  const missing = new Map(file.models.map((model) => [model.id, missingFor(model, offered)]));
+  return {
+    models: new Map(
+      compiled.filter(({ id }) => missing.get(id)!.length === 0).map((model) => [model.id, model]),
+    ),
+    unavailableModels: [...missing].filter(([, ids]) => ids.length > 0)
+      .map(([model, ids]) => ({ model, reason: `disabled: ${ids.join(", ")}` })),
+  };
+}
+
+/** The disabled providers of a model that has no other; for a drama, the unavailable models of its pipeline. */
+function missingFor(model: ModelEntry, offered: ReadonlySet<string>): string[] {
   if (model.chain !== undefined) {
     return [...new Set(modelsOfPipeline(model.chain).map((use) => use.model))]
       .filter((id) => !offered.has(id));
@@ -173,7 +205,7 @@ function absent(model: declared.Model, offered: ReadonlySet<string>): string[] {
   return [...new Set((model.upstreams ?? []).map(({ provider }) => provider))];
 }
 
-function bucketOf(s3: NonNullable<declared.Declaration["storage"]>["s3"]): Bucket | null {
+function bucketOf(s3: NonNullable<GatewayFile["storage"]>["s3"]): Bucket | null {
   if (s3 === undefined) return null;
   return {
     endpoint: s3.endpoint.replace(/\/$/, ""),
@@ -186,11 +218,11 @@ function bucketOf(s3: NonNullable<declared.Declaration["storage"]>["s3"]): Bucke
   };
 }
 
-function aboveZero(amount: string | undefined): string | null {
+function nullIfZero(amount: string | undefined): string | null {
   return amount === undefined || /^[0.]*$/.test(amount) ? null : amount;
 }
 
-function ratesOf(rates: declared.Rates | undefined, otherwise: Rates): Rates {
+function ratesOf(rates: RatesEntry | undefined, otherwise: Rates): Rates {
   return {
     requestsPerMinute: rates?.requests_per_minute ?? otherwise.requestsPerMinute,
     tokensPerMinute: rates?.tokens_per_minute ?? otherwise.tokensPerMinute,
@@ -199,7 +231,7 @@ function ratesOf(rates: declared.Rates | undefined, otherwise: Rates): Rates {
   };
 }
 
-function planOf(id: string, plan: declared.Plan, rates: Rates): AccountPlan {
+function planOf(id: string, plan: PlanEntry, rates: Rates): AccountPlan {
   return {
     id,
     name: plan.name ?? id,
@@ -214,7 +246,7 @@ function planOf(id: string, plan: declared.Plan, rates: Rates): AccountPlan {
   };
 }
 
-function providerOf(id: string, provider: declared.Provider, own: OwnAdapters): Provider {
+function providerOf(id: string, provider: ProviderEntry, own: OwnAdapters): Provider {
   return {
     id,
     adapter: own.nameOf(provider.adapter),
@@ -227,14 +259,14 @@ function providerOf(id: string, provider: declared.Provider, own: OwnAdapters): 
   };
 }
 
-function standardRoutes(known: BuildCapabilities): declared.Route[] {
+function standardRoutes(capabilities: BuildCapabilities): RouteEntry[] {
   return STANDARD_ROUTES.map((route) => ({
     ...route,
-    stage: known.operations.has(route.operation) ? "released" : "planned",
+    stage: capabilities.operations.has(route.operation) ? "released" : "planned",
   }));
 }
 
-function routeOf(route: declared.Route): Route {
+function routeOf(route: RouteEntry): Route {
   return {
     path: route.path,
     operation: route.operation,

@@ -1,18 +1,18 @@
 import { compilePipeline } from "./compile_pipeline.ts";
-import type * as declared from "./gateway_file.ts";
+import type { ModelEntry, UpstreamEntry } from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
 import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./config.ts";
 
-/** One model: what clients see of it as finished JSON, and what stays private. */
+/** One model: the JSON that clients see, and the private part. */
 export function compileModel(
-  model: declared.Model,
+  model: ModelEntry,
   providers: ReadonlyMap<string, Provider>,
-  declaredModels: ReadonlyMap<string, declared.Model>,
+  entries: ReadonlyMap<string, ModelEntry>,
 ): Model {
   const status = model.status ?? "available";
   const limits = (model.limits ?? {}) as ModelLimits;
-  // The order of keys is the order of the published model; nothing else may get in here.
-  const shown = {
+  // Clients see these keys in this order. Private fields must not be added here.
+  const published = {
     id: model.id,
     object: "model",
     name: model.name,
@@ -35,17 +35,17 @@ export function compileModel(
       .sort((a, b) => a.priority - b.priority),
     visibility: visibilityOf(model.visible_to),
     onDisconnect: model.on_disconnect ?? "stop",
-    pipeline: model.chain === undefined ? null : compilePipeline(model.chain, declaredModels),
+    pipeline: model.chain === undefined ? null : compilePipeline(model.chain, entries),
     deadlineSeconds: model.deadline_seconds ?? 1800,
-    listJson: JSON.stringify(shown),
-    detailJson: JSON.stringify({ ...shown, limits }),
+    listJson: JSON.stringify(published),
+    detailJson: JSON.stringify({ ...published, limits }),
     notice: status === "deprecated" ? noticeOf(model.deprecated_at, model.sunset_at) : null,
   };
 }
 
 function upstreamOf(
-  model: declared.Model,
-  upstream: declared.Upstream,
+  model: ModelEntry,
+  upstream: UpstreamEntry,
   provider: Provider,
 ): Upstream {
   return {
@@ -59,7 +59,7 @@ function upstreamOf(
   };
 }
 
-function visibilityOf(visible: declared.Model["visible_to"]): Visibility {
+function visibilityOf(visible: ModelEntry["visible_to"]): Visibility {
   if (visible === undefined) return "everyone";
   return { plans: new Set(visible.plans ?? []), accounts: new Set(visible.accounts ?? []) };
 }

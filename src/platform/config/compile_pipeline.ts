@@ -1,4 +1,4 @@
-import type * as declared from "./gateway_file.ts";
+import type { ChainEntry, ModelEntry } from "./gateway_file.ts";
 import type { DramaPipeline, TextStage } from "./config.ts";
 
 const SCRIPT_PROMPT =
@@ -14,24 +14,24 @@ Text:
 
 const ROLES_PROMPT =
   `You are a casting director. For each character of "{{title}}" describe looks that \
-stay the same in every picture: age, build, face, hair, clothes. Answer for all of these: {{characters}}
+stay the same in every image: age, build, face, hair, clothes. Answer for all of these: {{characters}}
 
 Scenes:
 {{scenes}}`;
 
 const STORYBOARD_PROMPT =
-  `{{heading}}. {{action}} {{looks}} A film still in {{aspect_ratio}}, shot {{shot}} of {{shots}}.`;
+  `{{heading}}. {{action}} {{looks}} A cinematic still in {{aspect_ratio}}, shot {{shot}} of {{shots}}.`;
 
 const VIDEO_PROMPT = `{{heading}}. {{action}} {{looks}}`;
 
 const NOT_OFFERED = { offered: false } as const;
 
-/** How a drama is made, with what the operator left out filled in. Faults were found before. */
+/** The pipeline of a drama with defaults filled in. The file has been checked before. */
 export function compilePipeline(
-  chain: declared.Chain,
-  models: ReadonlyMap<string, declared.Model>,
+  pipeline: ChainEntry,
+  models: ReadonlyMap<string, ModelEntry>,
 ): DramaPipeline {
-  const { script, roles, storyboard, video } = chain;
+  const { script, roles, storyboard, video } = pipeline;
   return {
     script: textStage(script, SCRIPT_PROMPT),
     roles: roles === undefined ? NOT_OFFERED : { offered: true, ...textStage(roles, ROLES_PROMPT) },
@@ -46,7 +46,7 @@ export function compilePipeline(
       model: video.model,
       prompt: video.prompt ?? VIDEO_PROMPT,
       duration: video.duration ??
-        Math.min(...models.get(video.model)!.limits?.durations ?? [DURATION_UNDECLARED]),
+        Math.min(...models.get(video.model)!.limits?.durations ?? [DEFAULT_DURATION]),
       speech: video.speech === undefined ? NOT_OFFERED : {
         offered: true,
         model: video.speech.model,
@@ -54,15 +54,15 @@ export function compilePipeline(
         charactersMax: video.speech.max_characters ?? 300,
       },
     },
-    shotsMin: chain.min_shots ?? 1,
-    tries: chain.tries ?? 3,
-    shotsAtOnce: chain.shots_at_once ?? 4,
+    shotsMin: pipeline.min_shots ?? 1,
+    tries: pipeline.tries ?? 3,
+    shotsAtOnce: pipeline.shots_at_once ?? 4,
   };
 }
 
-const DURATION_UNDECLARED = 5;
+const DEFAULT_DURATION = 5;
 
-function textStage(stage: declared.Chain["script"], prompt: string): TextStage {
+function textStage(stage: ChainEntry["script"], prompt: string): TextStage {
   return {
     model: stage.model,
     prompt: stage.prompt ?? prompt,
@@ -71,11 +71,14 @@ function textStage(stage: declared.Chain["script"], prompt: string): TextStage {
   };
 }
 
-/** Every model that a chain uses, each with where it says so. */
+/** Every model that a pipeline uses, with the path of its key. */
 export function modelsOfPipeline(
-  chain: unknown,
+  pipeline: unknown,
 ): { path: string[]; model: string; type: string }[] {
-  const stages = (chain ?? {}) as Record<string, { model?: unknown; speech?: { model?: unknown } }>;
+  const stages = (pipeline ?? {}) as Record<
+    string,
+    { model?: unknown; speech?: { model?: unknown } }
+  >;
   const uses: [path: string[], model: unknown, type: string][] = [
     [["script", "model"], stages.script?.model, "chat"],
     [["roles", "model"], stages.roles?.model, "chat"],

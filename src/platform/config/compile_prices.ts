@@ -1,4 +1,4 @@
-import type * as declared from "./gateway_file.ts";
+import type { GatewayFile, PriceBookEntry, PriceEntry } from "./gateway_file.ts";
 import type { AmountName, Price, PriceBook } from "./config.ts";
 
 const AMOUNTS: readonly AmountName[] = [
@@ -10,8 +10,8 @@ const AMOUNTS: readonly AmountName[] = [
   "minimum_charge",
 ];
 
-/** Books with what they extend laid out flat, so that a look-up is one list and one comparison. */
-export function compileBooks(books: declared.Declaration["prices"]): Map<string, PriceBook> {
+/** Price books with the prices of their parents copied in, so that a lookup reads one list. */
+export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBook> {
   const compiled = new Map<string, PriceBook>();
   const compileBook = (id: string): PriceBook => {
     const done = compiled.get(id);
@@ -37,7 +37,11 @@ export function compileBooks(books: declared.Declaration["prices"]): Map<string,
   return compiled;
 }
 
-function priceOf(book: string, { effective_at }: declared.PriceBook, entry: declared.Price): Price {
+function priceOf(
+  book: string,
+  { effective_at }: PriceBookEntry,
+  entry: PriceEntry,
+): Price {
   const amounts: Partial<Record<AmountName, string>> = {};
   for (const name of AMOUNTS) {
     const amount = entry[name];

@@ -1,23 +1,25 @@
-import type * as declared from "./gateway_file.ts";
+import type { SignInProviderEntry } from "./gateway_file.ts";
 import type { SignInProvider } from "./config.ts";
 
-const USUAL_NAMES = { github: "GitHub", google: "Google", oidc: "single sign-on" };
+const DEFAULT_NAMES = { github: "GitHub", google: "Google", oidc: "single sign-on" };
 const GOOGLE = "https://accounts.google.com";
 
-/** The providers of identities that are switched on: those with a client id and its secret. */
+/** The enabled sign-in providers: those with a client id and a client secret. */
 export function compileSignIn(
-  declared: readonly declared.SignInProvider[],
+  providers: readonly SignInProviderEntry[],
 ): ReadonlyMap<string, SignInProvider> {
   return new Map(
-    declared.filter((each) => each.client_id !== "" && each.client_secret !== "").map((each) => [
-      each.id,
+    providers.filter((provider) => provider.client_id !== "" && provider.client_secret !== "").map((
+      provider,
+    ) => [
+      provider.id,
       {
-        id: each.id,
-        name: each.name ?? USUAL_NAMES[each.kind],
-        kind: each.kind,
-        issuer: each.kind === "google" ? GOOGLE : each.issuer ?? null,
-        clientId: each.client_id,
-        clientSecret: each.client_secret,
+        id: provider.id,
+        name: provider.name ?? DEFAULT_NAMES[provider.kind],
+        kind: provider.kind,
+        issuer: provider.kind === "google" ? GOOGLE : provider.issuer ?? null,
+        clientId: provider.client_id,
+        clientSecret: provider.client_secret,
       },
     ]),
   );

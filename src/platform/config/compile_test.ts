@@ -1,11 +1,12 @@
+import schema from "../../../schemas/gateway.schema.json" with { type: "json" };
 import assert from "node:assert/strict";
 import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, compileOrThrow } from "./compile.ts";
-import { ConfigError } from "./faults.ts";
+import { ConfigError } from "./issues.ts";
 import { isVisible, priceInForce } from "./config.ts";
 
 const ADAPTERS = openAdapters();
-const DECLARED = `plans: { pro: {} }
+const SOURCE = `plans: { pro: {} }
 providers:
   sim: { adapter: simulator, api_key: "\${SIM_KEY:-}" }
   other: { adapter: simulator }
@@ -29,35 +30,39 @@ prices:
 `;
 
 function compiled(source: string, environment: Record<string, string> = {}) {
-  const known = { adapters: ADAPTERS, operations: new Set<string>(), requests: new Set<string>() };
+  const capabilities = {
+    adapters: ADAPTERS,
+    operations: new Set<string>(),
+    requests: new Set<string>(),
+  };
   const now = Date.parse("2026-06-01T00:00:00Z");
-  return compileOrThrow({ file: "gateway.yaml", source, environment, known, now }).config;
+  return compileOrThrow({ file: "gateway.yaml", source, environment, capabilities, now }).config;
 }
 
-Deno.test("the version names what is declared, not how it is written nor what the environment holds", () => {
-  const { version } = compiled(DECLARED);
+Deno.test("the version depends on the content, not on the formatting or the environment", () => {
+  const { version } = compiled(SOURCE);
   assert.match(version, /^[0-9a-f]{12}$/);
-  assert.equal(compiled(`# a comment\n\n${DECLARED}`).version, version);
-  assert.equal(compiled(DECLARED.replaceAll("\n", "\r\n")).version, version);
+  assert.equal(compiled(`# a comment\n\n${SOURCE}`).version, version);
+  assert.equal(compiled(SOURCE.replaceAll("\n", "\r\n")).version, version);
   assert.equal(
-    compiled(DECLARED.replace("id: talk\n    name: Talk", "name: Talk\n    id: talk")).version,
+    compiled(SOURCE.replace("id: talk\n    name: Talk", "name: Talk\n    id: talk")).version,
     version,
   );
-  assert.equal(compiled(DECLARED, { SIM_KEY: "canary" }).version, version);
-  const aliased = DECLARED.replace('"0.01", unit: call', '"0.01", unit: &unit call').replace(
+  assert.equal(compiled(SOURCE, { SIM_KEY: "canary" }).version, version);
+  const aliased = SOURCE.replace('"0.01", unit: call', '"0.01", unit: &unit call').replace(
     "unit: call }]",
     "unit: *unit }]",
   );
   assert.equal(compiled(aliased).version, version);
-  assert.notEqual(compiled(DECLARED.replace("0.005", "0.006")).version, version);
+  assert.notEqual(compiled(SOURCE.replace("0.005", "0.006")).version, version);
   assert.notEqual(
-    compiled(DECLARED.replace("[chat, streaming]", "[streaming, chat]")).version,
+    compiled(SOURCE.replace("[chat, streaming]", "[streaming, chat]")).version,
     version,
   );
 });
 
-Deno.test("a price takes over by itself at its moment, and a book's own goes before what it extends", () => {
-  const { books } = compiled(DECLARED);
+Deno.test("a price becomes active at its start, and a book's own prices come before those of its parents", () => {
+  const { books } = compiled(SOURCE);
   const at = (book: string, moment: string) =>
     priceInForce(books.get(book)!, "talk", Date.parse(moment))?.amounts.price ?? null;
   assert.equal(at("default", "2025-12-31T23:59:59.999Z"), null);
@@ -66,18 +71,18 @@ Deno.test("a price takes over by itself at its moment, and a book's own goes bef
   assert.equal(at("default", "2026-09-01T00:00:00Z"), "0.02");
   assert.equal(at("partner", "2026-06-30T23:59:59.999Z"), "0.01");
   assert.equal(at("partner", "2026-09-01T00:00:00Z"), "0.005");
-  assert.equal(priceInForce(books.get("partner")!, "nobody", Date.now()), null);
+  assert.equal(priceInForce(books.get("partner")!, "unknown", Date.now()), null);
 });
 
-Deno.test("a model is seen by the plans and the accounts it names, and by nobody else", () => {
-  const talk = compiled(DECLARED).models.get("talk")!;
+Deno.test("a model is visible to the configured plans and accounts only", () => {
+  const talk = compiled(SOURCE).models.get("talk")!;
   assert.equal(isVisible(talk, { id: "acc_x", plan: "pro" }), true);
   assert.equal(isVisible(talk, { id: "acc_01jc0000000000000000000000", plan: "free" }), true);
   assert.equal(isVisible(talk, { id: "acc_x", plan: "free" }), false);
 });
 
-Deno.test("what clients see of a model holds nothing private", () => {
-  const { listJson, detailJson } = compiled(DECLARED).models.get("talk")!;
+Deno.test("the published JSON of a model contains nothing private", () => {
+  const { listJson, detailJson } = compiled(SOURCE).models.get("talk")!;
   const shown = {
     object: "model",
     name: "Talk",
@@ -92,18 +97,18 @@ Deno.test("what clients see of a model holds nothing private", () => {
   assert.equal(detailJson, JSON.stringify({ ...list, limits: {} }));
 });
 
-Deno.test("who cannot go on without a plan gets every fault in one error", () => {
+Deno.test("compileOrThrow throws one error with all issues", () => {
   assert.throws(
     () =>
       compiled(
-        DECLARED.replace("type: chat", "type: chta").replace("provider: other", "provider: othr"),
+        SOURCE.replace("type: chat", "type: chta").replace("provider: other", "provider: othr"),
       ),
-    (error) => error instanceof ConfigError && error.faults.length === 2,
+    (error) => error instanceof ConfigError && error.issues.length === 2,
   );
 });
 
-Deno.test("no number of warnings hides an error", () => {
-  const costly = DECLARED.replace(
+Deno.test("an error is reported after any number of warnings", () => {
+  const costly = SOURCE.replace(
     "provider: other",
     'provider: other, cost: { price: "9", unit: call }',
   );
@@ -123,15 +128,74 @@ Deno.test("no number of warnings hides an error", () => {
   );
 });
 
-Deno.test("a file that does not exist as a document gives faults and no plan", () => {
+Deno.test("a file that cannot be parsed gives issues and no configuration", () => {
   for (const source of ["", "\uFEFF", "\u0000", "[", "a: *b", "%YAML 9.9\n---\n"]) {
-    const known = {
+    const capabilities = {
       adapters: ADAPTERS,
       operations: new Set<string>(),
       requests: new Set<string>(),
     };
-    const { config, faults } = compileConfig({ file: "f", source, environment: {}, known, now: 0 });
+    const { config, issues } = compileConfig({
+      file: "f",
+      source,
+      environment: {},
+      capabilities,
+      now: 0,
+    });
     assert.equal(config, null);
-    assert.ok(faults.length > 0, JSON.stringify(source));
+    assert.ok(issues.length > 0, JSON.stringify(source));
   }
+});
+
+Deno.test("the defaults of the schema are those of the compiled configuration", () => {
+  const source = `providers: { sim: { adapter: simulator } }
+models: [{ id: talk, name: Talk, type: chat, capabilities: [chat], upstreams: [{ provider: sim }] }]
+prices: { default: { effective_at: "2026-01-01T00:00:00Z", entries: [{ model: talk, billing_type: per_call, price: "1", unit: call }] } }
+`;
+  const { config } = compileConfig({
+    file: "gateway.yaml",
+    source,
+    environment: {},
+    capabilities: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
+    now: Date.now(),
+  });
+  const { service, storage, requests, webhooks, outbound, site } = config!;
+  const { properties } = schema;
+  const defaults = (block: Record<string, object>, ...keys: string[]) =>
+    keys.map((key) => (block[key] as { default: unknown }).default);
+  assert.deepEqual(
+    [service.name, service.currency, service.currencyScale],
+    defaults(properties.service.properties, "name", "currency", "currency_scale"),
+  );
+  assert.deepEqual(
+    [storage.queue, storage.sessions, storage.files],
+    defaults(properties.storage.properties, "queue", "sessions", "files"),
+  );
+  const { uploads, outputs } = storage;
+  assert.deepEqual(
+    [uploads.image, uploads.audio, uploads.video, uploads.keepDays],
+    Object.values(properties.storage.properties.uploads.properties).map((key) => key.default),
+  );
+  assert.deepEqual(
+    [outputs.urlHours, outputs.keepDays],
+    Object.values(properties.storage.properties.outputs.properties).map((key) => key.default),
+  );
+  const { default: _, ...limits } = properties.limits.properties;
+  assert.deepEqual([
+    requests.bodyBytesMax,
+    requests.bodyBytesTotalMax,
+    requests.bodyBytesAccountMax,
+    requests.jsonValuesMax,
+    requests.jsonDepthMax,
+    requests.queueSecondsMax,
+  ], Object.values(limits).map((key) => key.default));
+  assert.deepEqual(
+    [webhooks.retrySeconds, webhooks.timeoutSeconds, webhooks.disableAfterDays],
+    Object.values(properties.webhooks.properties).map((key) => key.default),
+  );
+  assert.equal(outbound.allowPrivate, properties.outbound.properties.allow_private.default);
+  assert.deepEqual(
+    [site.registration, site.trustedProxies],
+    defaults(properties.site.properties, "registration", "trusted_proxies"),
+  );
 });

@@ -1,10 +1,10 @@
 import type { BillingType, ModelStatus, ModelType } from "./model_type_specs.ts";
 
-/** A declaration, compiled: what requests read. Frozen, so that one in flight cannot see it change. */
+/** The compiled configuration that requests read. Frozen: it cannot change while a request uses it. */
 export interface Config {
-  /** Names what is in force: the first 12 digits of the declaration's SHA-256. */
+  /** The first 12 digits of the SHA-256 of the configuration file's content. */
   readonly version: string;
-  /** Files besides the declaration that it was made from. */
+  /** Provider files that the configuration was compiled from, besides gateway.yaml. */
   readonly files: readonly string[];
   readonly service: {
     readonly name: string;
@@ -25,20 +25,20 @@ export interface Config {
   };
   readonly requests: {
     readonly bodyBytesMax: number;
-    /** Of bodies in memory at once, in one process. */
+    /** Limit for all JSON bodies in memory, per process. */
     readonly bodyBytesTotalMax: number;
-    /** The same, of one account. */
+    /** Limit for the JSON bodies of one account in memory, per process. */
     readonly bodyBytesAccountMax: number;
     readonly jsonDepthMax: number;
     readonly jsonValuesMax: number;
-    /** How long a task may wait for an upstream. */
+    /** How long a task may wait in the queue before it expires. */
     readonly queueSecondsMax: number;
   };
   readonly plans: ReadonlyMap<string, AccountPlan>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
-  /** Models that no provider can answer now, because all of theirs are switched off. */
-  readonly withheld: readonly { readonly model: string; readonly reason: string }[];
+  /** Models that are not offered because all of their providers are disabled. */
+  readonly unavailableModels: readonly { readonly model: string; readonly reason: string }[];
   readonly books: ReadonlyMap<string, PriceBook>;
   readonly routes: readonly Route[];
   readonly webhooks: {
@@ -57,7 +57,7 @@ export interface Config {
   };
 }
 
-/** Another place where people can say who they are. */
+/** An OAuth or OpenID Connect provider that people can sign in with. */
 export interface SignInProvider {
   readonly id: string;
   readonly name: string;
@@ -68,7 +68,7 @@ export interface SignInProvider {
   readonly clientSecret: string;
 }
 
-/** A bucket of a service that speaks S3. */
+/** A bucket of an S3-compatible service. */
 export interface Bucket {
   readonly endpoint: string;
   readonly region: string;
@@ -83,11 +83,11 @@ export interface Rates {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
   readonly runningTasks: number;
-  /** What uploads of an account may take together. */
+  /** Limit for all uploads of an account. */
   readonly storageBytes: number;
 }
 
-/** What an account is on; the contract with a client, not the compiled declaration. */
+/** A plan that an account can be on: its price book, rate limits and quotas. */
 export interface AccountPlan {
   readonly id: string;
   readonly name: string;
@@ -105,7 +105,7 @@ export interface Provider {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly concurrencyMax: number | null;
-  /** Off: its key is declared and empty. */
+  /** False when `api_key` is configured but empty. */
   readonly on: boolean;
 }
 
@@ -131,12 +131,12 @@ export interface Model {
   readonly onDisconnect: "stop" | "drain";
   /** For dramas, in place of upstreams. */
   readonly pipeline: DramaPipeline | null;
-  /** How long a task may take once an upstream has it. */
+  /** How long a task may run after an upstream has accepted it. */
   readonly deadlineSeconds: number;
-  /** The list entry and the detail view as JSON text, written once: no request serialises a model. */
+  /** The list entry and the detail view as JSON text: serialised once, not per request. */
   readonly listJson: string;
   readonly detailJson: string;
-  readonly notice: ModelNotice | null;
+  readonly notice: DeprecationNotice | null;
 }
 
 /** The stages of a drama. Only the script is offered by every model. */
@@ -158,7 +158,7 @@ export type OptionalStage<Stage> = ({ readonly offered: true } & Stage) | {
 export interface TextStage {
   readonly model: string;
   readonly prompt: string;
-  /** What the operator asks of the answer, beside what we do. */
+  /** A JSON Schema that the response must match in addition to the gateway's own. */
   readonly schema: Readonly<Record<string, unknown>> | null;
   readonly maxOutputTokens: number;
 }
@@ -193,15 +193,15 @@ export type Visibility = "everyone" | {
   readonly accounts: ReadonlySet<string>;
 };
 
-/** Headers that say something is on its way out. */
-export interface ModelNotice {
+/** Values of the Deprecation and Sunset headers. */
+export interface DeprecationNotice {
   readonly deprecation: string;
   readonly sunset: string | null;
 }
 
 export interface PriceBook {
   readonly id: string;
-  /** Per model, first match wins: the book's own prices, newest first, then those of what it extends. */
+  /** Per model, first match wins: the book's own prices, newest first, then those of its parents. */
   readonly prices: ReadonlyMap<string, readonly Price[]>;
 }
 
@@ -210,7 +210,7 @@ export interface Price {
   readonly model: string;
   readonly billingType: BillingType;
   readonly unit: string;
-  /** The amounts as declared; exact decimal strings. */
+  /** The amounts as configured: exact decimal strings. */
   readonly amounts: Readonly<Partial<Record<AmountName, string>>>;
   readonly effectiveAt: number;
 }
@@ -229,7 +229,7 @@ export interface Route {
   readonly stage: "released" | "preview" | "planned";
   readonly type: ModelType | null;
   readonly request: string | null;
-  readonly notice: ModelNotice | null;
+  readonly notice: DeprecationNotice | null;
 }
 
 /** Whether an account may see and use a model. */
@@ -239,7 +239,7 @@ export function isVisible(model: Model, account: { id: string; plan: string }): 
     visibility.accounts.has(account.id);
 }
 
-/** The price of a model in a book at a moment; null where it has none. */
+/** The price of a model in a book at a time; null where it has none. */
 export function priceInForce(book: PriceBook, model: string, now: number): Price | null {
   return book.prices.get(model)?.find((price) => price.effectiveAt <= now) ?? null;
 }

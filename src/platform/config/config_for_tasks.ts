@@ -1,44 +1,44 @@
 import { blockOf } from "./checker.ts";
-import { type ConfigFault, formatPath } from "./faults.ts";
+import { type ConfigIssue, formatPath } from "./issues.ts";
 import type { LoadedYaml } from "./load.ts";
 
-/** What tasks do not read. Their variables may be gone, and that must not end a task. */
-const LEFT_OUT = ["storage", "site", "webhooks"];
-const NO_ADDRESS = "https://unset.invalid";
+/** Sections that tasks do not read: an environment variable missing there must not fail a task. */
+const UNUSED_SECTIONS = ["storage", "site", "webhooks"];
+const PLACEHOLDER_URL = "https://unset.invalid";
 
 /**
- * A stored configuration as tasks need it. A variable that is not set any more makes no fault: a provider
- * that refers to it is switched off, and the others stay usable.
+ * A stored configuration as tasks need it. An environment variable that is no longer set is not an error:
+ * the provider that refers to it is disabled, and the others stay usable.
  */
 export function configForTasks(loaded: LoadedYaml): LoadedYaml {
   if (typeof loaded.value !== "object" || loaded.value === null) return loaded;
   const value: Record<string, unknown> = { ...loaded.value };
-  for (const section of LEFT_OUT) delete value[section];
-  let faults = loaded.faults.filter((fault) => !LEFT_OUT.some((name) => isIn(fault, name)));
+  for (const section of UNUSED_SECTIONS) delete value[section];
+  let issues = loaded.issues.filter((issue) => !UNUSED_SECTIONS.some((name) => isIn(issue, name)));
   const service = { ...blockOf(value.service) };
   for (const key of Object.keys(service)) {
-    const isLost = (fault: ConfigFault) => isIn(fault, `service.${key}`);
-    if (!faults.some(isLost)) continue;
+    const isInKey = (issue: ConfigIssue) => isIn(issue, `service.${key}`);
+    if (!issues.some(isInKey)) continue;
     delete service[key];
-    faults = faults.filter((fault) => !isLost(fault));
+    issues = issues.filter((issue) => !isInKey(issue));
   }
   const providers = { ...blockOf(value.providers) };
   for (const [id, provider] of Object.entries(providers)) {
     const place = formatPath(["providers", id]);
-    const own = faults.filter((fault) => isIn(fault, place));
+    const own = issues.filter((issue) => isIn(issue, place));
     if (own.length === 0) continue;
-    faults = faults.filter((fault) => !own.includes(fault));
+    issues = issues.filter((issue) => !own.includes(issue));
     const { base_url } = blockOf(provider);
-    const isLost = own.some(({ path }) => path === `${place}.base_url`);
+    const isUrlMissing = own.some(({ path }) => path === `${place}.base_url`);
     providers[id] = {
       ...blockOf(provider),
       api_key: "",
-      ...(base_url === undefined ? {} : { base_url: isLost ? NO_ADDRESS : base_url }),
+      ...(base_url === undefined ? {} : { base_url: isUrlMissing ? PLACEHOLDER_URL : base_url }),
     };
   }
-  return { ...loaded, value: { ...value, service, providers }, faults };
+  return { ...loaded, value: { ...value, service, providers }, issues };
 }
 
-function isIn({ path }: ConfigFault, place: string): boolean {
+function isIn({ path }: ConfigIssue, place: string): boolean {
   return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`);
 }

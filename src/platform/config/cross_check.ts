@@ -6,45 +6,45 @@ import { checkPrices } from "./check_prices.ts";
 import { checkRoutes } from "./check_routes.ts";
 import { checkSite } from "./check_site.ts";
 import { blockOf, type BuildCapabilities, Checker } from "./checker.ts";
-import type { Declaration } from "./gateway_file.ts";
-import type { ConfigFault } from "./faults.ts";
+import type { GatewayFile } from "./gateway_file.ts";
+import type { ConfigIssue } from "./issues.ts";
 import type { LoadedYaml } from "./load.ts";
 
 /**
- * Everything the schema cannot say: that references resolve, that every model has a price wherever
- * it can be seen, that units, capabilities and limits fit. Runs on broken documents too, so that an
- * operator sees all faults at once: nothing here may assume that the shape is right, and nothing is
- * concluded from what is broken.
+ * Checks what the schema cannot express: references resolve, every visible model has a price, and units,
+ * capabilities and limits belong to the model type. Also runs on files that do not match the schema, so
+ * that the operator sees all issues at once: the checks must not assume a shape, and must not draw
+ * conclusions from invalid values.
  */
 export function crossCheck(
   loaded: LoadedYaml,
-  known: BuildCapabilities,
-  before: readonly ConfigFault[],
+  capabilities: BuildCapabilities,
+  before: readonly ConfigIssue[],
   now: number,
-): ConfigFault[] {
-  const checker = new Checker(loaded, known, before);
-  const declared = blockOf(loaded.value) as Partial<Declaration>;
-  checkPlans(checker, declared);
-  checkModels(checker, declared);
-  checkPipelines(checker, declared);
-  checkBooks(checker, blockOf(declared.prices));
-  checkPrices(checker, declared, now);
-  checkCoverage(checker, declared, now);
-  checkRoutes(checker, declared);
-  checkStorage(checker, declared);
-  checkSite(checker, declared);
-  if (blockOf(declared.outbound).allow_private === true) {
+): ConfigIssue[] {
+  const checker = new Checker(loaded, capabilities, before);
+  const file = blockOf(loaded.value) as Partial<GatewayFile>;
+  checkPlans(checker, file);
+  checkModels(checker, file);
+  checkPipelines(checker, file);
+  checkBooks(checker, blockOf(file.prices));
+  checkPrices(checker, file, now);
+  checkCoverage(checker, file, now);
+  checkRoutes(checker, file);
+  checkStorage(checker, file);
+  checkSite(checker, file);
+  if (blockOf(file.outbound).allow_private === true) {
     checker.report(["outbound", "allow_private"], {
       severity: "warning",
-      message: "clients may name private addresses: for development only",
+      message: "clients may use private network addresses: for development only",
     });
   }
-  return checker.faults;
+  return checker.issues;
 }
 
-function checkPlans(checker: Checker, declared: Partial<Declaration>): void {
-  const books = checker.names(["prices"], declared.prices);
-  for (const [name, plan] of Object.entries(blockOf(declared.plans))) {
+function checkPlans(checker: Checker, file: Partial<GatewayFile>): void {
+  const books = checker.names(["prices"], file.prices);
+  for (const [name, plan] of Object.entries(blockOf(file.plans))) {
     const book = blockOf(plan).price_book;
     if (typeof book === "string") {
       checker.reference(["plans", name, "price_book"], book, "price book", books);
@@ -52,14 +52,14 @@ function checkPlans(checker: Checker, declared: Partial<Declaration>): void {
   }
 }
 
-/** Files that are to be kept in a bucket need one, and the keys to it. */
-function checkStorage(checker: Checker, declared: Partial<Declaration>): void {
-  const { files, s3 } = blockOf(declared.storage);
+/** Files in S3 need a bucket and its keys. */
+function checkStorage(checker: Checker, file: Partial<GatewayFile>): void {
+  const { files, s3 } = blockOf(file.storage);
   if (files !== "s3") return;
   if (s3 === undefined) {
     checker.report(["storage", "files"], {
-      message: "there is no bucket to keep files in",
-      suggestion: "Declare it under storage.s3.",
+      message: "needs a bucket",
+      suggestion: "Configure it under storage.s3.",
     });
     return;
   }

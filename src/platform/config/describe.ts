@@ -9,12 +9,11 @@ import type {
   Provider,
   SignInProvider,
 } from "./config.ts";
-import { BODY_LIMITS } from "./compile.ts";
+import { DEFAULT_BODY_LIMITS } from "./compile.ts";
 
 /**
- * A plan as plain JSON, without secrets: what `/admin/v1/config` shows, what two plans are compared
- * by, and what the golden cases hold. Keys are named as in the declaration, so that an operator finds
- * there what is told here.
+ * A configuration as plain JSON without secrets: `/admin/v1/config` returns it, `diffConfigs` compares two,
+ * and the golden cases contain it. Keys are named as in gateway.yaml.
  */
 export interface Description {
   version: string;
@@ -28,7 +27,9 @@ export function describeConfig(config: Config): Description {
     plans: mapped(config.plans, describeAccountPlan),
     providers: mapped(config.providers, describeProvider),
     models: mapped(config.models, describeModel),
-    withheld: Object.fromEntries(config.withheld.map(({ model, reason }) => [model, reason])),
+    unavailable_models: Object.fromEntries(
+      config.unavailableModels.map(({ model, reason }) => [model, reason]),
+    ),
     prices: mapped(config.books, ({ prices }) => mapped(prices, (list) => list.map(describePrice))),
     routes: Object.fromEntries(config.routes.map(({ path, ...rest }) => [path, rest])),
   };
@@ -36,9 +37,9 @@ export function describeConfig(config: Config): Description {
 
 function mapped<T>(
   entries: ReadonlyMap<string, T>,
-  tell: (entry: T) => unknown,
+  describe: (entry: T) => unknown,
 ): Record<string, unknown> {
-  return Object.fromEntries([...entries].map(([id, entry]) => [id, tell(entry)]));
+  return Object.fromEntries([...entries].map(([id, entry]) => [id, describe(entry)]));
 }
 
 function describeSettings({ service, storage, requests, webhooks, outbound, site }: Config) {
@@ -65,9 +66,17 @@ function describeSettings({ service, storage, requests, webhooks, outbound, site
     },
     limits: {
       body_bytes_max: requests.bodyBytesMax,
-      ...unlessUsual("body_bytes_total_max", requests.bodyBytesTotalMax, BODY_LIMITS.total),
-      ...unlessUsual("body_bytes_account_max", requests.bodyBytesAccountMax, BODY_LIMITS.account),
-      ...unlessUsual("json_values_max", requests.jsonValuesMax, BODY_LIMITS.values),
+      ...unlessDefault(
+        "body_bytes_total_max",
+        requests.bodyBytesTotalMax,
+        DEFAULT_BODY_LIMITS.total,
+      ),
+      ...unlessDefault(
+        "body_bytes_account_max",
+        requests.bodyBytesAccountMax,
+        DEFAULT_BODY_LIMITS.account,
+      ),
+      ...unlessDefault("json_values_max", requests.jsonValuesMax, DEFAULT_BODY_LIMITS.values),
       json_depth_max: requests.jsonDepthMax,
       queue_seconds_max: requests.queueSecondsMax,
     },
@@ -105,7 +114,7 @@ function describeAccountPlan({ name, description, priceBook, rates, quotas }: Ac
   return { name, description, price_book: priceBook, limits, quotas };
 }
 
-/** Names of headers, and whether there is a key; never what they hold. */
+/** Shows the names of headers and whether a key is set, never their values. */
 function describeProvider(provider: Provider) {
   return {
     adapter: provider.adapter,
@@ -118,17 +127,17 @@ function describeProvider(provider: Provider) {
   };
 }
 
-/** An address may carry a name and a password, or a key in its query. */
-function withoutCredentials(address: string | null): string | null {
-  if (address === null || !/[@?]/.test(address)) return address;
-  const { protocol, host, pathname } = new URL(address);
+/** A URL may contain a user name and a password, or a key in its query. */
+function withoutCredentials(url: string | null): string | null {
+  if (url === null || !/[@?]/.test(url)) return url;
+  const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }
 
 function describeModel(model: Model): Record<string, unknown> {
-  const { id: _id, object: _object, ...shown } = JSON.parse(model.detailJson);
+  const { id: _id, object: _object, ...published } = JSON.parse(model.detailJson);
   return {
-    ...shown,
+    ...published,
     upstreams: model.upstreams.map(({ timeoutSeconds, cost, extraBody, ...upstream }) => ({
       ...upstream,
       timeout_seconds: timeoutSeconds,
@@ -176,6 +185,6 @@ function describePrice(price: Price): Record<string, unknown> {
   };
 }
 
-function unlessUsual(name: string, value: number, usual: number): Record<string, number> {
-  return value === usual ? {} : { [name]: value };
+function unlessDefault(name: string, value: number, defaultValue: number): Record<string, number> {
+  return value === defaultValue ? {} : { [name]: value };
 }

@@ -1,23 +1,23 @@
 import { parseDecimal } from "../../lib/money.ts";
 import type { Description } from "./describe.ts";
 
-/** One difference between two declarations, in words an operator would use. */
+/** One difference between two configurations. */
 export interface ConfigChange {
   kind: "added" | "removed" | "changed";
-  /** Where, such as `models.sim-chat.limits.max_output_tokens`. */
+  /** Such as `models.sim-chat.limits.max_output_tokens`. */
   path: string;
   from?: unknown;
   to?: unknown;
-  /** For amounts: how far they move, such as `+12.5 %`. */
+  /** For amounts: the change, such as `+12.5 %`. */
   percent?: string;
 }
 
 type Keys = Record<string, unknown>;
 
-/** What percentages are told of. */
+/** Changes of these keys are shown with a percentage. */
 const AMOUNT = /\.(\w+_)?price$|\.minimum_charge$/;
 
-/** What would change if `to` took the place of `from`. The version and derived keys are left out. */
+/** The differences between two configurations. The version is left out. */
 export function diffConfigs(from: Description, to: Description): ConfigChange[] {
   const { version: _a, ...before } = from;
   const { version: _b, ...after } = to;
@@ -43,7 +43,7 @@ function compare(path: string, from: unknown, to: unknown, changes: ConfigChange
   changes.push({ kind: "changed", path, from, to, ...(percent === null ? {} : { percent }) });
 }
 
-/** Prices of one model are a list by moment: compare the ones of the same moment, amount by amount. */
+/** Compares prices of one model that start at the same time, amount by amount. */
 function comparePriceLists(
   path: string,
   from: unknown,
@@ -51,16 +51,16 @@ function comparePriceLists(
   changes: ConfigChange[],
 ): boolean {
   if (!path.startsWith("prices.") || !Array.isArray(from) || !Array.isArray(to)) return false;
-  const byMoment = (prices: Keys[]): Keys =>
+  const byStart = (prices: Keys[]): Keys =>
     Object.fromEntries(
       prices.map(({ effective_at, ...rest }) => [`${rest.book}@${effective_at}`, rest]),
     );
   if (from.length === 1 && to.length === 1) compare(path, from[0], to[0], changes);
-  else compare(path, byMoment(from as Keys[]), byMoment(to as Keys[]), changes);
+  else compare(path, byStart(from as Keys[]), byStart(to as Keys[]), changes);
   return true;
 }
 
-/** Blocks in a list, such as upstreams, are compared by their place in it. */
+/** Compares blocks in a list, such as upstreams, by their position. */
 function compareItems(path: string, from: unknown, to: unknown, changes: ConfigChange[]): boolean {
   if (!Array.isArray(from) || !Array.isArray(to)) return false;
   if (![...from, ...to].every(isKeys)) return false;
@@ -77,7 +77,7 @@ function isKeys(value: unknown): value is Keys {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How far an amount moves, rounded to a tenth of a percent; exact until that division. */
+/** The change of an amount, rounded to a tenth of a percent; exact until that division. */
 function percentOf(from: unknown, to: unknown): string | null {
   if (typeof from !== "string" || typeof to !== "string") return null;
   const [a, b] = [parseDecimal(from), parseDecimal(to)];
@@ -102,13 +102,13 @@ export function renderChanges(
   }).join("\n");
 }
 
-/** A new or lost model is told by its type and a price by its amounts, not by all their keys. */
+/** Shows a model by its type and a price by its amounts, not by all keys. */
 function summary(value: unknown): string {
   const [only] = Array.isArray(value) && value.length === 1 ? value : [value];
   if (!isKeys(only)) return value === undefined ? "" : `: ${short(value)}`;
   if (only.billing_type !== undefined) return `  (${amountsOf(only)})`;
-  const told = only.type ?? only.adapter ?? only.operation ?? only.provider ?? only.name;
-  return typeof told === "string" ? `  (${told})` : "";
+  const label = only.type ?? only.adapter ?? only.operation ?? only.provider ?? only.name;
+  return typeof label === "string" ? `  (${label})` : "";
 }
 
 function amountsOf(price: Keys): string {

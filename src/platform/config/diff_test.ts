@@ -33,19 +33,23 @@ routes:
 `;
 
 function described(source: string): Description {
-  const { config, faults } = compileConfig({
+  const { config, issues } = compileConfig({
     file: "gateway.yaml",
     source,
     environment: {},
-    known: { adapters: openAdapters(), operations: new Set(["list_models"]), requests: new Set() },
+    capabilities: {
+      adapters: openAdapters(),
+      operations: new Set(["list_models"]),
+      requests: new Set(),
+    },
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
-  assert.ok(config !== null, JSON.stringify(faults));
+  assert.ok(config !== null, JSON.stringify(issues));
   return describeConfig(config);
 }
 
-/** What an operator is told when the first text of each pair is replaced by the second. */
-function told(...pairs: [from: string, to: string][]): string[] {
+/** The rendered changes after the first text of each pair is replaced by the second. */
+function renderedChanges(...pairs: [from: string, to: string][]): string[] {
   let after = DECLARED;
   for (const [from, to] of pairs) {
     assert.ok(after.includes(from), from);
@@ -54,30 +58,33 @@ function told(...pairs: [from: string, to: string][]): string[] {
   return renderChanges(diffConfigs(described(DECLARED), described(after))).split("\n");
 }
 
-Deno.test("nothing is told when only comments, order of keys or the version change", () => {
-  assert.deepEqual(told(["limits:", "# a comment\nlimits:"]), [""]);
-  assert.deepEqual(told(["    name: Talk\n    type: chat\n", "    type: chat\n    name: Talk\n"]), [
-    "",
-  ]);
+Deno.test("comments, key order and the version are not changes", () => {
+  assert.deepEqual(renderedChanges(["limits:", "# a comment\nlimits:"]), [""]);
+  assert.deepEqual(
+    renderedChanges(["    name: Talk\n    type: chat\n", "    type: chat\n    name: Talk\n"]),
+    [
+      "",
+    ],
+  );
 });
 
-Deno.test("a price that moves is told with its percentage", () => {
-  assert.deepEqual(told(['"0.16"', '"0.18"']), [
+Deno.test("a changed price is shown with its percentage", () => {
+  assert.deepEqual(renderedChanges(['"0.16"', '"0.18"']), [
     '~ prices.default.talk.input_price: "0.16" → "0.18"  (+12.5 %)',
   ]);
-  assert.deepEqual(told(['"0.03"', '"0.02"']), [
+  assert.deepEqual(renderedChanges(['"0.03"', '"0.02"']), [
     '~ prices.partner.talk.price: "0.03" → "0.02"  (-33.3 %)',
   ]);
-  assert.deepEqual(told(['"0.03"', '"0.06"']), [
+  assert.deepEqual(renderedChanges(['"0.03"', '"0.06"']), [
     '~ prices.partner.talk.price: "0.03" → "0.06"  (+100.0 %)',
   ]);
-  assert.deepEqual(told(['"0.03"', '"0.029996"']), [
+  assert.deepEqual(renderedChanges(['"0.03"', '"0.029996"']), [
     '~ prices.partner.talk.price: "0.03" → "0.029996"  (-0.0 %)',
   ]);
 });
 
-Deno.test("a price from or to nothing has no percentage that could be told from it", () => {
-  assert.deepEqual(told(['"0.03"', '"0"']), [
+Deno.test("a price that was zero is shown without a percentage", () => {
+  assert.deepEqual(renderedChanges(['"0.03"', '"0"']), [
     '~ prices.partner.talk.price: "0.03" → "0"  (-100.0 %)',
   ]);
   const free = DECLARED.replace('"0.03"', '"0"');
@@ -87,8 +94,8 @@ Deno.test("a price from or to nothing has no percentage that could be told from 
   );
 });
 
-Deno.test("what costs more upstream is told with its percentage, and a name like a number without", () => {
-  assert.deepEqual(told(['"0.10"', '"0.11"']), [
+Deno.test("a changed cost is shown with its percentage, and a name that looks like a number without", () => {
+  assert.deepEqual(renderedChanges(['"0.10"', '"0.11"']), [
     '~ models.talk.upstreams[0].cost.input_price: "0.10" → "0.11"  (+10.0 %)',
   ]);
   const [one, two] = ['name: "1"', 'name: "2"'].map((name) =>
@@ -97,15 +104,15 @@ Deno.test("what costs more upstream is told with its percentage, and a name like
   assert.deepEqual(renderChanges(diffConfigs(one!, two!)), '~ models.talk.name: "1" → "2"');
 });
 
-Deno.test("a scheduled price is added beside the one in force", () => {
+Deno.test("a scheduled price is added next to the active one", () => {
   const entry =
     '      - { model: talk, billing_type: per_call, price: "0.04", unit: call, effective_at: 2026-09-01T00:00:00Z }\n';
-  assert.deepEqual(told(["routes:", `${entry}routes:`]), [
+  assert.deepEqual(renderedChanges(["routes:", `${entry}routes:`]), [
     "+ prices.partner.talk.partner@2026-09-01T00:00:00.000Z  (price 0.04 per call)",
   ]);
 });
 
-Deno.test("models that come and go are told by their type, with their prices", () => {
+Deno.test("added and removed models are shown with their type and prices", () => {
   const model =
     "  - { id: constructor, name: C, type: chat, capabilities: [chat], upstreams: [{ provider: sim }] }\n";
   const price = (indent: string) =>
@@ -115,7 +122,7 @@ Deno.test("models that come and go are told by their type, with their prices", (
     ["  partner:\n    effective", `${price("      ")}  partner:\n    effective`],
     ["routes:", `${price("      ")}routes:`],
   ];
-  assert.deepEqual(told(...pairs), [
+  assert.deepEqual(renderedChanges(...pairs), [
     "+ models.constructor  (chat)",
     "+ prices.default.constructor  (price 1 per call)",
     "+ prices.partner.constructor  (price 1 per call)",
@@ -129,27 +136,33 @@ Deno.test("models that come and go are told by their type, with their prices", (
   ]);
 });
 
-Deno.test("routes and limits are told where the declaration has them", () => {
-  assert.deepEqual(told(["list_models, stage: planned", "list_models, stage: released"]), [
-    '~ routes./models.stage: "planned" → "released"',
-  ]);
-  assert.deepEqual(told(["  - { path: /models, operation: list_models, stage: planned }\n", ""]), [
-    "- routes./models  (list_models)",
-  ]);
-  assert.deepEqual(told(["requests_per_minute: 600", "requests_per_minute: 60"]), [
+Deno.test("changed routes and limits are shown with the path of the file", () => {
+  assert.deepEqual(
+    renderedChanges(["list_models, stage: planned", "list_models, stage: released"]),
+    [
+      '~ routes./models.stage: "planned" → "released"',
+    ],
+  );
+  assert.deepEqual(
+    renderedChanges(["  - { path: /models, operation: list_models, stage: planned }\n", ""]),
+    [
+      "- routes./models  (list_models)",
+    ],
+  );
+  assert.deepEqual(renderedChanges(["requests_per_minute: 600", "requests_per_minute: 60"]), [
     "~ plans.free.limits.requests_per_minute: 600 → 60",
     "~ plans.partner.limits.requests_per_minute: 600 → 60",
   ]);
-  assert.deepEqual(told(["context_tokens: 1000", "context_tokens: 2000"]), [
+  assert.deepEqual(renderedChanges(["context_tokens: 1000", "context_tokens: 2000"]), [
     "~ models.talk.limits.context_tokens: 1000 → 2000",
   ]);
 });
 
-Deno.test("of a list of upstreams only what differs is told", () => {
-  assert.deepEqual(told(["priority: 1", "priority: 1, timeout_seconds: 9"]), [
+Deno.test("only the changed keys of a list of upstreams are shown", () => {
+  assert.deepEqual(renderedChanges(["priority: 1", "priority: 1, timeout_seconds: 9"]), [
     "~ models.talk.upstreams[1].timeout_seconds: 120 → 9",
   ]);
-  assert.deepEqual(told(["      - { provider: other, priority: 1 }\n", ""]), [
+  assert.deepEqual(renderedChanges(["      - { provider: other, priority: 1 }\n", ""]), [
     "- models.talk.upstreams[1]  (other)",
   ]);
 });

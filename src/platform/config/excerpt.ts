@@ -7,28 +7,29 @@ interface Excerpt {
   carets: string;
 }
 
-/** The line of a fault as a terminal can show it, and what stands below it. */
+/** The line of an issue as a terminal can show it, and the carets below it. */
 export function excerpt(
   line: string,
-  fault: { line: number; column: number; length: number },
+  issue: { line: number; column: number; length: number },
 ): Excerpt {
-  const from = fault.column - 1;
-  // A line may be megabytes long: show the part around the culprit.
+  const from = issue.column - 1;
+  // A line may be megabytes long: show the part around the issue.
   const start = from > WIDEST_LINE / 2 ? from - WIDEST_LINE / 2 : 0;
   const end = start + WIDEST_LINE;
   const ellipsis = start > 0 ? "…" : "";
-  const before = tame(line.slice(start, from));
-  const culprit = tame(line.slice(from, Math.min(from + fault.length, end)));
+  const before = replaceControlCharacters(line.slice(start, from));
+  const marked = replaceControlCharacters(line.slice(from, Math.min(from + issue.length, end)));
   return {
-    gutter: `${String(fault.line).padStart(5)} |`,
-    shown: ellipsis + tame(line.slice(start, end)) + (line.length > end ? "…" : ""),
+    gutter: `${String(issue.line).padStart(5)} |`,
+    shown: ellipsis + replaceControlCharacters(line.slice(start, end)) +
+      (line.length > end ? "…" : ""),
     margin: " ".repeat(widthOf(ellipsis + before)),
-    carets: "^".repeat(Math.max(1, widthOf(culprit))),
+    carets: "^".repeat(Math.max(1, widthOf(marked))),
   };
 }
 
-/** Tabs and control characters would move the caret, or the terminal. Half an emoji is no character. */
-function tame(text: string): string {
+/** Tabs and control characters would move the caret or control the terminal. Lone surrogates are replaced. */
+function replaceControlCharacters(text: string): string {
   return text.toWellFormed().replace(/\p{Cc}/gu, " ");
 }
 

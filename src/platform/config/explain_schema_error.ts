@@ -1,14 +1,14 @@
 import type { ErrorObject } from "ajv";
-import type { Path } from "./faults.ts";
+import type { Path } from "./issues.ts";
 import { fromPointer, type LoadedYaml } from "./load.ts";
-import type { FaultText, SourceMap } from "./source_map.ts";
+import type { IssueText, SourceMap } from "./source_map.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 import { YAML_TYPES } from "../../lib/yaml_types.ts";
 
-/** A violation in words, and where it stands. */
-export interface SchemaErrorText extends FaultText {
+/** A schema violation as text, with its path. */
+export interface SchemaErrorText extends IssueText {
   path: Path;
-  /** The key is at fault, not its value. */
+  /** The key is wrong, not its value. */
   key?: true;
 }
 
@@ -18,27 +18,27 @@ type Schema = Record<string, unknown> & {
   properties?: Record<string, unknown>;
 };
 
-/** Turns a violation of the schema into what an operator needs to mend it. */
+/** Turns a schema violation into a message that tells the operator how to fix it. */
 export function explainSchemaError(
   error: ErrorObject,
-  { places, value }: LoadedYaml,
+  { sourceMap, value }: LoadedYaml,
 ): SchemaErrorText {
   const path = fromPointer(error.instancePath, value);
   const parent = error.parentSchema as Schema;
   const params = error.params as Record<string, unknown>;
-  const written = parent.secret === true ? undefined : places.written(path);
-  const but = written === undefined ? "" : `; got ${written}`;
+  const written = parent.secret === true ? undefined : sourceMap.sourceText(path);
+  const got = written === undefined ? "" : `; got ${written}`;
 
   switch (error.keyword) {
     case "additionalProperties": {
       const key = params.additionalProperty as string;
       const suggestion = didYouMean(key, Object.keys(parent.properties ?? {}));
-      return { path: [...path, key], key: true, message: "this key is unknown", suggestion };
+      return { path: [...path, key], key: true, message: "unknown key", suggestion };
     }
     case "required":
       return { path, message: `the key "${params.missingProperty}" is missing` };
     case "false schema":
-      return explainMixed(path, places);
+      return explainMixedKeys(path, sourceMap);
     case "enum": {
       const allowed = params.allowedValues as string[];
       const wrong = typeof error.data === "string" ? error.data : "";
@@ -49,8 +49,8 @@ export function explainSchemaError(
       return explainType(error, path, written);
     case "pattern":
     case "format": {
-      const what = parent.expected ?? "an absolute address";
-      if (error.propertyName === undefined) return { path, message: `expected ${what}${but}` };
+      const what = parent.expected ?? "an absolute URL";
+      if (error.propertyName === undefined) return { path, message: `expected ${what}${got}` };
       return { path: [...path, error.propertyName], key: true, message: `expected ${what}` };
     }
     case "minItems":
@@ -66,9 +66,9 @@ export function explainSchemaError(
     case "maxLength":
       return { path, message: `is longer than ${params.limit} characters` };
     case "minimum":
-      return { path, message: `must be ${params.limit} or more${but}` };
+      return { path, message: `must be ${params.limit} or more${got}` };
     case "maximum":
-      return { path, message: `must be ${params.limit} or less${but}` };
+      return { path, message: `must be ${params.limit} or less${got}` };
     case "uniqueItems":
       return {
         path: [...path, Math.max(params.i as number, params.j as number)],
@@ -79,20 +79,20 @@ export function explainSchemaError(
   }
 }
 
-/** The key that decides which others may stand beside it. */
-const OWNERS: Readonly<Record<string, string>> = { routes: "operation", models: "type" };
-const INSTEAD: Readonly<Record<string, (key: string) => string>> = {
+/** The key that decides which other keys are allowed next to it. */
+const DECIDING_KEYS: Readonly<Record<string, string>> = { routes: "operation", models: "type" };
+const REPLACEMENTS: Readonly<Record<string, (key: string) => string>> = {
   billing_type: (key) => key === "price" ? "Use input_price and output_price." : "Use price.",
   type: (key) => key === "upstreams" ? "Use chain." : "Use upstreams.",
 };
 
-function explainMixed(path: Path, places: SourceMap): SchemaErrorText {
-  const owner = OWNERS[String(path[0])] ?? "billing_type";
-  const chosen = places.written([...path.slice(0, -1), owner]);
+function explainMixedKeys(path: Path, sourceMap: SourceMap): SchemaErrorText {
+  const decidingKey = DECIDING_KEYS[String(path[0])] ?? "billing_type";
+  const chosen = sourceMap.sourceText([...path.slice(0, -1), decidingKey]);
   const message = chosen === undefined
-    ? `this key needs a ${owner} beside it`
-    : `this key does not go with ${owner} ${chosen}`;
-  return { path, key: true, message, suggestion: INSTEAD[owner]?.(String(path.at(-1))) };
+    ? `needs the key ${decidingKey}`
+    : `is not allowed with ${decidingKey} ${chosen}`;
+  return { path, key: true, message, suggestion: REPLACEMENTS[decidingKey]?.(String(path.at(-1))) };
 }
 
 function explainType(error: ErrorObject, path: Path, written: string | undefined): SchemaErrorText {
@@ -102,12 +102,12 @@ function explainType(error: ErrorObject, path: Path, written: string | undefined
   const message = `expected ${expected ?? YAML_TYPES[type] ?? type}; got ${
     nameOf(error.data, written)
   }`;
-  return { path, message, suggestion: mend(type, written) };
+  return { path, message, suggestion: suggestFix(type, written) };
 }
 
-function mend(type: string, written: string | undefined): string | undefined {
+function suggestFix(type: string, written: string | undefined): string | undefined {
   if (written === undefined) return undefined;
-  // YAML reads 0.1 as a number, and a number has lost digits before anybody looks.
+  // YAML reads 0.1 as a number, which may already have lost digits.
   if (type === "string") return `Put it in quotes: "${written}".`;
   if (type === "integer" && /^"-?\d+"$/.test(written)) return "Remove the quotes.";
   if (type === "object" && /^"[a-z_]+:\S/.test(written)) return "Put a space after the colon.";
@@ -115,9 +115,9 @@ function mend(type: string, written: string | undefined): string | undefined {
 }
 
 function explainRoot(value: unknown): SchemaErrorText {
-  const suggestion = "A declaration has at least providers, models and prices.";
+  const suggestion = "A configuration has at least providers, models and prices.";
   if (value === null || value === undefined) {
-    return { path: [], message: "the file declares nothing", suggestion };
+    return { path: [], message: "the file is empty", suggestion };
   }
   return {
     path: [],

@@ -32,12 +32,12 @@ function* parts(value: unknown, path = "plan", seen = new Set()): Generator<[str
   for (const [key, part] of entries) yield* parts(part, `${path}.${String(key)}`, seen);
 }
 
-Deno.test("a compiled plan cannot be changed, down to the last part of it", () => {
+Deno.test("no part of a compiled configuration can be changed", () => {
   const { config } = compileConfig({
     file: "gateway.yaml",
     source: DECLARED,
     environment: {},
-    known: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
+    capabilities: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
   let count = 0;
@@ -61,14 +61,14 @@ function change(part: object): void {
   else Object.assign(part, { added: 1 });
 }
 
-Deno.test("maps and sets refuse every way to change them and can still be read", () => {
+Deno.test("frozen maps and sets cannot be changed and can still be read", () => {
   const map = freeze(new Map([["a", { list: [1] }]]));
   const set = freeze(new Set(["a"]));
   for (const verb of [() => map.delete("a"), () => map.clear(), () => map.set("a", { list: [] })]) {
-    assert.throws(verb, /reload the declaration/);
+    assert.throws(verb, /edit the file and reload it/);
   }
   for (const verb of [() => set.delete("a"), () => set.clear(), () => set.add("b")]) {
-    assert.throws(verb, /reload the declaration/);
+    assert.throws(verb, /edit the file and reload it/);
   }
   assert.throws(() => map.get("a")!.list.push(2), TypeError);
   assert.deepEqual([map.get("a"), set.has("a"), map.size, set.size], [{ list: [1] }, true, 1, 1]);

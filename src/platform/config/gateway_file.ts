@@ -1,15 +1,15 @@
 // Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.
 
 /**
- * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets are never written into this file.
+ * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets must not be written into this file.
  */
 export type Secret = string;
 /**
- * A decimal amount in quotes, so that no digit is lost.
+ * A decimal amount in quotes, so that it is not rounded.
  */
 export type Amount = string;
 /**
- * What one price counts.
+ * Unit of the price.
  */
 export type Unit =
   | "1K tokens"
@@ -25,79 +25,79 @@ export type Unit =
   | "minute";
 
 /**
- * A Tollgate gateway: its models, what they cost, who may use them and which services answer.
+ * Configuration file of a Tollgate gateway: its models, their prices, the plans that can use them and the providers that serve them.
  */
-export interface Declaration {
+export interface GatewayFile {
   /**
-   * What the service calls itself and what it charges in.
+   * Name and currency of the service.
    */
   service?: {
     /**
-     * Name shown to people: in the console, in the API document, in the start-up banner.
+     * Name shown in the console, in the OpenAPI document and in the start-up message.
      */
     name?: string;
     /**
-     * Public address of the API, ending in /v1. Leave out on one machine: the listening address is used.
+     * Public URL of the API, ending in /v1. Without it, the address that the gateway listens on is used.
      */
     base_url?: string;
     /**
-     * ISO 4217 code of the one currency that prices and balances are in. The database remembers it: once something is booked, a declaration with another one is refused.
+     * ISO 4217 code of the currency of all prices and balances. The database stores it: after the first booking, a configuration with another currency is rejected.
      */
     currency?: string;
     /**
-     * Decimal places a charge is rounded to, once, when it is captured; what rounding leaves counts at the account's next charge. Chat costs fractions of a cent, so more than two is usual.
+     * Decimal places of a charge. A charge is rounded once, when it is captured; the rounding difference is added to the next charge of the account. Chat requests cost fractions of a cent, so use more than two.
      */
     currency_scale?: number;
     /**
-     * Where people find help. Shown in the console and the API document.
+     * URL of the support page. Shown in the console and in the OpenAPI document.
      */
     support_url?: string;
   };
   /**
-   * Where work in progress and bytes are kept. The database itself is DATABASE_URL in the environment.
+   * Where the queue, sessions and files are stored. The database is set with DATABASE_URL in the environment.
    */
   storage?: {
     /**
-     * What wakes tasks: kv (one machine) or postgres (any number of nodes).
+     * Queue that wakes task workers: kv (one machine) or postgres (any number of nodes).
      */
     queue?: "kv" | "postgres";
     /**
-     * Where sign-in sessions are kept.
+     * Where sign-in sessions are stored: kv (one machine) or postgres (any number of nodes).
      */
     sessions?: "kv" | "postgres";
     /**
-     * Where the bytes of uploads and outputs are kept: local (a folder in DATA_DIR; nodes must share it) or s3.
+     * Where uploaded and generated files are stored: local (a folder in DATA_DIR, which all nodes must share) or s3.
      */
     files?: "local" | "s3";
     /**
-     * A bucket of any service that speaks S3. Keep it declared while files in it are still to be read.
+     * A bucket of an S3-compatible service. Keep this section as long as files in the bucket are needed.
      */
     s3?: {
       /**
-       * Address of the service, without the bucket.
+       * URL of the service, without the bucket.
        */
       endpoint: string;
       /**
-       * Region that requests are signed for.
+       * Region for request signatures.
        */
       region?: string;
       /**
-       * The bucket. It must exist, and nothing in it need be public.
+       * Name of the bucket. It must exist; it does not have to be public.
        */
       bucket: string;
       /**
-       * Whether the bucket is the first part of the path (most services take it) or of the host name.
+       * true: the bucket is the first part of the URL path, which most services support. false: it is part of the host name.
        */
       path_style?: boolean;
       /**
-       * Put before the name of every object.
+       * Prefix of all object names.
        */
       prefix?: string;
       access_key_id: Secret;
       secret_access_key: Secret;
     };
     /**
-     * Files that clients upload.
+     * Limits for files that clients upload.
      */
     uploads?: {
       /**
@@ -118,176 +118,176 @@ export interface Declaration {
       keep_days?: number;
     };
     /**
-     * What generation tasks produce.
+     * Files that generation tasks produce.
      */
     outputs?: {
       /**
-       * Hours a signed output address works; each read of the task renews it.
+       * Hours until a signed output URL expires. Each GET of the task returns a new URL.
        */
       url_hours?: number;
       /**
-       * Days until the bytes are deleted.
+       * Days until an output file is deleted.
        */
       keep_days?: number;
     };
   };
   /**
-   * What every account may do unless its plan says otherwise, and how large a request may be.
+   * Default rate limits of accounts, and limits for the size of requests.
    */
   limits?: {
-    default?: Rates;
+    default?: RatesEntry;
     /**
      * Largest JSON body, in bytes.
      */
     body_bytes_max?: number;
     /**
-     * Bytes of JSON bodies in memory at once, in one process; a body takes about four times its size. What comes beyond is answered with 503.
+     * Bytes of all JSON bodies in memory at the same time, per process. A body takes about four times its size in memory. Further requests get 503.
      */
     body_bytes_total_max?: number;
     /**
-     * The same of one account: what comes beyond is answered with 429.
+     * Bytes of the JSON bodies of one account in memory at the same time, per process. Further requests get 429.
      */
     body_bytes_account_max?: number;
     /**
-     * Most values (fields and entries) in a JSON body above 64 KiB.
+     * Maximum number of values (fields and array items) in a JSON body larger than 64 KiB.
      */
     json_values_max?: number;
     /**
-     * Deepest nesting of a JSON body.
+     * Maximum nesting depth of a JSON body.
      */
     json_depth_max?: number;
     /**
-     * How long a task may wait for an upstream before it expires, in seconds.
+     * Seconds that a task may wait in the queue before it expires.
      */
     queue_seconds_max?: number;
   };
   /**
-   * Plans by name. An account without one is on `free`, which exists even when it is not declared.
+   * Plans by name. An account without a plan is on `free`, which exists even if it is not configured.
    */
   plans?: {
-    [k: string]: Plan;
+    [k: string]: PlanEntry;
   };
   /**
-   * Services that answer, by a name of your choice. It never leaves the gateway.
+   * Providers by a name of your choice. Clients never see these names.
    */
   providers: {
-    [k: string]: Provider;
+    [k: string]: ProviderEntry;
   };
   /**
-   * The models clients see.
+   * The models that clients can use.
    *
    * @minItems 1
    */
-  models: Model[];
+  models: ModelEntry[];
   /**
-   * Price books by name. `default` is used unless a plan or an account names another.
+   * Price books by name. `default` applies unless a plan or an account uses another one.
    */
   prices: {
-    [k: string]: PriceBook;
+    [k: string]: PriceBookEntry;
   };
   /**
-   * The endpoints under /v1. Left out: every endpoint of this build, released.
+   * The endpoints under /v1. Default: all endpoints of this version, with stage released.
    *
    * @minItems 1
    */
-  routes?: Route[];
+  routes?: RouteEntry[];
   /**
-   * How events are delivered.
+   * Delivery of webhook events.
    */
   webhooks?: {
     /**
-     * Waits before each attempt, in seconds, before jitter.
+     * Seconds to wait before each attempt. The gateway varies each wait by 20 %.
      *
      * @minItems 1
      * @maxItems 30
      */
     retry_seconds?: number[];
     /**
-     * Time one attempt may take.
+     * Timeout of one attempt in seconds.
      */
     timeout_seconds?: number;
     /**
-     * Days of nothing but failure after which an endpoint is disabled.
+     * An endpoint is disabled when all deliveries have failed for this many days.
      */
     disable_after_days?: number;
   };
   /**
-   * Requests the gateway makes to addresses that clients name.
+   * Requests from the gateway to URLs that clients send, such as input images and webhooks.
    */
   outbound?: {
     /**
-     * Development only: lets clients name private and plain-http addresses. Said loudly at start.
+     * For development only: allows private network addresses and http URLs. Logged as a warning at start.
      */
     allow_private?: boolean;
   };
   /**
-   * The web site: console, sign-in and documentation.
+   * The website: console, sign-in and documentation.
    */
   site?: {
     /**
-     * Public address of the site. Leave out on one machine: the listening address is used.
+     * Public URL of the website. Without it, the address that the gateway listens on is used.
      */
     url?: string;
     /**
-     * Whether people may register by themselves.
+     * Whether people can register on the website.
      */
     registration?: boolean;
     /**
-     * A decimal amount in quotes, so that no digit is lost.
+     * A decimal amount in quotes, so that it is not rounded.
      */
     welcome_credit?: string;
     /**
-     * How many reverse proxies stand in front and add to X-Forwarded-For. Sign-in attempts are counted by the address that the outermost of them saw; 0 counts by the connection.
+     * Number of reverse proxies in front of the gateway that add to X-Forwarded-For. Sign-in attempts are counted by the client address that the outermost proxy reports; with 0, by the address of the connection.
      */
     trusted_proxies?: number;
     /**
-     * Other ways to sign in, beside e-mail address and password. The address to register at the provider is {site.url}/sign-in/{id}/callback.
+     * Sign-in providers in addition to email and password. Register the callback URL {site.url}/sign-in/{id}/callback at the provider.
      *
      * @maxItems 20
      */
-    sign_in?: SignInProvider[];
+    sign_in?: SignInProviderEntry[];
   };
 }
 /**
- * Rates and how much may run at once.
+ * Rate limits, and limits for running tasks and stored files.
  */
-export interface Rates {
+export interface RatesEntry {
   /**
-   * Requests per minute and key, smoothed.
+   * Requests per minute for each API key. The limit refills continuously. Default in limits.default: 600.
    */
   requests_per_minute?: number;
   /**
-   * Tokens per minute and key, smoothed.
+   * Tokens per minute for each API key. The limit refills continuously. Default in limits.default: 1000000.
    */
   tokens_per_minute?: number;
   /**
-   * Tasks of one account that may run at the same time.
+   * Tasks that one account can run at the same time. Default in limits.default: 20.
    */
   running_tasks?: number;
   /**
-   * Bytes that the uploads of one account may take together. Results of tasks do not count. Left out everywhere: 10 GiB.
+   * Total bytes of the uploads of one account. Outputs of tasks do not count. Default in limits.default: 10737418240 (10 GiB).
    */
   storage_bytes?: number;
 }
 /**
- * What an account gets for being on this plan.
+ * Price book, limits and quotas of the accounts on this plan.
  */
-export interface Plan {
+export interface PlanEntry {
   /**
-   * Name shown to people. Left out: the plan's own name.
+   * Display name. Default: the key of the plan.
    */
   name?: string;
   /**
-   * One sentence for the console.
+   * One sentence, shown in the console.
    */
   description?: string;
   /**
-   * Which book of `prices` applies.
+   * The price book that applies.
    */
   price_book?: string;
-  limits?: Rates1;
+  limits?: RatesEntry1;
   /**
-   * What is included before gift credit and cash are used, per kind.
+   * Monthly quotas. They are used before promotional credit and cash.
    */
   quotas?: {
     /**
@@ -305,63 +305,63 @@ export interface Plan {
   };
 }
 /**
- * Rates and how much may run at once.
+ * Rate limits, and limits for running tasks and stored files.
  */
-export interface Rates1 {
+export interface RatesEntry1 {
   /**
-   * Requests per minute and key, smoothed.
+   * Requests per minute for each API key. The limit refills continuously. Default in limits.default: 600.
    */
   requests_per_minute?: number;
   /**
-   * Tokens per minute and key, smoothed.
+   * Tokens per minute for each API key. The limit refills continuously. Default in limits.default: 1000000.
    */
   tokens_per_minute?: number;
   /**
-   * Tasks of one account that may run at the same time.
+   * Tasks that one account can run at the same time. Default in limits.default: 20.
    */
   running_tasks?: number;
   /**
-   * Bytes that the uploads of one account may take together. Results of tasks do not count. Left out everywhere: 10 GiB.
+   * Total bytes of the uploads of one account. Outputs of tasks do not count. Default in limits.default: 10737418240 (10 GiB).
    */
   storage_bytes?: number;
 }
 /**
- * One service that answers.
+ * A provider: an AI service that the gateway calls.
  */
-export interface Provider {
+export interface ProviderEntry {
   /**
-   * How the service is spoken to: the built-in `simulator`, one of the shipped adapters, or a file of your own that describes the service, such as `./service.yaml`, looked for beside this one.
+   * The protocol of the provider: the built-in `simulator`, one of the included adapters, or the path of your own provider file relative to this file, such as `./service.yaml`.
    */
   adapter: string;
   /**
-   * Address of the service. Left out: the adapter's own.
+   * Base URL of the provider. Default: the URL of the adapter.
    */
   base_url?: string;
   /**
-   * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets are never written into this file.
+   * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets must not be written into this file.
    */
   api_key?: string;
   /**
-   * Further headers sent with every request to it.
+   * Additional headers of every request to the provider.
    */
   headers?: {
     [k: string]: string;
   };
   /**
-   * How long one attempt may take, unless the model says otherwise.
+   * Timeout of one attempt in seconds. An upstream of a model can set another one.
    */
   timeout_seconds?: number;
   /**
-   * Requests under way to it at once, over all models.
+   * Maximum number of concurrent requests to the provider, for all models together. Default: no limit.
    */
   concurrency_max?: number;
 }
 /**
- * A model as clients see it, and what stays private about it.
+ * A model: what clients see, and how the gateway serves it.
  */
-export interface Model {
+export interface ModelEntry {
   /**
-   * Stable id that clients send.
+   * Id that clients use in requests. Do not change it later.
    */
   id: string;
   /**
@@ -369,43 +369,43 @@ export interface Model {
    */
   name: string;
   /**
-   * Kind of model.
+   * Type of the model.
    */
   type: "chat" | "image" | "video" | "avatar" | "drama" | "speech";
   /**
-   * Address of a picture.
+   * URL of an image.
    */
   logo?: string;
   /**
-   * What it is, in a sentence or two.
+   * One or two sentences.
    */
   description?: string;
   /**
-   * What it is good at.
+   * Strengths of the model.
    *
    * @maxItems 20
    */
   advantages?: string[];
   /**
-   * What people use it for.
+   * Typical uses of the model.
    *
    * @maxItems 20
    */
   scenarios?: string[];
   /**
-   * available; preview; deprecated (works, and says so in headers); unavailable (refused, and listed only for who asks for that status).
+   * available; preview; deprecated (works, responses have a Deprecation header); unavailable (requests are rejected, and the model is listed only with ?status=unavailable).
    */
   status?: "available" | "preview" | "deprecated" | "unavailable";
   /**
-   * Since when it is deprecated; sent as the Deprecation header.
+   * Date of the deprecation, sent in the Deprecation header.
    */
   deprecated_at?: string;
   /**
-   * When it will stop working; sent as the Sunset header.
+   * Date of the removal, sent in the Sunset header.
    */
   sunset_at?: string;
   /**
-   * What it can do. Requests that need something else are refused.
+   * Capabilities of the model. Requests that need another capability are rejected.
    *
    * @minItems 1
    */
@@ -427,20 +427,20 @@ export interface Model {
     | "final_video"
     | "text_to_speech"
   )[];
-  limits?: ModelLimits;
+  limits?: ModelLimitsEntry;
   /**
-   * Ways to answer, tried by priority, then by weight. A drama has none: its chain names other models.
+   * Upstreams that serve the model, chosen by priority, then by weight. A drama has a `chain` instead.
    *
    * @minItems 1
    * @maxItems 32
    */
-  upstreams?: Upstream[];
+  upstreams?: UpstreamEntry[];
   /**
-   * Who sees and may use it. Left out: everybody.
+   * Plans and accounts that can see and use the model. Default: all accounts.
    */
   visible_to?: {
     /**
-     * Names from `plans`.
+     * Keys of `plans`.
      *
      * @minItems 1
      */
@@ -453,303 +453,303 @@ export interface Model {
     accounts?: string[];
   };
   /**
-   * How long a task may take once an upstream has it; then it expires and nothing is charged.
+   * Seconds that a task may run after an upstream has accepted it. Then it expires and is not charged.
    */
   deadline_seconds?: number;
   /**
-   * When a client goes away in mid-stream: stop the upstream and bill what was produced, or drain it to the end.
+   * If a client disconnects during a stream: stop the upstream and charge what was produced, or drain (read the stream to its end and charge all of it).
    */
   on_disconnect?: "stop" | "drain";
-  chain?: Chain;
+  chain?: ChainEntry;
 }
 /**
- * What a request may ask of it. Shown to clients as it is, and enforced.
+ * Limits for requests to this model. Clients see them in the model details.
  */
-export interface ModelLimits {
+export interface ModelLimitsEntry {
   /**
-   * Seconds that may be asked for.
+   * Allowed durations in seconds.
    *
    * @minItems 1
    */
   durations?: number[];
   /**
-   * Ratios such as 16:9.
+   * Allowed aspect ratios, such as 16:9.
    *
    * @minItems 1
    */
   aspect_ratios?: string[];
   /**
-   * Characters of a prompt.
+   * Maximum length of a prompt in characters.
    */
   max_prompt_length?: number;
   /**
-   * Picture sizes such as 1024x1024.
+   * Allowed image sizes, such as 1024x1024.
    *
    * @minItems 1
    */
   sizes?: string[];
   /**
-   * Pictures per request.
+   * Maximum number of images per request.
    */
   max_count?: number;
   /**
-   * Pictures a request may bring.
+   * Maximum number of input images per request.
    */
   max_input_images?: number;
   /**
-   * Voice ids.
+   * Allowed voice ids.
    *
    * @minItems 1
    */
   voices?: string[];
   /**
-   * Audio formats.
+   * Allowed audio formats.
    *
    * @minItems 1
    */
   formats?: ("mp3" | "wav" | "pcm")[];
   /**
-   * Characters of a drama.
+   * Maximum number of characters (people) in a drama.
    */
   max_characters?: number;
   /**
-   * Shots of a drama.
+   * Maximum number of shots in a drama.
    */
   max_shots?: number;
   /**
-   * Tokens of prompt and answer together.
+   * Maximum number of tokens of prompt and output together.
    */
   context_tokens?: number;
   /**
-   * Tokens of an answer.
+   * Maximum number of output tokens.
    */
   max_output_tokens?: number;
 }
 /**
- * One way to answer for a model.
+ * A provider and its model that can serve requests.
  */
-export interface Upstream {
+export interface UpstreamEntry {
   /**
-   * A name from `providers`.
+   * A key of `providers`.
    */
   provider: string;
   /**
-   * What the provider calls the model. Never shown to clients. Left out: the model's own id.
+   * Name of the model at the provider. Clients never see it. Default: the id of the model.
    */
   model?: string;
   /**
-   * Lower is tried first.
+   * Upstreams with a lower number are tried first.
    */
   priority?: number;
   /**
-   * Share among upstreams of the same priority.
+   * Share of requests among upstreams of the same priority.
    */
   weight?: number;
   /**
-   * How long one attempt may take.
+   * Timeout of one attempt in seconds. Default: the timeout of the provider.
    */
   timeout_seconds?: number;
-  cost?: Cost;
+  cost?: CostEntry;
   /**
-   * Fields that are added to the body of every request, for what one of the provider's models wants beyond the rest, such as { quality: high }. They win over what the client asked for.
+   * Fields that are added to the body of every request to the provider, such as { quality: high }. They replace fields of the same name in the request.
    */
   extra_body?: {};
 }
 /**
- * What the provider charges us. Private; used for margin reports and the price-below-cost warning.
+ * What the provider charges. Clients never see it. Used for margin reports and for the warning about prices below cost.
  */
-export interface Cost {
+export interface CostEntry {
   price?: Amount;
   input_price?: Amount;
   output_price?: Amount;
   unit: Unit;
 }
 /**
- * How a drama is made: which declared model does each stage, and what it is asked.
+ * Pipeline of a drama: the model and the prompt of each stage.
  */
-export interface Chain {
+export interface ChainEntry {
   /**
-   * From the client's text to scenes with dialogue, one shot each.
+   * Turns the client's text into scenes with dialogue, one shot each.
    */
   script: {
     /**
-     * A declared chat model.
+     * Id of a chat model.
      */
     model: string;
     /**
-     * What it is asked, with {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}} filled in. Left out: a prompt that works.
+     * Prompt with the placeholders {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}}. Default: a built-in prompt.
      */
     prompt?: string;
     /**
-     * A JSON Schema that the answer must meet beside the gateway's own, for fields of your own.
+     * A JSON Schema that the output must match in addition to the one of the gateway.
      */
     schema?: {};
     /**
-     * The longest answer, in tokens.
+     * Maximum number of output tokens.
      */
     max_output_tokens?: number;
   };
   /**
-   * From the scenes to characters with looks.
+   * Describes the appearance of each character.
    */
   roles?: {
     /**
-     * A declared chat model.
+     * Id of a chat model.
      */
     model: string;
     /**
-     * What it is asked, with {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}} filled in. Left out: a prompt that works.
+     * Prompt with the placeholders {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}}. Default: a built-in prompt.
      */
     prompt?: string;
     /**
-     * A JSON Schema that the answer must meet beside the gateway's own, for fields of your own.
+     * A JSON Schema that the output must match in addition to the one of the gateway.
      */
     schema?: {};
     /**
-     * The longest answer, in tokens.
+     * Maximum number of output tokens.
      */
     max_output_tokens?: number;
   };
   /**
-   * One picture for each shot.
+   * Makes one image for each shot.
    */
   storyboard?: {
     /**
-     * A declared image model.
+     * Id of an image model.
      */
     model: string;
     /**
-     * What it is asked for a shot, with {{heading}}, {{action}}, {{looks}}, {{title}}, {{shot}}, {{shots}} and {{aspect_ratio}} filled in.
+     * Prompt of a shot with the placeholders {{heading}}, {{action}}, {{looks}}, {{title}}, {{shot}}, {{shots}} and {{aspect_ratio}}. Default: a built-in prompt.
      */
     prompt?: string;
     /**
-     * The size for each aspect ratio that the drama offers. Left out: the model's own default.
+     * Image size by aspect ratio of the drama. Default: the default size of the image model.
      */
     sizes?: {
       [k: string]: string;
     };
   };
   /**
-   * One clip for each shot, spoken where declared, joined to one video.
+   * Makes one video for each shot, with speech if configured, and joins them.
    */
   video?: {
     /**
-     * A declared video model.
+     * Id of a video model.
      */
     model: string;
     /**
-     * What it is asked for a shot; filled in as for the storyboard.
+     * Prompt of a shot with the same placeholders as the storyboard. Default: a built-in prompt.
      */
     prompt?: string;
     /**
-     * Seconds of each shot. Left out: the model's shortest.
+     * Duration of each shot in seconds. Default: the shortest duration of the model.
      */
     duration?: number;
     /**
-     * Who speaks the lines. Left out: nobody does.
+     * Speech for the dialogue. Default: no speech.
      */
     speech?: {
       /**
-       * A declared speech model.
+       * Id of a speech model.
        */
       model: string;
       /**
-       * Voices, given to the characters in turn. Left out: those of the model.
+       * Voices, assigned to the characters in turn. Default: the voices of the model.
        *
        * @minItems 1
        * @maxItems 100
        */
       voices?: string[];
       /**
-       * The longest text spoken in one shot; the rest is left out.
+       * Maximum number of spoken text characters per shot. Longer text is cut.
        */
       max_characters?: number;
     };
   };
   /**
-   * The fewest shots a script may have; the most are the model's max_shots.
+   * Minimum number of shots of a script. The maximum is limits.max_shots of the model.
    */
   min_shots?: number;
   /**
-   * How often a text or a shot is tried before the drama fails.
+   * Attempts for each text or shot before the drama fails.
    */
   tries?: number;
   /**
-   * Shots of one drama that are made side by side.
+   * Number of shots of one drama that are made at the same time.
    */
   shots_at_once?: number;
 }
 /**
- * Prices that apply together.
+ * A price book: the prices of all models for some plans or accounts.
  */
-export interface PriceBook {
+export interface PriceBookEntry {
   /**
-   * Since when these prices hold. Entries may name a later moment of their own.
+   * Date from which the prices apply. An entry can have its own, later date.
    */
   effective_at: string;
   /**
-   * A book whose prices hold for models that this one does not list.
+   * The parent price book. Its prices apply to models that this book does not list.
    */
   extends?: string;
   /**
-   * One price per model; a second one with a later effective_at takes over by itself at that moment.
+   * One price per model. A second entry with a later effective_at replaces the first at that time.
    *
    * @minItems 1
    */
-  entries: Price[];
+  entries: PriceEntry[];
 }
 /**
  * The price of a model.
  */
-export interface Price {
+export interface PriceEntry {
   /**
    * A model id.
    */
   model: string;
   /**
-   * What is counted: tokens, calls (pictures, episodes, characters) or seconds.
+   * What is billed: tokens, items (per_call: requests, images, episodes, characters) or time (duration).
    */
   billing_type: "token" | "per_call" | "duration";
   /**
-   * A decimal amount in quotes, so that no digit is lost.
+   * A decimal amount in quotes, so that it is not rounded.
    */
   price?: string;
   /**
-   * A decimal amount in quotes, so that no digit is lost.
+   * A decimal amount in quotes, so that it is not rounded.
    */
   input_price?: string;
   /**
-   * A decimal amount in quotes, so that no digit is lost.
+   * A decimal amount in quotes, so that it is not rounded.
    */
   output_price?: string;
   /**
-   * A decimal amount in quotes, so that no digit is lost.
+   * A decimal amount in quotes, so that it is not rounded.
    */
   cached_input_price?: string;
   /**
-   * A decimal amount in quotes, so that no digit is lost.
+   * A decimal amount in quotes, so that it is not rounded.
    */
   reasoning_price?: string;
   unit: Unit;
   /**
-   * A decimal amount in quotes, so that no digit is lost.
+   * A decimal amount in quotes, so that it is not rounded.
    */
   minimum_charge?: string;
   /**
-   * From when this price holds. Left out: the book's.
+   * Date from which this price applies. Default: effective_at of the price book.
    */
   effective_at?: string;
 }
 /**
  * One endpoint.
  */
-export interface Route {
+export interface RouteEntry {
   /**
    * Path under /v1.
    */
   path: string;
   /**
-   * What it does.
+   * What the endpoint does.
    */
   operation:
     | "list_models"
@@ -766,48 +766,48 @@ export interface Route {
     | "webhook_endpoints"
     | "webhook_deliveries";
   /**
-   * For `generation`: which models it runs.
+   * For `generation`: the type of the models.
    */
   type?: "image" | "video" | "avatar" | "drama" | "speech";
   /**
-   * For `generation`: name of the request schema in schemas/requests. Left out: the one of its type.
+   * For `generation`: name of the request schema in schemas/requests. Default: the schema of the type.
    */
   request?: string;
   /**
-   * released; preview (works, marked in the API document); planned (answers 501).
+   * released; preview (works, and is marked in the OpenAPI document); planned (returns 501).
    */
   stage?: "released" | "preview" | "planned";
   /**
-   * Since when it is deprecated; sent as the Deprecation header.
+   * Date of the deprecation, sent in the Deprecation header.
    */
   deprecated_at?: string;
   /**
-   * When it will stop working; sent as the Sunset header.
+   * Date of the removal, sent in the Sunset header.
    */
   sunset_at?: string;
 }
 /**
- * A provider of identities: GitHub, Google, or anything that speaks OpenID Connect.
+ * A sign-in provider: GitHub, Google or any OpenID Connect provider.
  */
-export interface SignInProvider {
+export interface SignInProviderEntry {
   /**
-   * Part of the callback's address, and of what is stored about people: keep it.
+   * Part of the callback URL and of stored identities. Do not change it later.
    */
   id: string;
   /**
-   * What the button says after "Continue with". Left out, the kind's own name.
+   * Text of the button after "Continue with". Default: the name of the kind.
    */
   name?: string;
   /**
-   * github and google know their addresses; oidc needs an issuer.
+   * github and google have known URLs; oidc needs an issuer.
    */
   kind: "github" | "google" | "oidc";
   /**
-   * Address of an OpenID Connect provider, where /.well-known/openid-configuration is found below.
+   * URL of the OpenID Connect provider. Its metadata is read from /.well-known/openid-configuration below this URL.
    */
   issuer?: string;
   /**
-   * Who we are to the provider. Empty switches it off.
+   * Client id of the gateway at the provider. If it is empty, the sign-in provider is disabled.
    */
   client_id: string;
   client_secret: Secret;

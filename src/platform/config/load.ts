@@ -1,51 +1,51 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
-import { FAULTS_MAX, type Path } from "./faults.ts";
+import { ISSUES_MAX, type Path } from "./issues.ts";
 import { readValues, type Values } from "./read_values.ts";
 import type { Environment } from "./references.ts";
 import { SourceMap } from "./source_map.ts";
-import { type Finding, findSyntaxFaults } from "./syntax.ts";
+import { findSyntaxIssues, type SyntaxIssue } from "./syntax.ts";
 
 export type { Environment };
 
-/** A declaration as written: values with environment references filled in, and where each stands. */
+/** The parsed configuration file: values with environment references filled in, and their positions. */
 export interface LoadedYaml extends Values {
   file: string;
-  places: SourceMap;
+  sourceMap: SourceMap;
 }
 
-/** Reading happens on the thread that serves requests, at a second or two per MiB. */
+/** Parsing blocks the thread that serves requests for a second or two per MiB. */
 const CHARACTERS_MAX = 2 * 1024 * 1024;
-/** Far above what a declaration may have, far below what ends the parser's stack. */
+/** Far above what a configuration needs, far below what overflows the parser's stack. */
 const OPEN_BRACKETS_MAX = 500;
 const NESTED_TOO_DEEPLY = "the file is nested too deeply";
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** Reads YAML and fills in `${NAME}` and `${NAME:-default}`. Never throws for what the file holds. */
+/** Parses YAML and fills in `${NAME}` and `${NAME:-default}`. Bad content gives issues, not exceptions. */
 export function loadYaml(file: string, source: string, environment: Environment): LoadedYaml {
   const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
-  const tooMuch = whyNotParsed(text);
-  if (tooMuch !== null) return refused(file, tooMuch);
+  const reason = reasonNotToParse(text);
+  if (reason !== null) return rejected(file, reason);
   try {
     return read(file, text, environment);
   } catch (error) {
-    // Blocks nest without brackets too, and the parser calls itself for each: its stack ended.
-    if (error instanceof RangeError) return refused(file, NESTED_TOO_DEEPLY);
+    // Blocks can also nest without brackets, and the recursive parser ran out of stack.
+    if (error instanceof RangeError) return rejected(file, NESTED_TOO_DEEPLY);
     throw error;
   }
 }
 
 function read(file: string, text: string, environment: Environment): LoadedYaml {
-  const { document, places } = parse(text);
-  const findings = findSyntaxFaults(document, text);
-  if (findings.length > 0) return unread(file, places, findings);
-  return { file, places, ...readValues(document, places, environment) };
+  const { document, sourceMap } = parse(text);
+  const findings = findSyntaxIssues(document, text);
+  if (findings.length > 0) return withoutValue(file, sourceMap, findings);
+  return { file, sourceMap, ...readValues(document, sourceMap, environment) };
 }
 
-function refused(file: string, message: string): LoadedYaml {
-  return unread(file, parse("").places, [{ offset: 0, message }]);
+function rejected(file: string, message: string): LoadedYaml {
+  return withoutValue(file, parse("").sourceMap, [{ offset: 0, message }]);
 }
 
-function whyNotParsed(text: string): string | null {
+function reasonNotToParse(text: string): string | null {
   if (text.length > CHARACTERS_MAX) {
     return `the file is larger than ${CHARACTERS_MAX / 1024 / 1024} MiB`;
   }
@@ -59,33 +59,37 @@ function whyNotParsed(text: string): string | null {
   return null;
 }
 
-function parse(text: string): { document: Document.Parsed; places: SourceMap } {
+function parse(text: string): { document: Document.Parsed; sourceMap: SourceMap } {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
-    // The parser compares every key with every other; reading the values finds them in one pass.
+    // The parser would compare every pair of keys; `readValues` finds duplicates in one pass.
     uniqueKeys: false,
     stringKeys: true,
-    // Not "silent": that would also silence a second document.
+    // Not "silent": that would also hide the error about a second document.
     logLevel: "error",
   });
-  return { document, places: new SourceMap(document, lines) };
+  return { document, sourceMap: new SourceMap(document, lines) };
 }
 
-function unread(file: string, places: SourceMap, findings: readonly Finding[]): LoadedYaml {
-  const faults = findings.slice(0, FAULTS_MAX).map(({ offset, ...text }) =>
-    places.faultAtOffset(offset, text)
+function withoutValue(
+  file: string,
+  sourceMap: SourceMap,
+  findings: readonly SyntaxIssue[],
+): LoadedYaml {
+  const issues = findings.slice(0, ISSUES_MAX).map(({ offset, ...text }) =>
+    sourceMap.issueAtOffset(offset, text)
   );
   const none = new Set<string>();
   return {
     file,
-    places,
+    sourceMap,
     value: undefined,
     written: undefined,
     references: none,
     incomplete: none,
-    faults,
+    issues,
   };
 }
 

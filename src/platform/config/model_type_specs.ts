@@ -1,19 +1,19 @@
 import { MODEL_TYPES, type ModelType } from "../../lib/model_types.ts";
 
-/** What goes with what: one row per type of model, read by the checks and by the API document. */
+/** One entry per model type; used by the configuration checks and the OpenAPI document. */
 export { MODEL_TYPES, type ModelType };
 export type BillingType = "token" | "per_call" | "duration";
 
-interface Fit {
+interface ModelTypeSpec {
   capabilities: readonly string[];
   limits: readonly string[];
-  /** Units by billing type; a billing type that is missing does not fit. */
+  /** Units by billing type; other billing types are not allowed. */
   units: Partial<Record<BillingType, readonly string[]>>;
 }
 
 const TIME = ["second", "minute"] as const;
 
-export const MODEL_TYPE_SPECS: Readonly<Record<ModelType, Fit>> = {
+export const MODEL_TYPE_SPECS: Readonly<Record<ModelType, ModelTypeSpec>> = {
   chat: {
     capabilities: ["chat", "streaming", "vision", "tools", "json_schema", "reasoning"],
     limits: ["max_prompt_length", "max_input_images", "context_tokens", "max_output_tokens"],
@@ -46,8 +46,8 @@ export const MODEL_TYPE_SPECS: Readonly<Record<ModelType, Fit>> = {
   },
 };
 
-/** The row of a type, which may be anything an operator wrote. */
-export function modelTypeSpec(type: unknown): Fit | null {
+/** The entry of a type; null for anything that is not a model type. */
+export function modelTypeSpec(type: unknown): ModelTypeSpec | null {
   return typeof type === "string" && Object.hasOwn(MODEL_TYPE_SPECS, type)
     ? MODEL_TYPE_SPECS[type as ModelType]
     : null;
@@ -62,7 +62,7 @@ export const MODEL_STATUSES = ["available", "preview", "deprecated", "unavailabl
 export type ModelStatus = (typeof MODEL_STATUSES)[number];
 export const CAPABILITIES = MODEL_TYPES.flatMap((type) => MODEL_TYPE_SPECS[type].capabilities);
 
-/** How many of the smallest thing one unit counts, so that prices in different units compare. */
+/** How many base items one unit has, so that prices in different units can be compared. */
 export const UNIT_SIZES: Readonly<Record<string, bigint>> = {
   "1K tokens": 1_000n,
   "1M tokens": 1_000_000n,
@@ -77,17 +77,17 @@ export const UNIT_SIZES: Readonly<Record<string, bigint>> = {
   shot: 1n,
 };
 
-/** Units of one family compare; a price per picture and a cost per second do not. */
+/** Only units of one family can be compared: a price per image and a cost per second cannot. */
 export function unitFamily(unit: string): string {
   if (unit.endsWith("tokens")) return "tokens";
   if (unit.endsWith("characters")) return "characters";
   return unit === "minute" ? "second" : unit;
 }
 
-/** The operations an endpoint can have, with the path parameter that some need. */
+/** The path parameter of operations that need one. */
 export const PATH_PARAMETERS: Readonly<Record<string, string>> = { retrieve_model: "model_id" };
 
-/** Which operation a type of model is used through. */
+/** The operation that serves a model type. */
 export function operationOf(type: ModelType): "chat" | "speech" | "generation" {
   return type === "chat" || type === "speech" ? type : "generation";
 }

@@ -1,50 +1,50 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { blockOf, type BuildCapabilities } from "./checker.ts";
-import type { ConfigFault } from "./faults.ts";
+import type { ConfigIssue } from "./issues.ts";
 import { MODEL_TYPES } from "./model_type_specs.ts";
 import type { LoadedYaml } from "./load.ts";
 
-/** Adapters that a declaration brings along: `adapter: ./service.yaml` names a file beside it. */
+/** Adapters from an operator's own files: `adapter: ./service.yaml` is a file next to gateway.yaml. */
 export interface OwnAdapters {
-  /** What this build can do, and these. */
-  readonly known: BuildCapabilities;
-  /** What an adapter is called in the plan: with the version of its file, so that plans keep theirs. */
+  /** The capabilities of this build with these adapters added. */
+  readonly capabilities: BuildCapabilities;
+  /** The name of an adapter in the configuration: with the hash of its file, so that tasks keep theirs. */
   nameOf(adapter: string): string;
   readonly names: readonly string[];
-  /** The files, to be watched. */
+  /** Paths of the files, to watch them. */
   readonly files: readonly string[];
-  /** What stands in them, by the name that the declaration has for each. */
+  /** Texts of the files, by the name that the configuration file has for each. */
   readonly texts: ReadonlyMap<string, string>;
-  readonly faults: readonly ConfigFault[];
+  readonly issues: readonly ConfigIssue[];
 }
 
 const FILE = /^\.{0,2}\/|\.ya?ml$/;
 const CHARACTERS_MAX = 256 * 1024;
 
-/** `stored` holds the texts of the files, where they are not to be read from the disk. */
+/** Reads the files from disk, or takes their texts from `stored`. */
 export function readOwnAdapters(
   loaded: LoadedYaml,
-  known: BuildCapabilities,
+  capabilities: BuildCapabilities,
   stored?: ReadonlyMap<string, string>,
 ): OwnAdapters {
-  const { openAdapter } = known;
+  const { openAdapter } = capabilities;
   const texts = new Map<string, string>();
   const names = new Map<string, string>();
   const files: string[] = [];
-  const faults: ConfigFault[] = [];
-  const adapters = new Map(known.adapters);
-  const addressNeeded = new Set(known.addressNeeded);
+  const issues: ConfigIssue[] = [];
+  const adapters = new Map(capabilities.adapters);
+  const baseUrlRequired = new Set(capabilities.baseUrlRequired);
   for (const [id, provider] of Object.entries(blockOf(blockOf(loaded.value).providers))) {
     const { adapter } = blockOf(provider);
     if (openAdapter === undefined || typeof adapter !== "string" || !FILE.test(adapter)) continue;
-    // One whose file is at fault serves anything: what it would have served is anybody's guess.
+    // Its types are unknown until the file is valid: allow all of them, to avoid misleading issues.
     if (!adapters.has(adapter)) adapters.set(adapter, { types: MODEL_TYPES });
     const path = resolve(dirname(loaded.file), adapter);
     if (!files.includes(path)) files.push(path);
     const report = (message: string) =>
-      faults.push(loaded.places.fault(["providers", id, "adapter"], { message }));
-    // Read once, though several providers name it: the version speaks of one content.
+      issues.push(loaded.sourceMap.issue(["providers", id, "adapter"], { message }));
+    // Read once even if several providers use it, so that one hash stands for one content.
     const read = texts.get(adapter);
     const source = read !== undefined
       ? { text: read }
@@ -54,24 +54,26 @@ export function readOwnAdapters(
     if ("reason" in source) report(`${adapter} ${source.reason}`);
     else {
       texts.set(adapter, source.text);
-      const name = `${adapter}@${versionOf(source.text)}`;
+      const name = `${adapter}@${contentHash(source.text)}`;
       const opened = openAdapter(name, source.text);
-      if ("faults" in opened) {
-        for (const fault of opened.faults) report(`${adapter}:${fault}`);
+      if ("issues" in opened) {
+        for (const issue of opened.issues) report(`${adapter}:${issue}`);
       } else {
         names.set(adapter, name);
         adapters.set(adapter, opened);
-        if (!opened.hasAddress) addressNeeded.add(adapter);
+        if (!opened.hasBaseUrl) baseUrlRequired.add(adapter);
       }
     }
   }
   return {
-    known: files.length === 0 ? known : { ...known, adapters, addressNeeded },
+    capabilities: files.length === 0
+      ? capabilities
+      : { ...capabilities, adapters, baseUrlRequired },
     nameOf: (adapter) => names.get(adapter) ?? adapter,
     names: [...names.values()],
     files,
     texts,
-    faults,
+    issues,
   };
 }
 
@@ -83,7 +85,7 @@ function readStored(
   return text === undefined ? { reason: "is not stored" } : { text };
 }
 
-/** Read at once: compiling a declaration is one step, and a file of this size is nothing. */
+/** Synchronous, because compilation is synchronous; the file is small. */
 function readText(path: string): { text: string } | { reason: string } {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(Deno.readFileSync(path));
@@ -94,6 +96,6 @@ function readText(path: string): { text: string } | { reason: string } {
   }
 }
 
-function versionOf(text: string): string {
+function contentHash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }

@@ -17,7 +17,7 @@ media:
     outputs: { base64: =file }
 `;
 
-function declaration(adapter: string, type = "image"): string {
+function configFile(adapter: string, type = "image"): string {
   const [capability, price] = type === "image"
     ? ["text_to_image", "billing_type: per_call, price: '1', unit: image"]
     : ["chat", "billing_type: per_call, price: '1', unit: call"];
@@ -30,7 +30,7 @@ prices:
 `;
 }
 
-/** A folder with a declaration and files beside it. */
+/** A folder with a gateway.yaml and provider files. */
 async function folderWith(files: Record<string, string>) {
   const folder = await Deno.makeTempDir({ prefix: "tollgate-own-" });
   for (const [name, text] of Object.entries(files)) {
@@ -45,34 +45,37 @@ async function folderWith(files: Record<string, string>) {
 }
 
 function compiled(file: string, source: string) {
-  const { config, faults } = compileConfig({
+  const { config, issues } = compileConfig({
     file,
     source,
     environment: {},
-    known: buildCapabilities(adapters),
+    capabilities: buildCapabilities(adapters),
     now: Date.now(),
   });
-  return { config, told: faults.map(({ line, path, message }) => `${line} ${path}: ${message}`) };
+  return {
+    config,
+    messages: issues.map(({ line, path, message }) => `${line} ${path}: ${message}`),
+  };
 }
 
-Deno.test("a provider's adapter may be a file beside the declaration, for media and for chat", async () => {
+Deno.test("a provider's adapter may be a file next to gateway.yaml, for media and for chat", async () => {
   await using at = await folderWith({
     "services/atelier.yaml": SERVICE,
     "talk.yml": "name: Talk\nbase_url: https://talk.example/v1\nstream: { ask_usage: false }\n",
   });
-  const image = compiled(at.file, declaration("./services/atelier.yaml"));
-  assert.deepEqual(image.told, []);
+  const image = compiled(at.file, configFile("./services/atelier.yaml"));
+  assert.deepEqual(image.messages, []);
   const { adapter } = image.config!.providers.get("atelier")!;
   assert.match(adapter, /^\.\/services\/atelier\.yaml@[0-9a-f]{12}$/);
   assert.equal(adapters.get(adapter)?.media?.image?.inputs, "url");
   assert.deepEqual(image.config!.files, [join(at.folder, "services/atelier.yaml")]);
 
-  const chat = compiled(at.file, declaration("talk.yml", "chat"));
-  assert.deepEqual(chat.told, []);
+  const chat = compiled(at.file, configFile("talk.yml", "chat"));
+  assert.deepEqual(chat.messages, []);
   assert.ok(adapters.get(chat.config!.providers.get("atelier")!.adapter)?.chat);
 });
 
-Deno.test("faults of the file are told at the provider that names it, all at once and with their lines", async () => {
+Deno.test("issues of a provider file are reported at the provider that uses it, all at once and with their lines", async () => {
   await using at = await folderWith({
     "atelier.yaml": `name: Atelier
 colour: red
@@ -84,7 +87,7 @@ media:
 `,
   });
   assert.deepEqual(
-    compiled(at.file, declaration("./atelier.yaml")).told.toSorted(),
+    compiled(at.file, configFile("./atelier.yaml")).messages.toSorted(),
     [
       '2 providers.atelier.adapter: ./atelier.yaml:2:1 the key "colour" is unknown',
       "2 providers.atelier.adapter: ./atelier.yaml:5:5 /media/image: must have property poll when property id is present",
@@ -97,42 +100,42 @@ media:
   );
 });
 
-Deno.test("a file that is not there, that is no YAML, or that explodes is a fault", async () => {
+Deno.test("a provider file that is missing, not YAML or expands without limit is an issue", async () => {
   const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
   for (let at = 0; at < 8; at++) {
     bomb.push(`b${at}: &b${at} [${Array(9).fill(`*${at ? `b${at - 1}` : "a"}`)}]`);
   }
   await using at = await folderWith({ "bad.yaml": "name: [", "bomb.yaml": bomb.join("\n") });
-  const [missing] = compiled(at.file, declaration("./nowhere.yaml")).told;
+  const [missing] = compiled(at.file, configFile("./nowhere.yaml")).messages;
   assert.equal(missing, "2 providers.atelier.adapter: ./nowhere.yaml does not exist");
-  const [bad] = compiled(at.file, declaration("./bad.yaml")).told;
+  const [bad] = compiled(at.file, configFile("./bad.yaml")).messages;
   assert.match(bad!, /^2 providers\.atelier\.adapter: \.\/bad\.yaml:1:\d+ /);
-  const [burst] = compiled(at.file, declaration("./bomb.yaml")).told;
+  const [burst] = compiled(at.file, configFile("./bomb.yaml")).messages;
   assert.match(burst!, /^2 providers\.atelier\.adapter: \.\/bomb\.yaml:1:1 /);
 });
 
-Deno.test("what the file can make is held against the models, and an address must come from somewhere", async () => {
+Deno.test("the model types of a provider file are checked, and one of the files must set a URL", async () => {
   await using at = await folderWith({
     "atelier.yaml": SERVICE,
     "homeless.yaml": SERVICE.replace(/base_url.*\n/, ""),
   });
-  assert.deepEqual(compiled(at.file, declaration("./atelier.yaml", "chat")).told, [
+  assert.deepEqual(compiled(at.file, configFile("./atelier.yaml", "chat")).messages, [
     '4 models[0].upstreams[0].provider: the adapter "./atelier.yaml" serves image models, not chat',
   ]);
-  assert.deepEqual(compiled(at.file, declaration("./homeless.yaml")).told, [
-    '2 providers.atelier.adapter: the adapter "./homeless.yaml" has no address of its own',
+  assert.deepEqual(compiled(at.file, configFile("./homeless.yaml")).messages, [
+    '2 providers.atelier.adapter: the adapter "./homeless.yaml" has no default URL',
   ]);
 });
 
-Deno.test("a change of the file is taken while running; plans before it keep their adapter", async () => {
+Deno.test("a changed provider file is reloaded, and earlier configurations keep their adapter", async () => {
   await using at = await folderWith({
-    "gateway.yaml": declaration("./services/atelier.yaml"),
+    "gateway.yaml": configFile("./services/atelier.yaml"),
     "services/atelier.yaml": SERVICE,
   });
   const configStore = await ConfigStore.open({
     file: at.file,
     environment: {},
-    known: buildCapabilities(adapters),
+    capabilities: buildCapabilities(adapters),
     log: noLog,
   });
   using _watch = watchConfigFile(at.file, configStore);

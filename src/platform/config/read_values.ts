@@ -9,25 +9,25 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import { type ConfigFault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
+import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import { type Environment, fillReferences } from "./references.ts";
 import type { SourceMap } from "./source_map.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 
-/** What a document holds, with references filled in and aliases followed. */
+/** The values of a document, with references filled in and aliases resolved. */
 export interface Values {
   value: unknown;
-  /** The same without the environment's values. */
+  /** The same values with `${NAME}` references as written. */
   written: unknown;
-  /** Paths of texts that are made of environment references only. */
+  /** Paths of strings that consist of environment references only. */
   references: ReadonlySet<string>;
-  /** Paths of blocks that lack keys because a merge key was refused. */
+  /** Paths of blocks with missing keys because a merge key was rejected. */
   incomplete: ReadonlySet<string>;
-  faults: ConfigFault[];
+  issues: ConfigIssue[];
 }
 
 const DEPTH_MAX = 64;
-/** Aliases may repeat values, not multiply them: past this a file is a bomb, not a declaration. */
+/** Protects against aliases that expand exponentially ("billion laughs"). */
 const ALIASED_VALUES_MAX = 100_000;
 
 type Both = [filled: unknown, written: unknown];
@@ -35,23 +35,23 @@ const NOTHING: Both = [null, null];
 
 export function readValues(
   document: Document.Parsed,
-  places: SourceMap,
+  sourceMap: SourceMap,
   environment: Environment,
 ): Values {
-  const reader = new Reader(places, environment);
+  const reader = new Reader(sourceMap, environment);
   const { references, incomplete } = reader;
   try {
     const [value, written] = reader.read(document.contents, [], null);
-    return { value, written, references, incomplete, faults: reader.faults };
+    return { value, written, references, incomplete, issues: reader.issues };
   } catch (error) {
-    if (!(error instanceof TooMuch)) throw error;
-    const fault = places.fault(error.path, { message: error.message });
-    return { value: undefined, written: undefined, references, incomplete, faults: [fault] };
+    if (!(error instanceof ReadLimitError)) throw error;
+    const issue = sourceMap.issue(error.path, { message: error.message });
+    return { value: undefined, written: undefined, references, incomplete, issues: [issue] };
   }
 }
 
-/** Ends the reading: what is left would only cost time. */
-class TooMuch extends Error {
+/** Stops reading: the file exceeds a limit. */
+class ReadLimitError extends Error {
   constructor(readonly path: Path, message: string) {
     super(message);
   }
@@ -60,24 +60,24 @@ class TooMuch extends Error {
 class Reader {
   readonly references = new Set<string>();
   readonly incomplete = new Set<string>();
-  readonly faults: ConfigFault[] = [];
+  readonly issues: ConfigIssue[] = [];
   readonly #anchors = new Map<string, Node>();
-  /** Blocks and lists whose end has not come yet; an alias to one of them would never end. */
+  /** Blocks and lists that are being read: an alias to one of them would recurse without end. */
   readonly #open = new Set<Node>();
   #aliasedValues = 0;
 
-  constructor(readonly places: SourceMap, readonly environment: Environment) {}
+  constructor(readonly sourceMap: SourceMap, readonly environment: Environment) {}
 
   /** `alias` is the path of the outermost alias that led here. */
   read(node: Node | null, path: Path, alias: Path | null): Both {
     if (alias !== null && ++this.#aliasedValues > ALIASED_VALUES_MAX) {
-      throw new TooMuch(
+      throw new ReadLimitError(
         alias,
         `aliases repeat more than ${ALIASED_VALUES_MAX.toLocaleString("en")} values`,
       );
     }
     if (path.length > DEPTH_MAX) {
-      throw new TooMuch(path.slice(0, 1), `is nested deeper than ${DEPTH_MAX} levels`);
+      throw new ReadLimitError(path.slice(0, 1), `is nested deeper than ${DEPTH_MAX} levels`);
     }
     if (isAlias(node)) return this.#readAlias(node, path, alias ?? path);
     if (node?.anchor !== undefined && alias === null) this.#anchors.set(node.anchor, node);
@@ -95,17 +95,17 @@ class Reader {
   }
 
   #readAlias(node: Alias, path: Path, alias: Path): Both {
-    // Followed by hand: the parser's own way searches the whole document for every alias.
-    const target = this.places.targets.get(node) ?? this.#anchors.get(node.source);
+    // Not `Alias.resolve`: it searches the whole document for every alias.
+    const target = this.sourceMap.targets.get(node) ?? this.#anchors.get(node.source);
     if (target === undefined) {
       const message = `there is no anchor &${node.source} before this alias`;
       this.#report(path, message, didYouMean(node.source, this.#anchors.keys()));
       return NOTHING;
     }
-    this.places.targets.set(node, target);
+    this.sourceMap.targets.set(node, target);
     if (this.#open.has(target)) {
-      this.places.targets.delete(node);
-      this.#report(path, `the alias *${node.source} stands inside what it repeats`);
+      this.sourceMap.targets.delete(node);
+      this.#report(path, `the alias *${node.source} is inside its own anchor`);
       return NOTHING;
     }
     return this.read(target, path, alias);
@@ -117,11 +117,11 @@ class Reader {
     for (const { key: keyNode, value } of node.items as Pair<Node, Node | null>[]) {
       const key = isScalar(keyNode) ? String(keyNode.value) : String(keyNode);
       const inner = [...path, key];
-      const refused = whyRefused(key, filled);
-      if (refused !== null) {
+      const rejection = reasonToRejectKey(key, filled);
+      if (rejection !== null) {
         if (key === "<<") this.incomplete.add(formatPath(path));
-        if (this.faults.length < FAULTS_MAX) {
-          this.faults.push(this.places.faultAt(keyNode, inner, refused));
+        if (this.issues.length < ISSUES_MAX) {
+          this.issues.push(this.sourceMap.issueAtNode(keyNode, inner, rejection));
         }
         continue;
       }
@@ -140,20 +140,20 @@ class Reader {
   }
 
   #fill(raw: string, path: Path): string {
-    const { text, isReference, faults } = fillReferences(raw, this.environment);
+    const { text, isReference, issues } = fillReferences(raw, this.environment);
     if (isReference) this.references.add(formatPath(path));
-    for (const { message, suggestion } of faults) this.#report(path, message, suggestion);
+    for (const { message, suggestion } of issues) this.#report(path, message, suggestion);
     return text;
   }
 
   #report(path: Path, message: string, suggestion?: string): void {
-    if (this.faults.length < FAULTS_MAX) {
-      this.faults.push(this.places.fault(path, { message, suggestion }));
+    if (this.issues.length < ISSUES_MAX) {
+      this.issues.push(this.sourceMap.issue(path, { message, suggestion }));
     }
   }
 }
 
-function whyRefused(
+function reasonToRejectKey(
   key: string,
   before: Record<string, unknown>,
 ): { message: string; suggestion?: string } | null {

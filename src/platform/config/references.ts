@@ -1,25 +1,25 @@
-import type { FaultText } from "./source_map.ts";
+import type { IssueText } from "./source_map.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A text with its references filled in. */
-export interface Filled {
+/** A string with its references filled in. */
+export interface FilledText {
   text: string;
-  /** Made of references and nothing else, so that the file itself says nothing. */
+  /** The string consists of references only: the file itself contains no part of the value. */
   isReference: boolean;
-  faults: FaultText[];
+  issues: IssueText[];
 }
 
-/** No key of a declaration needs more, and patterns are not run on megabytes. */
+/** No value needs more, and patterns must not run on megabytes. */
 export const TEXT_MAX = 64 * 1024;
 
 const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 const HOW_TO_WRITE = "Write ${NAME} or ${NAME:-default}; $${ stands for a plain ${.";
 
 /** Fills in `${NAME}` and `${NAME:-default}`; `$${` stands for a plain `${`. */
-export function fillReferences(raw: string, environment: Environment): Filled {
+export function fillReferences(raw: string, environment: Environment): FilledText {
   if (raw.length > TEXT_MAX) return tooLong();
-  const faults: FaultText[] = [];
+  const issues: IssueText[] = [];
   let text = "";
   let isReference = raw !== "";
   let at = 0;
@@ -34,43 +34,43 @@ export function fillReferences(raw: string, environment: Environment): Filled {
       continue;
     }
     const end = raw.indexOf("}", start);
-    const broken = whyBroken(raw, start, end);
+    const broken = reasonMalformed(raw, start, end);
     if (broken !== null) {
-      faults.push({ message: broken, suggestion: HOW_TO_WRITE });
-      return { text: "", isReference, faults };
+      issues.push({ message: broken, suggestion: HOW_TO_WRITE });
+      return { text: "", isReference, issues };
     }
-    text += lookUp(raw.slice(start + 2, end), environment, faults);
+    text += lookUp(raw.slice(start + 2, end), environment, issues);
     if (text.length > TEXT_MAX) return tooLong();
     at = end + 1;
   }
   if (at < raw.length) isReference = false;
-  return { text: text + raw.slice(at), isReference, faults };
+  return { text: text + raw.slice(at), isReference, issues };
 }
 
-function whyBroken(raw: string, start: number, end: number): string | null {
+function reasonMalformed(raw: string, start: number, end: number): string | null {
   if (end < 0) return `the reference ${short(raw.slice(start))} is not closed with }`;
   const inner = raw.slice(start + 2, end);
-  if (inner.includes("${")) return "a reference may not stand inside another";
+  if (inner.includes("${")) return "a reference must not contain another reference";
   if (NAME_AND_DEFAULT.test(inner)) return null;
   return `${short(raw.slice(start, end + 1))} is not a reference to an environment variable`;
 }
 
-function lookUp(inner: string, environment: Environment, faults: FaultText[]): string {
+function lookUp(inner: string, environment: Environment, issues: IssueText[]): string {
   const [, name, fallback] = NAME_AND_DEFAULT.exec(inner)!;
   const set = environment[name!];
-  // An empty variable counts as unset, as with :- in a shell: whoever allows it says so.
+  // An empty variable counts as unset, as with :- in a shell.
   if (typeof set === "string" && set !== "") return set;
   if (fallback !== undefined) return fallback;
   const message = `the environment variable ${name} is ${set === "" ? "empty" : "not set"}`;
-  if (!faults.some((fault) => fault.message === message)) {
-    faults.push({ message, suggestion: `Set it, or write \${${name}:-} to let it be empty.` });
+  if (!issues.some((issue) => issue.message === message)) {
+    issues.push({ message, suggestion: `Set it, or write \${${name}:-} to allow an empty value.` });
   }
   return "";
 }
 
-function tooLong(): Filled {
+function tooLong(): FilledText {
   const message = `is longer than ${TEXT_MAX.toLocaleString("en")} characters`;
-  return { text: "", isReference: false, faults: [{ message }] };
+  return { text: "", isReference: false, issues: [{ message }] };
 }
 
 function short(text: string): string {

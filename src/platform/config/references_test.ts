@@ -4,7 +4,7 @@ import { fillReferences } from "./references.ts";
 const fill = (raw: string, environment: Record<string, string> = {}) =>
   fillReferences(raw, environment);
 
-Deno.test("references are filled in wherever they stand", () => {
+Deno.test("references are filled in anywhere in a string", () => {
   const environment = { A: "1", B: "2", EMPTY: "" };
   for (
     const [raw, text] of [
@@ -25,11 +25,11 @@ Deno.test("references are filled in wherever they stand", () => {
   ) assert.deepEqual([raw, fill(raw!, environment).text], [raw, text]);
 });
 
-Deno.test("what a variable holds is not read again", () => {
+Deno.test("references inside a variable's value are not filled in", () => {
   assert.equal(fill("${A}", { A: "${B} $${C}", B: "no" }).text, "${B} $${C}");
 });
 
-Deno.test("a text counts as a reference when the file itself says nothing", () => {
+Deno.test("a string is a reference when it consists of references only", () => {
   for (const raw of ["${A}", "${A}${B}", "${C:-x}"]) {
     assert.equal(fill(raw, { A: "1", B: "2" }).isReference, true, raw);
   }
@@ -38,7 +38,7 @@ Deno.test("a text counts as a reference when the file itself says nothing", () =
   }
 });
 
-Deno.test("what cannot be filled in says why, and is left empty", () => {
+Deno.test("a reference that cannot be filled in gives an issue and an empty string", () => {
   for (
     const [raw, message] of [
       ["${A}", "the environment variable A is not set"],
@@ -47,27 +47,27 @@ Deno.test("what cannot be filled in says why, and is left empty", () => {
       ["${1A}", "${1A} is not a reference to an environment variable"],
       ["${A-b}", "${A-b} is not a reference to an environment variable"],
       ["${A", "the reference ${A is not closed with }"],
-      ["${A:-${B}}", "a reference may not stand inside another"],
+      ["${A:-${B}}", "a reference must not contain another reference"],
       ["x".repeat(65_537), "is longer than 65,536 characters"],
     ]
   ) {
-    const { text, faults } = fill(raw!, { EMPTY: "" });
-    assert.deepEqual([text, faults.map((fault) => fault.message)], ["", [message]], raw);
+    const { text, issues } = fill(raw!, { EMPTY: "" });
+    assert.deepEqual([text, issues.map((issue) => issue.message)], ["", [message]], raw);
   }
 });
 
-Deno.test("a variable that is missing twice from one text is named once", () => {
-  assert.equal(fill("${A} ${A} ${B}").faults.length, 2);
+Deno.test("a variable that is missing twice in one string is reported once", () => {
+  assert.equal(fill("${A} ${A} ${B}").issues.length, 2);
 });
 
-Deno.test("a short text cannot become a long one", () => {
-  const { text, faults } = fill("${A}".repeat(10_000), { A: "x".repeat(100_000) });
-  assert.deepEqual([text, faults.length], ["", 1]);
+Deno.test("a short string cannot expand into a long one", () => {
+  const { text, issues } = fill("${A}".repeat(10_000), { A: "x".repeat(100_000) });
+  assert.deepEqual([text, issues.length], ["", 1]);
 });
 
 Deno.test("names of JavaScript's own objects are not set", () => {
   assert.equal(
-    fill("${constructor}").faults[0]?.message,
+    fill("${constructor}").issues[0]?.message,
     "the environment variable constructor is not set",
   );
   assert.equal(fill("${__proto__:-x}").text, "x");

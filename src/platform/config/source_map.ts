@@ -10,54 +10,60 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import { type ConfigFault, formatPath, type Path } from "./faults.ts";
+import { type ConfigIssue, formatPath, type Path } from "./issues.ts";
 
-export interface FaultText {
+export interface IssueText {
   message: string;
   suggestion?: string;
-  severity?: ConfigFault["severity"];
+  severity?: ConfigIssue["severity"];
 }
 
 type KeyValue = Pair<Node, Node | null>;
 type Range = [from: number, to: number];
 
-const WRITTEN_MAX = 80;
+const SOURCE_TEXT_MAX = 80;
 
-/** Knows where each value of the document stands in the file. */
+/** Finds the position of each value in the file. */
 export class SourceMap {
-  /** What each alias repeats; filled while the values are read. */
+  /** The node that each alias refers to; filled while the values are read. */
   readonly targets = new Map<Alias, Node>();
   readonly #byKey = new WeakMap<YAMLMap, ReadonlyMap<string, KeyValue>>();
 
   constructor(private readonly document: Document, private readonly lines: LineCounter) {}
 
-  /** A fault at a value; `at: "key"` underlines the key instead. A missing value: its nearest parent. */
-  fault(path: Path, text: FaultText, at: "key" | "value" = "value"): ConfigFault {
-    return this.#at(this.#range(path, at), path, text);
+  /** An issue at a value, or at its key. A missing value is reported at its nearest parent. */
+  issue(path: Path, text: IssueText, at: "key" | "value" = "value"): ConfigIssue {
+    return this.#issueInRange(this.#range(path, at), path, text);
   }
 
-  /** A fault at a node that its path does not lead to, such as the second of two equal keys. */
-  faultAt(node: Node, path: Path, text: FaultText): ConfigFault {
-    return this.#at(rangeOf(node) ?? [0, 1], path, text);
+  /** An issue at a node that its path does not identify, such as the second of two equal keys. */
+  issueAtNode(node: Node, path: Path, text: IssueText): ConfigIssue {
+    return this.#issueInRange(rangeOf(node) ?? [0, 1], path, text);
   }
 
-  /** A fault in a text that could not be read as a document. */
-  faultAtOffset(offset: number, text: FaultText): ConfigFault {
-    return this.#at([offset, offset + 1], [], text);
+  /** An issue in a text that could not be parsed. */
+  issueAtOffset(offset: number, text: IssueText): ConfigIssue {
+    return this.#issueInRange([offset, offset + 1], [], text);
   }
 
-  /** The value as the operator wrote it, for messages: never what an environment variable held. */
-  written(path: Path): string | undefined {
+  /** The value as written in the file, for messages: never the value of an environment variable. */
+  sourceText(path: Path): string | undefined {
     const node = this.#node(path);
     if (!isScalar(node)) return undefined;
     if (node.value === null || node.value === undefined) return undefined;
     const text = typeof node.value === "string"
       ? JSON.stringify(node.value)
       : node.source ?? String(node.value);
-    return text.length > WRITTEN_MAX ? `${text.slice(0, WRITTEN_MAX).toWellFormed()}…` : text;
+    return text.length > SOURCE_TEXT_MAX
+      ? `${text.slice(0, SOURCE_TEXT_MAX).toWellFormed()}…`
+      : text;
   }
 
-  #at([from, to]: Range, path: Path, { message, suggestion, severity }: FaultText): ConfigFault {
+  #issueInRange(
+    [from, to]: Range,
+    path: Path,
+    { message, suggestion, severity }: IssueText,
+  ): ConfigIssue {
     const { line, col } = this.lines.linePos(from);
     const ends = this.lines.linePos(to);
     const length = ends.line === line ? to - from : Number.MAX_SAFE_INTEGER;
@@ -101,10 +107,10 @@ export class SourceMap {
     return null;
   }
 
-  /** The first of each key, as the values are read; kept, because a block may have many faults. */
+  /** The first of each key, as `readValues` takes it; cached, because a block may have many issues. */
   #pairs(node: YAMLMap): ReadonlyMap<string, KeyValue> {
-    const known = this.#byKey.get(node);
-    if (known !== undefined) return known;
+    const cached = this.#byKey.get(node);
+    if (cached !== undefined) return cached;
     const pairs = new Map<string, KeyValue>();
     for (const pair of node.items as KeyValue[]) {
       const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
@@ -122,9 +128,9 @@ export class SourceMap {
       if (child === null) break;
       const isLast = index === path.length - 1;
       const key = rangeOf(child.key);
-      const isOneWord = isScalar(child.node) || isAlias(child.node);
-      // A whole block would underline lines, and an empty value nothing: the key says enough.
-      const inner = key === null || isOneWord && !isEmpty(child.node!) ? rangeOf(child.node) : key;
+      const isInline = isScalar(child.node) || isAlias(child.node);
+      // Underlines the key of a block (which has several lines) or of an empty value.
+      const inner = key === null || isInline && !isEmpty(child.node!) ? rangeOf(child.node) : key;
       found = (isLast && at === "key" ? key : inner) ?? key ?? found;
       node = child.node;
     }

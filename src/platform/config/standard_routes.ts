@@ -1,8 +1,8 @@
-import type * as declared from "./gateway_file.ts";
+import type { RouteEntry } from "./gateway_file.ts";
 import type { ModelType } from "./model_type_specs.ts";
 
-/** The endpoints a declaration without `routes` has. */
-export const STANDARD_ROUTES: readonly declared.Route[] = [
+/** The endpoints of a configuration without `routes`. */
+export const STANDARD_ROUTES: readonly RouteEntry[] = [
   { path: "/models", operation: "list_models" },
   { path: "/models/{model_id}", operation: "retrieve_model" },
   { path: "/pricing/models", operation: "list_prices" },
@@ -21,7 +21,7 @@ export const STANDARD_ROUTES: readonly declared.Route[] = [
   { path: "/webhook_deliveries", operation: "webhook_deliveries" },
 ];
 
-/** The request schema of a generation endpoint that names none. */
+/** The default request schema of a generation endpoint. */
 export function requestOf(type: ModelType): string {
   return `${type}s_generations`;
 }

@@ -1,10 +1,10 @@
 import { type Document, type ErrorCode, visit } from "yaml";
-import type { FaultText } from "./source_map.ts";
+import type { IssueText } from "./source_map.ts";
 
-export type Finding = FaultText & { offset: number };
+export type SyntaxIssue = IssueText & { offset: number };
 
-/** Each of these stands for itself; any other mistake makes the parser guess at all that follows. */
-const APART: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Errors that do not affect the parsing of the rest. After any other error, further errors are unreliable. */
+const INDEPENDENT_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "TAB_AS_INDENT",
   "MULTIPLE_DOCS",
   "TAG_RESOLVE_FAILED",
@@ -13,28 +13,28 @@ const APART: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "BAD_DQ_ESCAPE",
 ]);
 
-/** What keeps the text from being read at all, in an operator's words; one finding per mistake. */
-export function findSyntaxFaults(document: Document.Parsed, text: string): Finding[] {
-  const findings: Finding[] = [];
-  let hasLostTrack = false;
-  // Warnings of the parser about tags and directives are mistakes here; those about layout are not.
-  const warnings = document.warnings.filter((warning) => APART.has(warning.code));
+/** Syntax errors with messages for operators; one per mistake. */
+export function findSyntaxIssues(document: Document.Parsed, text: string): SyntaxIssue[] {
+  const issues: SyntaxIssue[] = [];
+  let isUnreliable = false;
+  // The parser only warns about tags and directives; here they are errors.
+  const warnings = document.warnings.filter((warning) => INDEPENDENT_ERRORS.has(warning.code));
   for (const { code, message, pos } of [...document.errors, ...warnings]) {
-    if (!APART.has(code) && hasLostTrack) continue;
-    hasLostTrack ||= !APART.has(code);
+    if (!INDEPENDENT_ERRORS.has(code) && isUnreliable) continue;
+    isUnreliable ||= !INDEPENDENT_ERRORS.has(code);
     const isOpenQuote = code === "MISSING_CHAR" && /closing ["']/.test(message);
     const offset = isOpenQuote ? quoteBefore(document, pos[0]) : afterSpaces(text, pos[0]);
-    findings.push({ offset, ...explain(code, message) });
+    issues.push({ offset, ...messageForCode(code, message) });
   }
   const { yaml } = document.directives;
   if (yaml.explicit && yaml.version !== "1.2") {
-    const message = `a declaration is YAML 1.2, not ${yaml.version}`;
-    findings.push({ offset: 0, message, suggestion: "Remove the %YAML line." });
+    const message = `the file must be YAML 1.2, not ${yaml.version}`;
+    issues.push({ offset: 0, message, suggestion: "Remove the %YAML line." });
   }
-  return findings;
+  return issues;
 }
 
-/** The parser notices an open quote where its block ends; what helps is where it starts. */
+/** The parser reports an open quote where its block ends; the start of the quote is more helpful. */
 function quoteBefore(document: Document.Parsed, offset: number): number {
   let last = offset;
   visit(document, {
@@ -51,7 +51,7 @@ function afterSpaces(text: string, offset: number): number {
   return at;
 }
 
-function explain(code: ErrorCode, message: string): FaultText {
+function messageForCode(code: ErrorCode, message: string): IssueText {
   switch (code) {
     case "TAB_AS_INDENT":
       return { message: "a tab is used to indent", suggestion: "Use spaces." };
@@ -63,24 +63,24 @@ function explain(code: ErrorCode, message: string): FaultText {
     case "TAG_RESOLVE_FAILED":
     case "BAD_COLLECTION_TYPE":
       return {
-        message: "tags (!) are not used in a declaration",
+        message: "tags (!) are not supported",
         suggestion: "Remove it, or put the text in quotes.",
       };
     case "NON_STRING_KEY":
-      return { message: "a key must be a plain text" };
+      return { message: "a key must be a string" };
     case "BLOCK_AS_IMPLICIT_KEY":
-      if (message.startsWith("A block sequence")) return explainIndent(message);
+      if (message.startsWith("A block sequence")) return messageForIndent(message);
       return {
         message: 'a second ": " on the line',
         suggestion: "Put the value in quotes, or start a new line.",
       };
     case "BAD_INDENT":
-      return explainIndent(message);
+      return messageForIndent(message);
     case "MISSING_CHAR":
     case "MULTILINE_IMPLICIT_KEY":
-      return explainMissing(message);
+      return messageForMissing(message);
     case "UNEXPECTED_TOKEN":
-      return explainUnexpected(message);
+      return messageForUnexpected(message);
     case "BAD_ALIAS":
     case "BAD_SCALAR_START":
       return { message: plain(message), suggestion: "Put it in quotes." };
@@ -96,23 +96,23 @@ function explain(code: ErrorCode, message: string): FaultText {
   }
 }
 
-function explainIndent(message: string): FaultText {
+function messageForIndent(message: string): IssueText {
   const bracket = /end with a ([\]}])/.exec(message)?.[1];
-  if (bracket !== undefined) return notClosed(bracket);
+  if (bracket !== undefined) return messageForOpenBracket(bracket);
   return { message: "the line is not indented like its neighbours" };
 }
 
-function explainMissing(message: string): FaultText {
+function messageForMissing(message: string): IssueText {
   const bracket = /end with a ([\]}])/.exec(message)?.[1];
-  if (bracket !== undefined) return notClosed(bracket);
+  if (bracket !== undefined) return messageForOpenBracket(bracket);
   const quote = /closing (["'])/.exec(message)?.[1];
   if (quote !== undefined) return { message: `this ${quote} is not closed` };
   if (message.startsWith("Implicit")) return { message: "expected a key, a colon and a value" };
-  if (message.startsWith("Sequence item without")) return explainIndent(message);
+  if (message.startsWith("Sequence item without")) return messageForIndent(message);
   return { message: plain(message) };
 }
 
-function explainUnexpected(message: string): FaultText {
+function messageForUnexpected(message: string): IssueText {
   if (message.startsWith("Block scalar")) return { message: plain(message) };
   const token = /token in YAML stream: (.{1,40})/.exec(message)?.[1];
   return {
@@ -121,7 +121,7 @@ function explainUnexpected(message: string): FaultText {
   };
 }
 
-function notClosed(bracket: string): FaultText {
+function messageForOpenBracket(bracket: string): IssueText {
   const opening = bracket === "}" ? "{" : "[";
   return { message: `a ${opening} before this is not closed with ${bracket}` };
 }

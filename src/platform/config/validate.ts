@@ -5,86 +5,86 @@ import Ajv2020, {
 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import schema from "../../../schemas/gateway.schema.json" with { type: "json" };
-import type { Declaration } from "./gateway_file.ts";
+import type { GatewayFile } from "./gateway_file.ts";
 import { explainSchemaError } from "./explain_schema_error.ts";
-import { type ConfigFault, FAULTS_MAX, formatPath, type Path } from "./faults.ts";
+import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import type { LoadedYaml } from "./load.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 let compiled: ValidateFunction | undefined;
 
-/** Compiled at the first declaration, not at import: the command line starts faster without it. */
+/** Compiled at first use, not at import, so that the command line starts faster. */
 function validator(): ValidateFunction {
   if (compiled !== undefined) return compiled;
   const ajv = new Ajv2020.default({
     allErrors: true,
-    // Our own schema is held against the standard by a test; at every start it would cost a fifth.
+    // A test validates our own schema; validating it at every start would take a fifth of this time.
     validateSchema: false,
     verbose: true,
     strict: true,
     strictRequired: false,
-    code: { process: withoutCopying },
+    code: { process: withoutErrorCopies },
   });
   addFormats.default(ajv);
-  // A leap second is a date-time and a port of 99999 is a uri, by the standards and to nobody else.
-  narrow(ajv, "date-time", (text) => !Number.isNaN(Date.parse(text)));
-  narrow(ajv, "uri", URL.canParse);
-  // Annotations of ours: what a pattern expects in words, and which texts are secrets.
+  // The standards allow a leap second in a date-time and the port 99999 in a uri; JavaScript does not.
+  narrowFormat(ajv, "date-time", (text) => !Number.isNaN(Date.parse(text)));
+  narrowFormat(ajv, "uri", URL.canParse);
+  // Our own annotations: a description of the pattern, and which strings are secrets.
   ajv.addVocabulary(["expected", "secret"]);
   return compiled = ajv.compile(schema);
 }
 
-function narrow(ajv: Ajv, format: string, fits: (text: string) => boolean): void {
-  const known = ajv.formats[format] as ((text: string) => boolean) | {
+function narrowFormat(ajv: Ajv, format: string, accepts: (text: string) => boolean): void {
+  const original = ajv.formats[format] as ((text: string) => boolean) | {
     validate: (text: string) => boolean;
   };
-  const validate = typeof known === "function" ? known : known.validate;
-  ajv.addFormat(format, (text) => validate(text) && fits(text));
+  const validate = typeof original === "function" ? original : original.validate;
+  ajv.addFormat(format, (text) => validate(text) && accepts(text));
 }
 
 /**
- * Ajv copies all violations so far for every broken item of a list, which a long list of broken items
- * makes quadratic. Past a few thousand nobody needs more.
+ * Ajv copies all errors found so far for every invalid item of a list, which takes quadratic time on a
+ * long list. Changes the generated code to stop collecting after some thousand errors.
  */
-function withoutCopying(code: string): string {
+function withoutErrorCopies(code: string): string {
   return code.replaceAll(
     /vErrors\.concat\(\w+\.errors\)/g,
     (concat) => `vErrors.length<4000?${concat}:vErrors`,
   );
 }
 
-/** Holds the declaration against its JSON Schema and turns every violation into a fault. */
+/** Validates the file against its JSON Schema and turns every violation into an issue. */
 export function validateSchema(
   loaded: LoadedYaml,
-): { declaration: Declaration | null; faults: ConfigFault[] } {
+): { file: GatewayFile | null; issues: ConfigIssue[] } {
   const check = validator();
   const isValid = check(loaded.value);
-  const faults = literalSecrets(loaded);
-  const spoiled = new Set([...loaded.faults, ...faults].map((fault) => fault.path));
-  for (const error of withoutEchoes(isValid ? [] : check.errors ?? [])) {
-    if (faults.length >= FAULTS_MAX) break;
+  const issues = literalSecrets(loaded);
+  const reported = new Set([...loaded.issues, ...issues].map((issue) => issue.path));
+  for (const error of withoutDuplicates(isValid ? [] : check.errors ?? [])) {
+    if (issues.length >= ISSUES_MAX) break;
     const { path, key, ...text } = explainSchemaError(error, loaded);
-    // What was refused while reading is not there to be judged.
-    if (spoiled.has(formatPath(path))) continue;
+    // The value was rejected while reading: its absence is not another issue.
+    if (reported.has(formatPath(path))) continue;
     if (error.keyword === "required" && loaded.incomplete.has(formatPath(path))) continue;
-    faults.push(loaded.places.fault(path, text, key ? "key" : "value"));
+    issues.push(loaded.sourceMap.issue(path, text, key ? "key" : "value"));
   }
-  return { declaration: isValid ? loaded.value as Declaration : null, faults };
+  return { file: isValid ? loaded.value as GatewayFile : null, issues };
 }
 
-/** One mistake often breaks several rules: what only repeats another violation is left out. */
-function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
+/** One mistake often violates several rules: keeps one violation per mistake. */
+function withoutDuplicates(errors: readonly ErrorObject[]): ErrorObject[] {
   const enums = new Set<string>();
   const misspelt = new Set<string>();
   const misplaced = new Set<string>();
   const mixed = new Map<string, ErrorObject>();
-  const lacking = new Set(
+  const incomplete = new Set(
     errors.filter(({ keyword }) => keyword === "required").map(({ instancePath }) => instancePath),
   );
   for (const error of errors) {
     if (error.keyword === "enum") enums.add(error.instancePath);
-    if (error.keyword === "additionalProperties" && lacking.has(error.instancePath)) {
-      misspelt.add(`${error.instancePath}/${meant(error)}`);
+    if (error.keyword === "additionalProperties" && incomplete.has(error.instancePath)) {
+      misspelt.add(`${error.instancePath}/${nearestKey(error)}`);
     }
     if (error.keyword === "false schema") {
       misplaced.add(error.instancePath);
@@ -95,7 +95,7 @@ function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
     switch (error.keyword) {
       case "if":
       case "propertyNames":
-        return false; // said by the branch or the name itself
+        return false; // the branch or the name has its own error
       case "type":
         return !enums.has(error.instancePath) && !misplaced.has(error.instancePath);
       case "required":
@@ -109,7 +109,7 @@ function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
   });
 }
 
-function meant(error: ErrorObject): string | undefined {
+function nearestKey(error: ErrorObject): string | undefined {
   const { properties } = error.parentSchema as { properties?: Record<string, unknown> };
   return nearest(error.params.additionalProperty, Object.keys(properties ?? {}));
 }
@@ -118,19 +118,19 @@ function parentOf(error: ErrorObject): string {
   return error.instancePath.slice(0, error.instancePath.lastIndexOf("/"));
 }
 
-/** A key written into the file would end up in a repository: only references pass. */
-function literalSecrets({ value, references, places }: LoadedYaml): ConfigFault[] {
+/** A secret in the file would end up in a repository: only references are allowed. */
+function literalSecrets({ value, references, sourceMap }: LoadedYaml): ConfigIssue[] {
   return secretsOf(value).flatMap(({ path, secret }) => {
     const isLiteral = typeof secret === "number" || typeof secret === "string" && secret !== "";
     if (!isLiteral || references.has(formatPath(path))) return [];
-    return [places.fault(path, {
+    return [sourceMap.issue(path, {
       message: "a secret is written into the file",
-      suggestion: "Put it into the environment and write ${NAME} here.",
+      suggestion: "Set it as an environment variable and write ${NAME} here.",
     })];
   });
 }
 
-/** Everything that stands where a secret belongs, in a document that may be of any shape. */
+/** The values of all secret keys, in a document of any shape. */
 function secretsOf(value: unknown): { path: Path; secret: unknown }[] {
   const keysOf = (block: unknown): Record<string, unknown> =>
     typeof block === "object" && block !== null ? block as Record<string, unknown> : {};

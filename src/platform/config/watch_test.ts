@@ -6,7 +6,7 @@ import { watchConfigFile } from "./watch.ts";
 import { sleep } from "../../lib/timers.ts";
 import { noLog } from "../../../test/helpers/logs.ts";
 
-const declared = (name: string) =>
+const configFile = (name: string) =>
   `service: { name: ${name} }
 providers: { sim: { adapter: simulator } }
 models: [{ id: talk, name: Talk, type: chat, capabilities: [chat], upstreams: [{ provider: sim }] }]
@@ -16,15 +16,15 @@ prices:
     entries: [{ model: talk, billing_type: per_call, price: "0.01", unit: call }]
 `;
 
-/** A watched declaration in a folder of its own. */
+/** A watched configuration file in its own folder. */
 async function openWatched(prepare?: (folder: string, file: string) => Promise<void>) {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "gateway.yaml");
-  await (prepare?.(folder, file) ?? Deno.writeTextFile(file, declared("first")));
+  await (prepare?.(folder, file) ?? Deno.writeTextFile(file, configFile("first")));
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    known: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
+    capabilities: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
     log: noLog,
   });
   const watch = watchConfigFile(file, configStore);
@@ -50,64 +50,64 @@ async function until(what: string, isTrue: () => boolean): Promise<void> {
   }
 }
 
-Deno.test("a file that is written over is taken", async () => {
+Deno.test("a file that is overwritten is reloaded", async () => {
   await using watched = await openWatched();
-  await Deno.writeTextFile(watched.file, declared("second"));
-  await until("the new name is in force", () => watched.name() === "second");
+  await Deno.writeTextFile(watched.file, configFile("second"));
+  await until("the new name is active", () => watched.name() === "second");
   assert.equal(watched.configStore.lastReload.cause, "file");
 });
 
-Deno.test("a file that another is renamed over is taken, time after time", async () => {
+Deno.test("a file that is replaced by a rename is reloaded, every time", async () => {
   await using watched = await openWatched();
   for (const name of ["second", "third"]) {
-    await Deno.writeTextFile(`${watched.file}.new`, declared(name));
+    await Deno.writeTextFile(`${watched.file}.new`, configFile(name));
     await Deno.rename(`${watched.file}.new`, watched.file);
-    await until(`${name} is in force`, () => watched.name() === name);
+    await until(`${name} is active`, () => watched.name() === name);
   }
 });
 
-Deno.test("a mounted file whose folder is swapped behind it is taken", async () => {
+Deno.test("a mounted file whose folder link is replaced is reloaded", async () => {
   await using watched = await openWatched(async (folder, file) => {
     await Deno.mkdir(join(folder, "v1"));
-    await Deno.writeTextFile(join(folder, "v1", "gateway.yaml"), declared("first"));
+    await Deno.writeTextFile(join(folder, "v1", "gateway.yaml"), configFile("first"));
     await Deno.symlink("v1", join(folder, "..data"));
     await Deno.symlink(join("..data", "gateway.yaml"), file);
   });
   await Deno.mkdir(join(watched.folder, "v2"));
-  await Deno.writeTextFile(join(watched.folder, "v2", "gateway.yaml"), declared("second"));
+  await Deno.writeTextFile(join(watched.folder, "v2", "gateway.yaml"), configFile("second"));
   await Deno.symlink("v2", join(watched.folder, "..data_tmp"));
   await Deno.rename(join(watched.folder, "..data_tmp"), join(watched.folder, "..data"));
-  await until("the new name is in force", () => watched.name() === "second");
+  await until("the new name is active", () => watched.name() === "second");
 });
 
-Deno.test("a burst of writes ends with the last, in few reloads", async () => {
+Deno.test("many writes in a short time cause few reloads, and the last one wins", async () => {
   await using watched = await openWatched();
   let reloads = 0;
   watched.configStore.onChange(() => reloads++);
   for (let index = 0; index < 50; index++) {
     // Cut short at first, as editors do: a half-written file is not worth a report.
-    await Deno.writeTextFile(watched.file, declared(`number-${index}`).slice(0, 40));
-    await Deno.writeTextFile(watched.file, declared(`number-${index}`));
+    await Deno.writeTextFile(watched.file, configFile(`number-${index}`).slice(0, 40));
+    await Deno.writeTextFile(watched.file, configFile(`number-${index}`));
   }
-  await until("the last name is in force", () => watched.name() === "number-49");
+  await until("the last name is active", () => watched.name() === "number-49");
   assert.ok(reloads <= 10, `${reloads} reloads`);
 });
 
-Deno.test("a bad file is reported and leaves the old one in force", async () => {
+Deno.test("an invalid file is reported and leaves the previous configuration active", async () => {
   await using watched = await openWatched();
   await Deno.writeTextFile(watched.file, "models: [");
-  await until("the fault is reported", () => !watched.configStore.lastReload.ok);
+  await until("the issue is reported", () => !watched.configStore.lastReload.ok);
   assert.equal(watched.name(), "first");
-  await Deno.writeTextFile(watched.file, declared("mended"));
-  await until("the mended one is in force", () => watched.name() === "mended");
+  await Deno.writeTextFile(watched.file, configFile("fixed"));
+  await until("the fixed one is active", () => watched.name() === "fixed");
 });
 
-Deno.test("a deleted file leaves the old one in force until it is back", async () => {
+Deno.test("a deleted file leaves the previous configuration active until it is back", async () => {
   await using watched = await openWatched();
   await Deno.remove(watched.file);
-  await until("the fault is reported", () => !watched.configStore.lastReload.ok);
+  await until("the issue is reported", () => !watched.configStore.lastReload.ok);
   assert.equal(watched.name(), "first");
-  await Deno.writeTextFile(watched.file, declared("back"));
+  await Deno.writeTextFile(watched.file, configFile("back"));
   await until("it is back", () => watched.name() === "back");
 });
 
@@ -115,18 +115,18 @@ Deno.test("SIGHUP reloads", { ignore: Deno.build.os === "windows" }, async () =>
   await using watched = await openWatched();
   const before = watched.configStore.lastReload;
   Deno.kill(Deno.pid, "SIGHUP");
-  await until("the signal was heard", () => watched.configStore.lastReload !== before);
+  await until("the signal was received", () => watched.configStore.lastReload !== before);
   assert.equal(watched.configStore.lastReload.cause, "signal");
 });
 
-Deno.test("other files of the folder are none of its business, and nothing is taken after the end", async () => {
+Deno.test("other files in the folder cause no reload, and nothing is reloaded after disposal", async () => {
   await using watched = await openWatched();
   const before = watched.configStore.lastReload;
   await Deno.writeTextFile(join(watched.folder, "notes.txt"), "hello");
   await Deno.readTextFile(watched.file);
   await sleep(400);
   assert.equal(watched.configStore.lastReload, before);
-  await Deno.writeTextFile(watched.file, declared("late"));
+  await Deno.writeTextFile(watched.file, configFile("late"));
   watched.watch[Symbol.dispose]();
   await sleep(400);
   assert.equal(watched.name(), "first");

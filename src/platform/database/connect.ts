@@ -13,13 +13,13 @@ export interface ConnectOptions {
   session?: Record<string, string>;
 }
 
-/** For the socket, and again for the first answer on it. */
+/** For the socket, and again for the first response on it. */
 const TIMEOUT_MS = 5_000;
 
 /** An `sql` for this database. Nothing is connected before it is used. */
 export function connect({ target, max, ...options }: ConnectOptions): postgres.Sql {
   const template = postgres({
-    // The address is the dialer's business; this is for the driver's messages.
+    // The dialer connects; the address is only for the driver's messages.
     ...("host" in target ? { host: target.host, port: target.port } : { path: nameOf(target) }),
     ...(options.database === undefined ? {} : { database: options.database }),
     ...(options.user === undefined ? {} : { user: options.user }),
@@ -30,11 +30,11 @@ export function connect({ target, max, ...options }: ConnectOptions): postgres.S
     connect_timeout: 0,
     idle_timeout: 0,
     max_lifetime: null,
-    backoff: 0, // a lane never connects twice; its driver shall not wait to try
+    backoff: 0, // a connection is never reopened, so the driver must not wait
     onnotice() {},
     socket: () => dial(target, TIMEOUT_MS), // for cancelling a query, which needs its own connection
   } as unknown as postgres.Options<Record<never, never>>);
-  // The types of arrays are learnt once, by whoever connects first, and shared.
+  // The first connection reads the array types; all share them.
   let knowsTypes = false;
 
   async function open(

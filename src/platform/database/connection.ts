@@ -15,7 +15,7 @@ export interface Query extends Promise<unknown> {
 }
 
 /**
- * One connection, used until it breaks and then thrown away.
+ * One connection, used until it breaks and then discarded.
  *
  * postgres.js would reconnect by itself, but in version 3.4 a connection that is lost inside a
  * transaction ends the process (it writes the rollback to no socket), and what the lost transaction
@@ -34,7 +34,7 @@ export class Connection {
     driver: postgres.ParsedOptions,
     private readonly onChange: () => void,
   ) {
-    // Ours come first: when the driver tells its queries, the lane already counts as dead.
+    // Our handlers run first: when the driver rejects its queries, the connection already counts as dead.
     let failed = false;
     socket.on("error", (error) => {
       failed = true;
@@ -42,7 +42,7 @@ export class Connection {
     });
     socket.on("close", () => {
       this.#die();
-      // Closed during its handshake without an error, the driver would connect again.
+      // If it is closed during its handshake without an error, the driver would reconnect.
       if (!failed) socket.emit("error", this.#lost);
     });
     let given = false;
@@ -67,7 +67,7 @@ export class Connection {
     return this.#running.size;
   }
 
-  /** Held by one transaction. */
+  /** Reserved by one transaction. */
   get exclusive(): boolean {
     return this.#exclusive;
   }
@@ -78,7 +78,7 @@ export class Connection {
 
   release(): void {
     this.#exclusive = false;
-    // A commit comes after everything in its transaction; cursors never say that they are done.
+    // A commit comes after all queries of its transaction; cursors do not report their end.
     this.#running.clear();
   }
 
@@ -96,14 +96,14 @@ export class Connection {
     this.#start(query);
   }
 
-  /** Runs a statement of our own, such as `begin`, and answers what Postgres says it did. */
+  /** Runs a statement such as `begin` and returns Postgres' command tag. */
   async execute(text: string): Promise<string> {
     const query = this.#sql.unsafe(text);
     (query as unknown as Query).handler = (query) => this.run(query);
     return (await query).command;
   }
 
-  /** Says goodbye to the server, after what still runs; hangs up when that takes over a second. */
+  /** Ends the session after running queries; closes the socket if that takes over a second. */
   async end(): Promise<void> {
     if (this.#lost === null) await this.#sql.end({ timeout: 1 });
     this.destroy();
@@ -123,7 +123,7 @@ export class Connection {
   }
 }
 
-/** A new error each time: postgres.js writes the query it belongs to onto it. */
+/** A new error each time: postgres.js adds the query to it. */
 function lostConnection(cause?: Error): ConnectionError {
   const reason = cause === undefined ? "" : `: ${cause.message}`;
   const message = `The connection to the database was lost${reason}`;

@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: "its disk cannot be read or written",
 };
 
-/** Does what needs the folder of this node. A folder that cannot be used ends in a sentence. */
+/** Runs a step that needs the data folder. If the folder cannot be used, the error says so in one sentence. */
 export async function inDataDir<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -32,7 +32,7 @@ export async function inDataDir<T>(dataDir: string, work: () => Promise<T>): Pro
 function reasonOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageError || error instanceof ConnectionError) return null;
-  // The key-value files are SQLite's, which has no codes for this.
+  // The key-value files are SQLite databases; SQLite errors have no codes for this.
   if (/unable to open database file|readonly database/.test(error.message)) return error.message;
   return REASONS[String((error as { code?: unknown }).code)] ?? null;
 }

@@ -1,7 +1,7 @@
 import type { ServerTarget, Tls } from "./dial.ts";
 import { StorageError } from "./storage_error.ts";
 
-/** A database URL, taken apart. */
+/** A parsed database URL. */
 export interface DatabaseAddress {
   target: ServerTarget;
   database: string | undefined;
@@ -11,13 +11,13 @@ export interface DatabaseAddress {
   session: Record<string, string>;
 }
 
-/** Parameters for libpq rather than for the server, which would not know them. */
+/** Parameters of libpq that the server does not accept. */
 const CLIENT_SIDE = [
   ...["channel_binding", "connect_timeout", "gssencmode", "host", "prepare", "ssl", "sslmode"],
   ...["sslrootcert", "target_session_attrs"],
 ];
 
-/** Reads `postgres://user:password@host:port/database?sslmode=…`. No message ever repeats the URL. */
+/** Reads `postgres://user:password@host:port/database?sslmode=…`. Messages never contain the URL. */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
   const url = parseUrl(text);
   const query = Object.fromEntries(url.searchParams);
@@ -25,7 +25,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   const port = Number(url.port || 5432);
   const tls = parseTls(query);
   return {
-    // As libpq has it, a host that is a path is the folder of a unix socket.
+    // As in libpq, a host that is a path is the folder of a unix socket.
     target: host.startsWith("/")
       ? { path: `${host}/.s.PGSQL.${port}` }
       : { host: host.replace(/^\[(.*)\]$/, "$1"), port, ...(tls === undefined ? {} : { tls }) },
@@ -44,7 +44,8 @@ const EXAMPLE = "DATABASE_URL must look like postgres://user:password@host:5432/
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
     throw new StorageError(EXAMPLE);
   }
 }

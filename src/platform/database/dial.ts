@@ -4,23 +4,23 @@ import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { ConnectionError, isStorageDown, StorageError } from "./storage_error.ts";
 
-/** Where a Postgres listens. */
+/** The address of a Postgres server. */
 export type ServerTarget = { path: string } | { host: string; port: number; tls?: Tls };
-/** The same, or for one in this process: how to reach it. */
+/** The same, or how to reach one in this process. */
 export type DialTarget = ServerTarget | { name: string; open: () => Duplex };
 
 export interface Tls {
-  /** Go on without TLS when the server has none. */
+  /** Continue without TLS if the server does not support it. */
   optional: boolean;
   /** Whether the certificate must be valid, and for this host. */
   verify: "nothing" | "certificate" | "host";
   ca?: string;
 }
 
-/** The question "do you speak TLS?" that precedes a handshake: length 8, and the agreed number. */
+/** The SSLRequest message that precedes a handshake: length 8 and the request code. */
 const TLS_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 
-/** A connected socket, secured when the target asks for it. */
+/** A connected socket, with TLS if the target requires it. */
 export async function dial(target: DialTarget, timeoutMs: number): Promise<Duplex> {
   if ("open" in target) return target.open();
   if ("path" in target) return await dialUnix(target.path);
@@ -28,7 +28,7 @@ export async function dial(target: DialTarget, timeoutMs: number): Promise<Duple
   const giveUp = (code: string, message: string) => () =>
     socket.destroy(new ConnectionError(code, message));
   const timer = setTimeout(giveUp("CONNECT_TIMEOUT", "no answer in time"), timeoutMs);
-  // A proxy without a server behind it accepts, and closes without a word.
+  // A proxy without a server behind it accepts and closes the connection.
   const closed = giveUp("CONNECTION_CLOSED", "the connection was closed at once");
   socket.once("end", closed);
   try {
@@ -48,7 +48,7 @@ export async function dial(target: DialTarget, timeoutMs: number): Promise<Duple
 
 /**
  * Not through `node:net`: in Deno 2.9 it closes the descriptor of a unix socket twice, and the second
- * time that number may already belong to a file or connection of somebody else.
+ * time that number may already belong to another file or connection.
  */
 async function dialUnix(path: string): Promise<Duplex> {
   try {
@@ -75,7 +75,7 @@ async function secure(socket: Socket, host: string, tls: Tls): Promise<Socket> {
   const secured = connectTls({
     socket,
     host, // what the certificate must be for; without it, Node takes "localhost"
-    // TLS lets a client ask for a host by name only, not by address.
+    // SNI allows names only, not addresses.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
     rejectUnauthorized: tls.verify !== "nothing",

@@ -1,4 +1,4 @@
-/** Counts in shared memory what the engine begins and ends. */
+/** Counts in shared memory the calls that the engine begins and ends. */
 export class Activity {
   readonly #count: Int32Array;
 
@@ -6,7 +6,7 @@ export class Activity {
     this.#count = new Int32Array(memory);
   }
 
-  /** Odd while it works. */
+  /** Odd while it is working. */
   get count(): number {
     return Atomics.load(this.#count, 0);
   }

@@ -4,8 +4,8 @@ import type { OpenOptions } from "./database.ts";
 import { EngineFailure, type EngineLimits, EngineThread, lostEngine } from "./embedded_thread.ts";
 import { sleep } from "../../lib/timers.ts";
 
-/** Recovery writes to the log of changes: two of its files must fit before it is worth a try. */
-const ROOM_BYTES = 8 * 1024 * 1024;
+/** Recovery writes to the WAL: there must be space for two of its files. */
+const SPACE_BYTES = 8 * 1024 * 1024;
 const RESTART_MS_MAX = 10_000;
 
 interface EngineOptions {
@@ -17,8 +17,8 @@ interface EngineOptions {
 }
 
 /**
- * The engine, started again when it fails: a full disk ends it in the middle of a statement, and it cannot
- * go on by itself. What it had confirmed is on disk, as after a crash of the process. While it is away every
+ * The engine, restarted when it fails: a full disk ends it in the middle of a statement, and it cannot
+ * continue. Confirmed transactions are on disk, as after a crash of the process. While it is down, every
  * connection is refused at once.
  */
 export class Engine {
@@ -31,7 +31,7 @@ export class Engine {
 
   static async start(options: EngineOptions): Promise<Engine> {
     const engine = new Engine(options);
-    await checkRoom(options.home);
+    await checkSpace(options.home);
     await engine.#start();
     return engine;
   }
@@ -41,7 +41,7 @@ export class Engine {
     return this.#thread.connect();
   }
 
-  /** One that is away begins at the system's time when it is back. */
+  /** After a restart the engine's clock begins at the system time. */
   moveClock(ms: number): void {
     this.#thread?.clock.move(ms);
   }
@@ -75,11 +75,11 @@ export class Engine {
       await this.#pause(delayMs);
       if (this.#closing.signal.aborted) return;
       try {
-        await checkRoom(this.options.home);
+        await checkSpace(this.options.home);
         await this.#start();
         return log.info("embedded database restarted", { folder });
       } catch (error) {
-        // Room that is missing and files that cannot be opened now may be there later.
+        // Missing space and files that cannot be opened may be available later.
         const reason = (error as Error).message;
         if (this.#closing.signal.aborted) return;
         if (reason !== this.#reason) {
@@ -101,14 +101,15 @@ export class Engine {
   }
 }
 
-/** An engine that meets a full disk while it opens its files would only use up a core. */
-async function checkRoom(home: string): Promise<void> {
+/** An engine that finds a full disk while it opens its files would run in an endless loop. */
+async function checkSpace(home: string): Promise<void> {
   const path = join(home, "postgres.probe");
   try {
-    await Deno.writeFile(path, new Uint8Array(ROOM_BYTES));
+    await Deno.writeFile(path, new Uint8Array(SPACE_BYTES));
   } catch (error) {
     throw new EngineFailure(`its folder cannot be written to: ${(error as Error).message}`);
   } finally {
+    // It does not exist if the write failed; if it cannot be removed, the next check overwrites it.
     await Deno.remove(path).catch(() => undefined);
   }
 }

@@ -11,8 +11,8 @@ const RESTORE =
 
 /**
  * Makes sure that `folder` holds a database, and never replaces one. Only a folder that is missing or
- * empty is new: it is created under another name beside it and renamed when complete, so what has the
- * right name is always whole, and what was cut short can be removed without a doubt.
+ * empty is new: it is created under another name beside it and renamed when complete, so a folder with the
+ * right name is always complete, and an interrupted creation can be removed safely.
  */
 export async function prepareFolder(
   { home, folder, create, log }: {
@@ -26,8 +26,8 @@ export async function prepareFolder(
   const names = await namesIn(folder);
   if (names !== null && names.length > 0) return await checkComplete(folder, names);
 
-  log.info("creating the embedded database", { folder });
-  // Where the folder is a link, the database belongs where it leads.
+  log.info("embedded database is being created", { folder });
+  // If the folder is a symbolic link, the database belongs at its target.
   const target = names === null ? folder : await Deno.realPath(folder);
   const creating = `${target}.creating`;
   await Deno.remove(creating, { recursive: true }).catch(ignoreMissing);
@@ -44,7 +44,7 @@ export async function prepareFolder(
   }
 }
 
-/** Earlier releases created in place, and a file named `creating` told that they had not finished. */
+/** Earlier releases created in place; a file named `creating` marked that they had not finished. */
 async function removeInterrupted(home: string, folder: string): Promise<void> {
   const marker = join(home, "creating");
   if (!await exists(marker)) return;
@@ -75,7 +75,7 @@ async function firstMissing(folder: string): Promise<string | null> {
   return null;
 }
 
-/** What a folder holds; null where there is none. */
+/** The entries of a folder; null if there is none. */
 async function namesIn(folder: string): Promise<string[] | null> {
   try {
     return await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);

@@ -37,7 +37,7 @@ for (const missing of ["PG_VERSION", "global/pg_control", "base", "pg_wal"]) {
   });
 }
 
-Deno.test("a folder with other things in it is refused and left as it is", EMBEDDED, async () => {
+Deno.test("a folder with other files in it is rejected and left unchanged", EMBEDDED, async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-test-" });
   const folder = join(dataDir, "postgres");
   await Deno.mkdir(folder);
@@ -51,7 +51,7 @@ Deno.test("a folder with other things in it is refused and left as it is", EMBED
 });
 
 Deno.test(
-  "a start that was killed while it created the database begins anew",
+  "a start that was killed while it created the database starts over",
   EMBEDDED,
   async () => {
     const dataDir = await Deno.makeTempDir({ prefix: "tollgate-test-" });

@@ -26,7 +26,7 @@ async function exhaustLog({ sql }: Database): Promise<unknown> {
 }
 
 Deno.test(
-  "without room for its log it fails at once, and goes on when there is room",
+  "on a full disk it fails at once, and continues when there is space",
   EMBEDDED,
   async () => {
     await using disk = await smallDisk(120);
@@ -65,7 +65,7 @@ Deno.test(
   },
 );
 
-Deno.test("without room it can still be closed", EMBEDDED, async () => {
+Deno.test("on a full disk it can still be closed", EMBEDDED, async () => {
   await using disk = await smallDisk(120);
   if (disk === null) return;
   await using fresh = await freshDatabase();

@@ -43,7 +43,7 @@ async function openElsewhere(dataDir: string, work = "") {
 }
 
 Deno.test(
-  "a folder in use is refused to a second process, and free after kill -9",
+  "a folder in use is refused to a second process, and available after kill -9",
   EMBEDDED,
   async () => {
     await using fresh = await freshDatabase();
@@ -85,7 +85,7 @@ Deno.test("what was confirmed survives kill -9", EMBEDDED, async () => {
   assert.deepEqual(row, { n: 51, last: 50 });
 });
 
-Deno.test("a first start that was cut short begins anew", EMBEDDED, async () => {
+Deno.test("a first start that was interrupted starts over", EMBEDDED, async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-test-" });
   const folder = join(dataDir, "postgres");
   await Deno.mkdir(folder);
@@ -101,7 +101,7 @@ Deno.test("a first start that was cut short begins anew", EMBEDDED, async () => 
     assert.equal(database.describe, folder);
     await database.ping();
   }
-  assert.deepEqual(said, ["creating the embedded database"]);
+  assert.deepEqual(said, ["embedded database is being created"]);
   assert.deepEqual([...Deno.readDirSync(dataDir)].map(({ name }) => name).sort(), [
     "lock",
     "postgres",

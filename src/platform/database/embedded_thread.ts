@@ -6,15 +6,15 @@ import { PgliteSocket } from "./pglite_socket.ts";
 import { ConnectionError } from "./storage_error.ts";
 import { withTimeout } from "../../lib/timers.ts";
 
-/** How long the embedded database may take for what; options, so that tests need not wait. */
+/** Time limits of the embedded database; options, so that tests need not wait. */
 export interface EngineLimits {
   /** To open its files, which includes recovery after a crash. */
   startMs: number;
-  /** For one message of a client. A statement that takes longer is taken for one that never ends. */
+  /** For one message of a client. A statement that takes longer counts as endless. */
   statementMs: number;
-  /** To write everything down at the end. */
+  /** To flush and close. */
   closeMs: number;
-  /** Between attempts to start again. */
+  /** Between restart attempts. */
   restartMs: number;
 }
 
@@ -25,16 +25,19 @@ export const ENGINE_LIMITS: EngineLimits = {
   restartMs: 500,
 };
 
-/** Why a thread with the engine ended that was not asked to. */
+/** Why the engine's thread ended unexpectedly. */
 export class EngineFailure extends Error {
   override readonly name = "EngineFailure";
 
-  constructor(message: string, /** Only the end of the process helps. */ readonly isStuck = false) {
+  constructor(
+    message: string,
+    /** Only a restart of the process helps. */ readonly isStuck = false,
+  ) {
     super(message);
   }
 }
 
-/** One run of the engine in a thread of its own. It ends once, and all of its connections with it. */
+/** One run of the engine in its own thread. When it ends, all of its connections end. */
 export class EngineThread {
   readonly #worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), {
     type: "module",
@@ -96,7 +99,7 @@ export class EngineThread {
     return connection.once("close", () => this.#connections.delete(connection));
   }
 
-  /** Writes everything down and ends, within a bounded time. */
+  /** Flushes and closes, within a bounded time. */
   async close(): Promise<void> {
     if (this.#state === "serving") {
       this.#tell({ close: true });
@@ -141,7 +144,7 @@ export class EngineThread {
     clearTimeout(this.#watch);
     this.#worker.terminate();
     this.#state = "ended";
-    // The thread answers no more: those who wait for an answer get an error.
+    // The thread does not respond any more: waiting queries get an error.
     for (const connection of this.#connections) {
       connection.destroy(reason === undefined ? undefined : lostEngine(reason));
     }

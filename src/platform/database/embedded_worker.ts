@@ -1,7 +1,7 @@
 /// <reference lib="deno.worker" />
 /**
- * Runs the embedded database in a thread of its own, where its WebAssembly blocks nobody. Talks to
- * `embedded.ts`: it is told where, says when it is ready, gets a port for each connection, and is told
+ * Runs the embedded database in its own thread, where its WebAssembly blocks no other work. Talks to
+ * `embedded.ts`: receives the folder, reports when it is ready, receives a port for each connection, and a message
  * to close.
  */
 import { fsyncSync } from "node:fs";
@@ -53,7 +53,7 @@ const PREDECESSOR_MS = 5_000;
 class StuckError extends Error {}
 
 /**
- * A thread that was ended may still be inside a system call. Its lock goes when it does, and two engines on
+ * A terminated thread may still be inside a system call. Its lock ends with it, and two engines on
  * the same files would each overwrite what the other wrote. Windows would keep the engine out as well.
  */
 async function waitForPredecessor(folder: string): Promise<void> {
@@ -93,17 +93,17 @@ async function open(folder: string): Promise<PGlite> {
   return db;
 }
 
-/** As much of Emscripten's file system as is needed here. */
+/** The part of Emscripten's file system that is used here. */
 interface FileSystem {
   root: { mount: { mounts: { opts: { root?: string }; type: { stream_ops: FileOperations } }[] } };
 }
 
 interface FileOperations {
-  /** `nfd` is what the system knows the file by; folders have none. */
+  /** `nfd` is the file descriptor of the system; folders have none. */
   fsync?: (file: { nfd?: number }) => number;
 }
 
-/** Emscripten's file system ignores `fsync` unless somebody gives it one. */
+/** Emscripten's file system ignores `fsync` unless a handler is installed. */
 async function syncToDisk(db: PGlite, folder: string): Promise<void> {
   const { mounts } = (db.Module.FS as unknown as FileSystem).root.mount;
   const operations = mounts.find(({ opts }) => opts.root === folder)?.type.stream_ops;
@@ -120,8 +120,8 @@ async function syncToDisk(db: PGlite, folder: string): Promise<void> {
 }
 
 /**
- * Mistakes in SQL are answered as Postgres answers them and do not come here. What does has broken the
- * engine, and every later query would wait for ever: so it is told, and ended.
+ * Errors of SQL statements are returned like in Postgres and do not come here. What does has broken the
+ * engine, and every later query would wait for ever: so it is reported, and the thread ends.
  */
 function reportFailures(db: PGlite): void {
   const execute = db.execProtocolRawStream.bind(db);

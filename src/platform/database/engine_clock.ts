@@ -1,7 +1,7 @@
 /**
  * The clock of the embedded database: it begins at the system's time and runs with the monotonic clock, so
- * that leases and deadlines do not end when somebody sets the system's. The main thread moves it, through
- * memory that both threads see: what is read after a move is after it.
+ * that leases and deadlines do not end when the system clock is set. The main thread moves it, through
+ * shared memory, so every read after a move sees the new time.
  */
 export class EngineClock {
   readonly #moved: BigInt64Array;
@@ -14,7 +14,7 @@ export class EngineClock {
     Atomics.add(this.#moved, 0, BigInt(Math.round(ms)));
   }
 
-  /** In the thread of the database: the engine asks `Date.now` for the time. */
+  /** In the thread of the database: the engine reads the time from `Date.now`. */
   install(): void {
     const begin = Date.now() - performance.now();
     Date.now = () => Math.round(begin + performance.now()) + Number(Atomics.load(this.#moved, 0));

@@ -2,8 +2,8 @@ const ERROR_RESPONSE = "E".charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * Finds errors of severity FATAL or PANIC in what the engine answers, however its messages are cut into
- * pieces. After one, a server would end the process; the embedded engine stays and may never answer again.
+ * Finds errors of severity FATAL or PANIC in the engine's responses, however its messages are split into
+ * pieces. After one, a server would end the process; the embedded engine stays and may never respond again.
  */
 export class FatalErrors {
   readonly #header = new Uint8Array(HEADER_BYTES);
@@ -11,7 +11,7 @@ export class FatalErrors {
   #bodyLeft = 0;
   #body: Uint8Array[] | null = null;
 
-  /** What the engine said about it; null as long as it can go on. */
+  /** The engine's message; null as long as it can continue. */
   find(chunk: Uint8Array): string | null {
     let found: string | null = null;
     for (let at = 0; at < chunk.length;) {

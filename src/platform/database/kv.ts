@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import type { Log } from "../telemetry/log.ts";
 
-/** What SQLite says of files that are not, or no longer, its own. */
+/** SQLite's messages for files that are not, or no longer, valid databases. */
 const BROKEN = /file is not a database|malformed|corrupt/i;
 
 /**
- * Opens a key-value file of this machine. The caller closes it. Such a file holds nothing that must last:
- * one that cannot be read is set aside, for whoever wants to look at it, and made anew.
+ * Opens a key-value file of this host. The caller closes it. Such a file contains nothing that must be durable:
+ * one that cannot be read is renamed, for inspection, and a new one is created.
  */
 export async function openKv(path: string, log: Pick<Log, "warn">): Promise<Deno.Kv> {
   await Deno.mkdir(dirname(path), { recursive: true });
@@ -17,7 +17,7 @@ export async function openKv(path: string, log: Pick<Log, "warn">): Promise<Deno
     const aside = `${path}.broken-${new Date().toISOString().replaceAll(":", "-")}`;
     log.warn("key-value file broken, set aside and made anew", { path, aside, error });
     await Deno.rename(path, aside);
-    // SQLite's own log of changes would be applied to the new file.
+    // SQLite would apply the WAL of the old file to the new one.
     for (const suffix of ["-wal", "-shm"]) await Deno.remove(path + suffix).catch(ignoreMissing);
     return await Deno.openKv(path);
   }

@@ -4,13 +4,13 @@ interface ListenOptions {
   open(onChange: () => void, onNotify: (payload: string) => void): Promise<Connection>;
   channel: string;
   onNotify: (payload: string) => void;
-  /** Called when listening begins, and again after each loss: what came in between was missed. */
+  /** Called when listening begins, and again after each reconnect: notifications in between were missed. */
   onListen?: (() => void) | undefined;
 }
 
 const RETRY_MS = 500;
 
-/** Listens on a connection of its own until told to stop. Rejects only when the first attempt fails. */
+/** Listens on its own connection until stopped. Rejects only if the first attempt fails. */
 export async function listen(options: ListenOptions): Promise<() => Promise<void>> {
   const quoted = `"${options.channel.replaceAll('"', '""')}"`;
   let connection: Connection | null = null;
@@ -29,7 +29,7 @@ export async function listen(options: ListenOptions): Promise<() => Promise<void
     if (stopped) return await opened.end();
     connection = opened;
     options.onListen?.();
-    onChange(); // it may have died before it was ours
+    onChange(); // it may have died before the handlers were set
   }
   function onChange(): void {
     if (stopped || connection === null || !connection.isDead) return;
@@ -38,6 +38,7 @@ export async function listen(options: ListenOptions): Promise<() => Promise<void
   }
   function retry(): void {
     timer = setTimeout(() => {
+      // Any failure to connect is retried: the first attempt has shown that listening works.
       attempt = start().catch(() => stopped ? undefined : retry());
     }, RETRY_MS);
   }

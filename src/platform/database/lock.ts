@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { StorageError } from "./storage_error.ts";
 
 /**
- * Makes this process the only one on a data folder: two embedded databases on the same files would
- * each overwrite what the other wrote. The system frees the lock however the process ends.
+ * Locks a data folder for this process: two embedded databases on the same files would
+ * each overwrite what the other wrote. The system releases the lock however the process ends.
  */
 export async function lockFolder(folder: string): Promise<Disposable> {
   const path = join(folder, "lock");

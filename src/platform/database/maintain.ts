@@ -6,8 +6,8 @@ const CHECKPOINT_MS = 5 * 60_000;
 const CHECKPOINTS_PER_VACUUM = 12;
 
 /**
- * A server has helpers that do this; the embedded database has only us. Without it the log of changes
- * grows until the next restart, and rows that were updated a lot keep their dead versions.
+ * A server has background processes for this; the embedded database has none. Without it the WAL
+ * grows until the next restart, and dead row versions are never removed.
  */
 export function maintain(sql: postgres.Sql, log: OpenOptions["log"]): Disposable {
   let rounds = 0;

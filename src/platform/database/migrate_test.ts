@@ -129,7 +129,7 @@ Deno.test("a gap between the migration files is refused", STRICT, async () => {
   });
 });
 
-Deno.test("a hole in what the database has recorded is refused", STRICT, async () => {
+Deno.test("a gap in the recorded migrations is refused", STRICT, async () => {
   await using empty = await openEmpty();
   await using folder = await temporarySql({
     "0001_a.sql": "select 1",

@@ -53,7 +53,7 @@ Deno.test(
       assert.equal(outcome.status, "rejected");
       assert.ok(isStorageDown(outcome.reason), String(outcome.reason));
     }
-    // Far more than there are connections: nobody may queue behind the others' attempts.
+    // Far more than there are connections: no query may wait for the attempts of others.
     const started = performance.now();
     const queries = Array.from({ length: 500 }, () => sql`select 1`);
     const transactions = Array.from({ length: 100 }, () => sql.begin((tx) => tx`select 1`));
@@ -119,7 +119,7 @@ Deno.test(
       pid.resolve(row!.pid);
       await tx`select pg_sleep(5)`;
     });
-    // It may fail before anybody waits for it.
+    // It may fail before it is awaited.
     stuck.catch(() => undefined);
     const beside = sql.begin((tx) => tx`select pg_sleep(0.2)`);
     await sleep(20);
@@ -168,23 +168,27 @@ Deno.test(
   },
 );
 
-Deno.test("a listener hears again after the server was away, and is told", ON_SERVER, async () => {
-  await using own = await openOwnServer();
-  const { sql, server } = own;
-  const heard: string[] = [];
-  let listening = 0;
-  const { unlisten } = await sql.listen("news", (text) => heard.push(text), () => listening++);
-  await sql.notify("news", "one");
-  while (heard.length < 1) await sleep(5);
-  await server.restart();
-  while (listening < 2) await sleep(20);
-  await untilBack(() => sql.notify("news", "two"));
-  while (heard.length < 2) await sleep(5);
-  await unlisten();
-  await sql.notify("news", "three");
-  await sleep(50);
-  assert.deepEqual(heard, ["one", "two"]);
-});
+Deno.test(
+  "a listener reconnects after the server was away, and is notified",
+  ON_SERVER,
+  async () => {
+    await using own = await openOwnServer();
+    const { sql, server } = own;
+    const heard: string[] = [];
+    let listening = 0;
+    const { unlisten } = await sql.listen("news", (text) => heard.push(text), () => listening++);
+    await sql.notify("news", "one");
+    while (heard.length < 1) await sleep(5);
+    await server.restart();
+    while (listening < 2) await sleep(20);
+    await untilBack(() => sql.notify("news", "two"));
+    while (heard.length < 2) await sleep(5);
+    await unlisten();
+    await sql.notify("news", "three");
+    await sleep(50);
+    assert.deepEqual(heard, ["one", "two"]);
+  },
+);
 
 Deno.test(
   "a server that accepts but never answers is given up after some seconds",
@@ -213,7 +217,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a proxy with nothing behind it is reported at once, not retried in a circle",
+  "a proxy without a server is reported at once, not retried for ever",
   ON_SERVER,
   async () => {
     let attempts = 0;

@@ -3,19 +3,19 @@ import type { PGlite } from "@electric-sql/pglite";
 import type { Activity } from "./embedded_activity.ts";
 import { FatalErrors } from "./fatal_errors.ts";
 
-/** Numbers that stand where a startup message has its protocol version. */
+/** Request codes in the place of a startup message's protocol version. */
 const CANCEL_REQUEST = 80_877_102;
 const TERMINATE = "X".charCodeAt(0);
 
 export interface SessionOptions {
   activity: Activity;
-  /** Called when the engine says that it cannot go on. It may never answer again after that. */
+  /** Called when the engine reports that it cannot continue. It may never respond again after that. */
   onFatal: (reason: string) => void;
 }
 
 /**
- * Serves connections to the engine, which is one session: each has its turn from its first message to
- * its end. Null stands for the end, in both directions.
+ * Serves connections to the engine, which is one session: one connection at a time, from its first message to
+ * its end. Null means the end, in both directions.
  */
 export class PgliteConnections {
   #turn: Promise<void> = Promise.resolve();
@@ -38,13 +38,13 @@ export class PgliteConnections {
         port.close();
         ended.resolve();
       });
-      // What broke the engine is reported where it broke.
+      // The error is reported where the engine failed.
       work.catch(() => {});
     };
     port.onmessage = ({ data }: MessageEvent<Uint8Array<ArrayBuffer> | null>) => {
       if (data === null) return end();
       for (const message of messages.add(data)) {
-        // There is no second process that could cancel what the first one does.
+        // There is no second process that could cancel a running query.
         if (!open || message === "cancel") continue;
         if (message[0] === TERMINATE) return end();
         work = work.then(() => this.#execute(message, port));
@@ -60,13 +60,13 @@ export class PgliteConnections {
       try {
         await this.db.execProtocolRawStream(message, {
           onRawData: (data) => {
-            // A view of the engine's memory: it must not be handed over, but copied.
+            // A view of the engine's memory: it must be copied, not transferred.
             const copy = data.slice();
             const reason = this.#fatal.find(copy);
             port.postMessage(copy, [copy.buffer]);
             if (reason === null) return;
             onFatal(reason);
-            // Leaves the engine at once: it would go on in a circle that a thread cannot be ended in.
+            // Throws out of the engine at once: it would enter an endless loop, in which a thread cannot be terminated.
             throw new Error(reason);
           },
         });
@@ -76,7 +76,7 @@ export class PgliteConnections {
     });
   }
 
-  /** Leaves nothing behind for the next one: no open transaction, no prepared statement. */
+  /** Cleans up for the next connection: no open transaction, no prepared statement. */
   async #leave(): Promise<void> {
     const { activity } = this.options;
     activity.step();
@@ -89,7 +89,7 @@ export class PgliteConnections {
   }
 }
 
-/** Cuts a stream of bytes into the protocol's messages. The first has no letter before its length. */
+/** Splits a stream of bytes into protocol messages. The first has no type byte before its length. */
 export class MessageSplitter {
   #rest = new Uint8Array(0);
   #started = false;

@@ -10,7 +10,7 @@ function conversation(): Uint8Array<ArrayBuffer> {
   return new Uint8Array([...startup, ...query, ...sync]);
 }
 
-Deno.test("messages are cut right, however the bytes arrive", () => {
+Deno.test("messages are split correctly, however the bytes arrive", () => {
   const whole = conversation();
   const expected = [9, 17, 5];
   for (let size = 1; size <= whole.length; size++) {
@@ -27,7 +27,7 @@ Deno.test("messages are cut right, however the bytes arrive", () => {
   }
 });
 
-Deno.test("a request to cancel stands where a session would start, and is told apart", () => {
+Deno.test("a cancel request in place of a startup message is recognized", () => {
   const cancel = new Uint8Array(16);
   const view = new DataView(cancel.buffer);
   view.setUint32(0, 16);

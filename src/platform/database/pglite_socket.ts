@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 
-/** A message port as the stream of bytes that the driver expects. Null stands for the end. */
+/** A message port as the stream of bytes that the driver expects. Null means the end. */
 export class PgliteSocket extends Duplex {
   constructor(private readonly port: MessagePort) {
     super({ allowHalfOpen: false });
@@ -9,7 +9,7 @@ export class PgliteSocket extends Duplex {
     };
   }
 
-  // What comes is taken as it comes: the engine answers one question at a time.
+  // No back-pressure is needed: the engine processes one message at a time.
   override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {

@@ -1,18 +1,18 @@
 import type { Connection, Query } from "./connection.ts";
 import { ConnectionError } from "./storage_error.ts";
 
-/** Somebody who needs a connection: a query to share one, a transaction to have one alone. */
+/** A request for a connection: shared for a query, exclusive for a transaction. */
 interface Waiter {
   serve(connection: Connection): void;
   refuse(error: Error): void;
 }
 
-/** After a failed attempt everybody is refused for this long, then one may try again. */
+/** After a failed attempt all requests fail for this long, then one may try again. */
 const REST_MS = 200;
 
-/** Up to `max` connections, opened when needed. While the database is away, callers are told at once. */
+/** Up to `max` connections, opened when needed. While the database is away, requests fail at once. */
 export class Pool {
-  readonly #lanes = new Set<Connection>();
+  readonly #connections = new Set<Connection>();
   readonly #waiting: Waiter[] = [];
   #opening = 0;
   /** The last attempt to connect, when it failed. */
@@ -20,7 +20,7 @@ export class Pool {
   #ending: PromiseWithResolvers<void> | null = null;
   #ended = false;
 
-  /** `open` connects; its lanes must call back whenever they become idle or die. */
+  /** `open` connects; a connection must call back when it becomes idle or dies. */
   constructor(
     private readonly open: (onChange: () => void) => Promise<Connection>,
     private readonly max: number,
@@ -55,7 +55,7 @@ export class Pool {
     this.#pump();
   }
 
-  /** Waits for what runs, at most so long, and closes every connection. */
+  /** Waits for running queries for a limited time, and closes every connection. */
   async end(timeoutMs: number): Promise<void> {
     this.#ending ??= Promise.withResolvers();
     const timer = setTimeout(this.#ending.resolve, timeoutMs);
@@ -65,7 +65,7 @@ export class Pool {
     this.#ended = true;
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(ended());
     await Promise.all(
-      [...this.#lanes].map((connection) =>
+      [...this.#connections].map((connection) =>
         connection.exclusive ? connection.destroy() : connection.end()
       ),
     );
@@ -78,7 +78,9 @@ export class Pool {
   }
 
   #pump(): void {
-    for (const connection of this.#lanes) if (connection.isDead) this.#lanes.delete(connection);
+    for (const connection of this.#connections) {
+      if (connection.isDead) this.#connections.delete(connection);
+    }
     let connection: Connection | null;
     while (this.#waiting.length > 0 && (connection = this.#pick()) !== null) {
       this.#waiting.shift()!.serve(connection);
@@ -87,10 +89,10 @@ export class Pool {
     if (this.#ending !== null && this.#isQuiet()) this.#ending.resolve();
   }
 
-  /** An idle one; a busy one only when there can be no more. */
+  /** An idle connection; a busy one only if no more can be opened. */
   #pick(): Connection | null {
     let best: Connection | null = null;
-    for (const connection of this.#lanes) {
+    for (const connection of this.#connections) {
       if (!connection.exclusive && (best === null || connection.load < best.load)) {
         best = connection;
       }
@@ -103,13 +105,13 @@ export class Pool {
       // One attempt at a time shows whether the database is back.
       return this.#opening === 0 && performance.now() >= this.#failure.restUntil;
     }
-    return this.#lanes.size + this.#opening < this.max;
+    return this.#connections.size + this.#opening < this.max;
   }
 
   #grow(): void {
     while (this.#opening < this.#waiting.length && this.#canGrow()) void this.#openOne();
-    if (this.#failure === null || this.#lanes.size > 0) return;
-    // Nobody is connected: only the attempt under way is waited for, by whoever made it.
+    if (this.#failure === null || this.#connections.size > 0) return;
+    // There is no connection: only the request that started the current attempt waits for it.
     const { error } = this.#failure;
     for (const waiter of this.#waiting.splice(this.#opening)) waiter.refuse(again(error));
   }
@@ -119,7 +121,7 @@ export class Pool {
     try {
       const connection = await this.open(() => this.#pump());
       if (this.#ended) return connection.destroy();
-      this.#lanes.add(connection);
+      this.#connections.add(connection);
       this.#failure = null;
     } catch (error) {
       this.#failure = { error: error as Error, restUntil: performance.now() + REST_MS };
@@ -130,11 +132,13 @@ export class Pool {
 
   #isQuiet(): boolean {
     if (this.#waiting.length > 0 || this.#opening > 0) return false;
-    return [...this.#lanes].every((connection) => connection.load === 0 && !connection.exclusive);
+    return [...this.#connections].every((connection) =>
+      connection.load === 0 && !connection.exclusive
+    );
   }
 }
 
-/** The same refusal for another caller, as an error of its own. */
+/** The same error for another request, as its own object. */
 function again(error: Error): Error {
   const { code } = error as { code?: string };
   return Object.assign(new Error(error.message, { cause: error }), { code });

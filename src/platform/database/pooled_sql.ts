@@ -6,9 +6,9 @@ import { makeSql, missing } from "./sql.ts";
 import { runTransaction, type Work } from "./transaction.ts";
 
 /**
- * The `sql` that the rest of the gateway sees. Made by postgres.js, run on our own connections.
+ * The `sql` that the rest of the gateway uses. Queries are built by postgres.js and run on our own connections.
  *
- * `template` never connects: it writes queries and holds the types that its connections learn.
+ * `template` never connects: it builds queries and has the types that its connections read.
  */
 export function makePooledSql(
   template: postgres.Sql,
@@ -36,7 +36,7 @@ export function makePooledSql(
     begin,
     end,
     async listen(channel: string, onNotify: (payload: string) => void, onListen?: () => void) {
-      // The one connection of an embedded database has better things to do.
+      // The embedded database's only connection cannot be reserved for listening.
       if (max === 1) throw new Error("This database has one connection and cannot listen");
       const unlisten = await listen({ open, channel, onNotify, onListen });
       listening.add(unlisten);

@@ -39,7 +39,7 @@ export async function openServer(
 
 const VERSION_MIN = 15;
 
-/** What is wrong with a server of this `server_version_num`, if anything. */
+/** Why a server of this `server_version_num` cannot be used; null if it can. */
 export function versionFault(version: number): string | null {
   const major = Math.floor(version / 10_000);
   return major >= VERSION_MIN

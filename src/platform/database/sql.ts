@@ -3,7 +3,7 @@ import type { Query } from "./connection.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
-/** What postgres.js writes queries with, except that `run` decides where they go. */
+/** The query builder of postgres.js, except that `run` decides where queries go. */
 export function makeSql(template: postgres.Sql, run: (query: Query) => void): postgres.ISql {
   const route = (made: unknown) => {
     if (made instanceof Promise) (made as Query).handler = run;

@@ -52,7 +52,7 @@ Deno.test("numeric and int8 come out as text, timestamps as dates", STRICT, asyn
 });
 
 Deno.test(
-  "a transaction is kept whole, and undone whole when its work throws",
+  "a transaction is committed completely, or rolled back completely if its work throws",
   STRICT,
   async () => {
     await using database = await openFresh();
@@ -89,7 +89,7 @@ Deno.test(
     await assert.rejects(
       sql.begin(async (tx) => {
         await tx`insert into note (id) values (1)`;
-        tx`insert into note (id) values (1)`.catch(() => undefined); // nobody waits for it
+        tx`insert into note (id) values (1)`.catch(() => undefined); // not awaited
       }),
       /rolled back/,
     );
@@ -120,7 +120,7 @@ Deno.test("a transaction cannot be used after its end", STRICT, async () => {
   assert.equal((await sql`select from note`).length, 0);
 });
 
-Deno.test("more transactions than connections take turns", STRICT, async () => {
+Deno.test("more transactions than connections wait for each other", STRICT, async () => {
   await using database = await openFresh();
   const { sql } = database;
   await sql`insert into note (id, body) values (1, '0')`;

@@ -36,35 +36,35 @@ const CONNECTION_CODES = new Set([
   "57P05", // idle session ended
 ]);
 
-/** What Postgres answers when it is there and cannot do what it could do a moment later or elsewhere. */
+/** Errors of a running Postgres that may pass or that another server would not have. */
 const UNAVAILABLE_CODES = new Set([
   "25006", // read-only: a standby, or a server after failover
   "40001", // could not be serialized
   "40P01", // deadlock
-  "55P03", // a lock was not had in time
+  "55P03", // lock not available in time
   "57014", // cancelled, as by a time limit
 ]);
-/** Classes of codes: out of disk, memory or connections; trouble of the system below. */
+/** Classes of codes: out of disk, memory or connections; errors of the operating system. */
 const UNAVAILABLE_CLASSES = /^(53|58)...$/;
 
-/** Whether an error, or what caused it, says that the database is away rather than that we asked wrongly. */
+/** Whether an error, or its cause, means that the database is away, rather than that the query is wrong. */
 export function isStorageDown(error: unknown): boolean {
   return isCausedBy(error, (code) => CONNECTION_CODES.has(code) || /^08...$/.test(code));
 }
 
-/** The same, or that it is there and cannot serve: full, read-only, locked, overloaded. */
+/** The same, or that it is running and cannot serve: full, read-only, locked, overloaded. */
 export function isStorageUnavailable(error: unknown): boolean {
   return isStorageDown(error) ||
     isCausedBy(error, (code) => UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code));
 }
 
-/** The `onError` of housekeeping that the next round makes up for. Other errors go through. */
+/** The `onError` of background work that its next run makes up for. Other errors are thrown again. */
 export function ignoreStorageUnavailable(error: unknown): void {
   if (!isStorageUnavailable(error)) throw error;
 }
 
 function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean {
-  // A cause may point back at its effect; ten deep is no cause any more.
+  // A chain of causes may be circular: ten levels are enough.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
     if (error instanceof ConnectionError) return true;
     if (error instanceof RemoteError) return false;
@@ -89,7 +89,7 @@ const RETRYABLE_CODES = new Set([
   "58030", // I/O error
 ]);
 
-/** Whether the same statement may succeed later: the database is away, or others were in the way. */
+/** Whether the same statement may succeed later: the database is away, or there was a conflict with other transactions. */
 export function isRetryable(error: unknown): boolean {
   if (isStorageDown(error)) return true;
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;

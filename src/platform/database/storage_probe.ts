@@ -7,17 +7,17 @@ export interface ProbeOptions {
   /** The row of the table `node` that is written: this node's own. */
   row: string;
   log: Pick<Log, "info" | "warn">;
-  /** An answer counts for so long. */
+  /** How long a result is cached. */
   freshMs?: number;
-  /** No answer by then is one. */
+  /** No response within this time counts as a failure. */
   patienceMs?: number;
-  /** So long after a request failed for want of storage, the storage counts as in trouble. */
+  /** How long the storage counts as failing after a request failed because of it. */
   memoryMs?: number;
 }
 
 /**
- * Tells whether the storage takes and gives back a row, for `/readyz`. A server that is read-only or out of
- * disk still answers `select 1`. Callers that ask at once share an answer.
+ * Whether the storage can write and read a row, for `/readyz`. A server that is read-only or out of
+ * disk still answers `select 1`. Concurrent calls share one query.
  */
 export class StorageProbe {
   #answer: { reason: Promise<string | null>; until: number } | null = null;
@@ -26,7 +26,7 @@ export class StorageProbe {
 
   constructor(private readonly sql: Queries, private readonly options: ProbeOptions) {}
 
-  /** Null when all is well; otherwise why not, in words that may be public. */
+  /** Null if the storage works; otherwise the reason, which may be public. */
   async check(): Promise<string | null> {
     const now = performance.now();
     if (this.#answer === null || now >= this.#answer.until) {
@@ -41,10 +41,10 @@ export class StorageProbe {
   }
 
   /**
-   * A request met this error. A row that is there already can often be written on a full disk, so what
-   * requests meet counts as well.
+   * Records an error of a request. An existing row can often be written on a full disk, so
+   * errors of requests count as well.
    */
-  note(error: unknown): void {
+  recordFailure(error: unknown): void {
     const reason = troubleOf(error);
     if (reason === null) return;
     this.#trouble = { reason, until: performance.now() + (this.options.memoryMs ?? 5_000) };
@@ -57,7 +57,7 @@ export class StorageProbe {
       : null;
   }
 
-  /** The page is public, so the details are in the log; once, not with every probe. */
+  /** The endpoint is public, so the details are in the log; once, not with every probe. */
   #tellOnce(error: unknown): void {
     if (this.#wasReady) this.options.log.warn("database not ready", { error });
     this.#wasReady = false;
@@ -76,7 +76,7 @@ export class StorageProbe {
     }
   }
 
-  /** A row that is made here counts as a node that was never seen: others do not wait for it. */
+  /** A row that is inserted here counts as a node that was never seen: other nodes do not wait for it. */
   async #writeRow(row: string): Promise<void> {
     await this.sql`
       insert into node (id, seen_at) values (${row}, '-infinity')
@@ -84,7 +84,7 @@ export class StorageProbe {
   }
 }
 
-/** Trouble of the whole storage, not of one row in it. */
+/** An error of the whole storage, not of one row in it. */
 function troubleOf(error: unknown): string | null {
   const code = String((error as { code?: unknown } | null | undefined)?.code);
   if (code === "25006") return "the database is read-only";

@@ -14,7 +14,7 @@ export async function runTransaction<T>(
   await connection.execute(`begin ${mode}`);
   try {
     const result = await runScope(connection, template, work);
-    // A query that nobody waited for may have failed: then Postgres answers ROLLBACK to a commit.
+    // A query that was not awaited may have failed: then Postgres answers ROLLBACK to a commit.
     const done = await connection.execute("commit");
     if (done !== "COMMIT") throw new Error("The transaction was rolled back: a query in it failed");
     return result;
@@ -49,7 +49,7 @@ async function runScope<T>(
   template: postgres.Sql,
   work: Work<T>,
 ): Promise<T> {
-  // Postgres refuses everything after a failed statement, so a failure that `work` overlooked counts.
+  // Postgres refuses everything after a failed statement, so an error that `work` ignored counts.
   let failure: { error: unknown } | null = null;
   let open = true;
   const tx = makeSql(template, (query: Query) => {

@@ -6,14 +6,14 @@ const RETRY_MS = 250;
 const REPORT_MS = 2_000;
 
 export interface DatabaseWait {
-  /** Where the database is, for people. */
+  /** Location of the database for messages. */
   describe: string;
   log: OpenOptions["log"];
   waitSeconds: number;
 }
 
 /**
- * Does a step of the start, and again as long as the database is away or cannot serve it, up to a limit.
+ * Runs a step of the start, and repeats it while the database is away or cannot serve it, up to a limit.
  * The step must be harmless to repeat. Other errors pass as they are.
  */
 export async function waitForDatabase<T>(
@@ -52,7 +52,7 @@ export async function waitForDatabase<T>(
   }
 }
 
-/** What an operator can act on; everything else in the words of whoever said it. */
+/** A message that an operator can act on; other errors keep their own message. */
 export function reasonOf(error: Error): string {
   const { code } = error as { code?: string };
   switch (code) {

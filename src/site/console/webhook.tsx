@@ -52,7 +52,7 @@ export function updateWebhook(deps: ConsoleDeps) {
       });
       return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Endpoint saved.");
     } catch (error) {
-      if (error instanceof ApiError && error.code === "not_found") throw error;
+      if (error instanceof ApiError && error.kind === "not_found") throw error;
       const formError = toFormError(error, ENDPOINT_LABELS);
       return await sendWebhook(deps, c, { fields, error: formError });
     }

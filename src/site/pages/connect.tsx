@@ -59,13 +59,7 @@ async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
   }
   const { person } = signedInOf(c);
   await deps.throttle.take([[`grant:${person.id}`, GRANTS_PER_PERSON]]);
-  const ticket = await grantKey(
-    deps.database,
-    deps.cluster,
-    person,
-    request,
-    sessionSecretOf(c),
-  );
+  const ticket = await grantKey(deps, person, request, sessionSecretOf(c));
   return seeOther(`${ENTRY}/sent?${new URLSearchParams({ ticket })}`);
 }
 
@@ -81,7 +75,7 @@ async function showResult(c: SiteContext, { database }: SiteDeps): Promise<Respo
  */
 async function deliverKey(c: SiteContext, { database }: SiteDeps): Promise<Response> {
   const { ticket = "", way } = await readSiteForm(c);
-  const delivery: GrantDelivery = way === "quiet" ? "quiet" : "page";
+  const delivery: GrantDelivery = way === "quiet" ? "script" : "redirect";
   const taken = await takeKey(database.sql, ticket, sessionSecretOf(c), delivery);
   if (taken === null) return expiredPage(c);
   return seeOther(callbackUrl(taken as GrantRequest, { api_key: taken.key }), NO_REFERRER);

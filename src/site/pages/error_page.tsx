@@ -1,4 +1,5 @@
 import type { ApiError } from "../../lib/api_error.ts";
+import { errorStatus } from "../../http/error_status.ts";
 import { sendConsole } from "../console/shell.tsx";
 import type { SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
@@ -23,14 +24,17 @@ export function sendErrorPage(c: SiteContext, apiError: ApiError): Response {
   return response;
 }
 
-function json(c: SiteContext, { message, type, param, code, status }: ApiError): Response {
+function json(c: SiteContext, apiError: ApiError): Response {
+  const { message, type, param, code } = apiError;
   return sendSiteJson(
     { error: { message, type, param, code }, request_id: c.env.requestId },
-    status,
+    errorStatus(apiError),
   );
 }
 
-function page(c: SiteContext, { status, message }: ApiError): Response {
+function page(c: SiteContext, apiError: ApiError): Response {
+  const { message } = apiError;
+  const status = errorStatus(apiError);
   // The error may have happened before the session was loaded.
   if (c.var.signedIn === undefined) {
     c.set("signedIn", null);

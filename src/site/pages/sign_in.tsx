@@ -62,7 +62,7 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
     const response = await signInWithPassword(c, deps, { email, password, returnTo });
     return response ?? signInPage(c, { ...filled, error: INCORRECT, status: 401 });
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 429) throw error;
+    if (!(error instanceof ApiError) || error.kind !== "rate_limited") throw error;
     const page = signInPage(c, { ...filled, error: error.message, status: 429 });
     page.headers.set("retry-after", String(error.retryAfterSeconds ?? 60));
     return page;

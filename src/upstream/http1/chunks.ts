@@ -1,4 +1,4 @@
-import { BrokenAnswer } from "./head.ts";
+import { InvalidResponse } from "./head.ts";
 
 const CR = 13;
 const LF = 10;
@@ -100,26 +100,28 @@ export class ChunkDecoder {
   #size(byte: number): void {
     const digit = digitOf(byte);
     if (digit !== -1) {
-      if (++this.#digits > SIZE_DIGITS_MAX) throw new BrokenAnswer("a chunk's size is too large");
+      if (++this.#digits > SIZE_DIGITS_MAX) {
+        throw new InvalidResponse("a chunk's size is too large");
+      }
       this.#left = this.#left * 16 + digit;
       return;
     }
-    if (this.#digits === 0) throw new BrokenAnswer("a chunk's size cannot be read");
+    if (this.#digits === 0) throw new InvalidResponse("a chunk's size cannot be read");
     if (byte === CR) this.#at = SIZE_END;
     // A semicolon begins an extension; some servers fill up with blanks.
     else if (byte === 59 || byte === 32 || byte === 9) this.#at = EXTENSION;
-    else throw new BrokenAnswer("a chunk's size cannot be read");
+    else throw new InvalidResponse("a chunk's size cannot be read");
   }
 
   #skip(byte: number): void {
     if (byte === LF || ++this.#extra > EXTRA_BYTES_MAX) {
-      throw new BrokenAnswer("what stands around the chunks cannot be read");
+      throw new InvalidResponse("what stands around the chunks cannot be read");
     }
   }
 }
 
 function expect(byte: number, wanted: number): void {
-  if (byte !== wanted) throw new BrokenAnswer("a chunk does not end where it should");
+  if (byte !== wanted) throw new InvalidResponse("a chunk does not end where it should");
 }
 
 function digitOf(byte: number): number {

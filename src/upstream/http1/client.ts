@@ -1,7 +1,7 @@
 import type { BodyReader } from "../body_reader.ts";
-import { type ConnectOptions, openConnection } from "./connect.ts";
+import { type Http1ConnectOptions, openConnection } from "./connect.ts";
 import type { Http1Connection } from "./connection.ts";
-import { BrokenAnswer, type Fields } from "./head.ts";
+import { InvalidResponse, type ResponseHeaders } from "./head.ts";
 import { type Http1Request, writeRequest } from "./write_request.ts";
 import { sleep } from "../../lib/timers.ts";
 
@@ -14,13 +14,13 @@ export interface SendOptions {
   acceptsCoded?: boolean;
 }
 
-export interface Http1Answer {
+export interface Http1Response {
   readonly status: number;
-  readonly fields: Fields;
+  readonly fields: ResponseHeaders;
   readonly body: BodyReader;
 }
 
-export interface Http1Options extends ConnectOptions {
+export interface Http1Options extends Http1ConnectOptions {
   /** How long a connection waits for its next request. */
   idleMs?: number;
 }
@@ -104,14 +104,14 @@ export class Http1Client implements Disposable {
   }
 
   /** Connections that wait for a request. */
-  get resting(): number {
+  get idleCount(): number {
     let count = 0;
     for (const { idle } of this.#origins.values()) count += idle.length;
     return count;
   }
 
   /** Whether it can send this request as it stands. What it cannot is for `fetch`. */
-  takes(request: Http1Request): boolean {
+  canSend(request: Http1Request): boolean {
     const route = this.#routeTo(request.url);
     if (this.#isClosed || route === null || route.origin.isForFetch) return false;
     for (const name in request.headers) {
@@ -129,7 +129,7 @@ export class Http1Client implements Disposable {
     request: Http1Request,
     signal: AbortSignal,
     options: SendOptions = {},
-  ): Promise<Http1Answer> {
+  ): Promise<Http1Response> {
     const route = this.#routeTo(request.url)!;
     const { head, content } = writeRequest(request, route.head);
     const talk = { origin: route.origin, head, content, signal, options };
@@ -138,7 +138,7 @@ export class Http1Client implements Disposable {
       try {
         return await this.#ask(kept, talk);
       } catch (error) {
-        if (signal.aborted || kept.isHeard || request.method !== "GET") throw error;
+        if (signal.aborted || kept.hasReceived || request.method !== "GET") throw error;
       }
     }
     signal.throwIfAborted();
@@ -162,19 +162,19 @@ export class Http1Client implements Disposable {
     return null;
   }
 
-  async #ask(connection: Http1Connection, talk: Talk): Promise<Http1Answer> {
+  async #ask(connection: Http1Connection, talk: Talk): Promise<Http1Response> {
     const { origin, signal, options } = talk;
     const stop = () => connection.close();
     signal.addEventListener("abort", stop);
     try {
       signal.throwIfAborted();
       options.onHandedOver?.();
-      const head = await connection.ask(talk.head, talk.content);
+      const head = await connection.sendRequest(talk.head, talk.content);
       const coding = head.fields.get("content-encoding") ?? "identity";
       if (coding !== "identity" && options.acceptsCoded !== true) {
         // Not what was asked for, and `fetch` knows how to read it: the next one is for it.
         origin.isForFetch = true;
-        throw new BrokenAnswer(`the answer is coded with ${coding}`);
+        throw new InvalidResponse(`the answer is coded with ${coding}`);
       }
       const keepMs = keepMsOf(head.fields);
       const body = connection.body(head, (isReusable) => {
@@ -197,7 +197,7 @@ export class Http1Client implements Disposable {
     const since = performance.now();
     const idle = { connection, since, untilMs: since + keepMs };
     origin.idle.push(idle);
-    connection.rest(() => {
+    connection.waitIdle(() => {
       const at = origin.idle.indexOf(idle);
       if (at !== -1) origin.idle.splice(at, 1);
       this.#close(connection);
@@ -260,7 +260,7 @@ export class Http1Client implements Disposable {
 }
 
 /** How long the server says that it keeps an idle connection, less a margin. */
-function keepMsOf(fields: Fields): number {
+function keepMsOf(fields: ResponseHeaders): number {
   const [, seconds] = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(fields.get("keep-alive") ?? "") ?? [];
   return seconds === undefined ? Infinity : Number(seconds) * 1000 - CLOSING_MARGIN_MS;
 }

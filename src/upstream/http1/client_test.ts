@@ -171,9 +171,9 @@ test("an answer in a coding that was not asked for fails, and then the upstream 
   );
   using client = new Http1Client();
   const request = asking(server.port);
-  assert.equal(client.takes(request), true);
+  assert.equal(client.canSend(request), true);
   assert.equal(await ask(client, request), "BrokenAnswer");
-  assert.equal(client.takes(request), false);
+  assert.equal(client.canSend(request), false);
 });
 
 test("where nobody listens nothing is sent", async () => {
@@ -219,7 +219,7 @@ test("a handshake that hangs ends when it is given up", async () => {
 
 Deno.test("what it cannot send as it stands is not taken", () => {
   using client = new Http1Client();
-  const takes = (more: Partial<UpstreamRequest>) => client.takes(asking(80, more));
+  const takes = (more: Partial<UpstreamRequest>) => client.canSend(asking(80, more));
   assert.equal(takes({}), true);
   assert.equal(takes({ url: "https://[::1]:8443/x" }), true);
   for (const url of ["", "/x", "ftp://a/x", "http://u@a/x", "http://u:p@a/x", "unix:/x"]) {

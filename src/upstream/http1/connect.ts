@@ -16,7 +16,7 @@ interface Where {
 /** All addresses of a host. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-export interface ConnectOptions {
+export interface Http1ConnectOptions {
   /** Certificates to trust beside the system's. */
   caCerts?: string[];
   connect?: Connect;
@@ -30,7 +30,7 @@ export class HandshakeFailed extends NotSent {}
 export async function openConnection(
   { hostname, port, isTls }: Where,
   signal: AbortSignal,
-  options: ConnectOptions,
+  options: Http1ConnectOptions,
 ): Promise<Http1Connection> {
   let socket: Deno.TcpConn;
   try {
@@ -48,7 +48,7 @@ export async function openConnection(
 /** The runtime tries one address of a name: where that one does not answer, the others get their turn. */
 async function connectAny(
   where: Parameters<Connect>[0],
-  { connect = Deno.connect, lookup = addressesOf }: ConnectOptions,
+  { connect = Deno.connect, lookup = addressesOf }: Http1ConnectOptions,
 ): Promise<Deno.TcpConn> {
   const { hostname, signal } = where;
   try {

@@ -1,5 +1,5 @@
 import { ChunkDecoder } from "./chunks.ts";
-import { BrokenAnswer, type Head, parseHead } from "./head.ts";
+import { InvalidResponse, parseHead, type ResponseHead } from "./head.ts";
 
 const BUFFER_BYTES = 16_384;
 const decoder = new TextDecoder();
@@ -23,7 +23,7 @@ export class Http1Connection {
   constructor(private readonly socket: Deno.Conn) {}
 
   /** Whether anything was answered to the last request. */
-  get isHeard(): boolean {
+  get hasReceived(): boolean {
     return this.#isHeard;
   }
 
@@ -32,7 +32,7 @@ export class Http1Connection {
   }
 
   /** Sends a request, whose body may stand apart, and reads the answer's head. */
-  async ask(request: Uint8Array, content: Uint8Array | null = null): Promise<Head> {
+  async sendRequest(request: Uint8Array, content: Uint8Array | null = null): Promise<ResponseHead> {
     this.#isResting = false;
     this.#isHeard = false;
     this.#isWritten = false;
@@ -40,13 +40,13 @@ export class Http1Connection {
     this.#write(request, content).then(() => this.#isWritten = true, () => undefined);
     while (true) {
       const head = await this.#head();
-      if (head.status === 101) throw new BrokenAnswer("the answer changes the protocol");
+      if (head.status === 101) throw new InvalidResponse("the answer changes the protocol");
       if (head.status >= 200) return head;
     }
   }
 
   /** The answer's body; `onEnd` is told whether the connection can be used again. */
-  body(head: Head, onEnd: (isReusable: boolean) => void): Body {
+  body(head: ResponseHead, onEnd: (isReusable: boolean) => void): Body {
     return new Body(this, head, (isWhole) => {
       const isReusable = isWhole && head.isKept && this.#isWritten && this.#from === this.#to;
       if (!isReusable) this.close();
@@ -55,7 +55,7 @@ export class Http1Connection {
   }
 
   /** Waits for the next request. `onGone` is called if the other side closes or speaks out of turn. */
-  rest(onGone: () => void): void {
+  waitIdle(onGone: () => void): void {
     this.#isResting = true;
     this.#from = this.#to = 0;
     const gone = () => {
@@ -80,7 +80,7 @@ export class Http1Connection {
   }
 
   /** What is there of a chunked body, without its framing. */
-  unpack(chunks: ChunkDecoder): Uint8Array {
+  takeChunked(chunks: ChunkDecoder): Uint8Array {
     const from = this.#from;
     const end = chunks.pack(this.#buffer, from, this.#to);
     this.#from = chunks.next;
@@ -88,9 +88,9 @@ export class Http1Connection {
   }
 
   /** Reads what has arrived, or waits for it. False at the end of the connection. */
-  async fill(): Promise<boolean> {
+  async readMore(): Promise<boolean> {
     if (this.#from === this.#to) this.#from = this.#to = 0;
-    if (this.#to === BUFFER_BYTES) throw new BrokenAnswer("the answer's head is too long");
+    if (this.#to === BUFFER_BYTES) throw new InvalidResponse("the answer's head is too long");
     const reading = this.#reading ?? this.socket.read(this.#buffer.subarray(this.#to));
     this.#reading = null;
     const bytes = await reading;
@@ -100,7 +100,7 @@ export class Http1Connection {
     return true;
   }
 
-  async #head(): Promise<Head> {
+  async #head(): Promise<ResponseHead> {
     // Bytes from #from on that hold no end; filling the buffer may move #from.
     let searched = 0;
     while (true) {
@@ -117,7 +117,9 @@ export class Http1Connection {
         this.#to -= this.#from;
         this.#from = 0;
       }
-      if (!await this.fill()) throw new BrokenAnswer("the connection closed before the answer");
+      if (!await this.readMore()) {
+        throw new InvalidResponse("the connection closed before the answer");
+      }
     }
   }
 
@@ -135,7 +137,7 @@ class Body {
 
   constructor(
     private readonly connection: Http1Connection,
-    head: Head,
+    head: ResponseHead,
     private readonly onEnd: (isWhole: boolean) => void,
   ) {
     this.#chunks = head.framing === "chunked" ? new ChunkDecoder() : null;
@@ -150,10 +152,10 @@ class Body {
         const piece = this.#next();
         if (piece.length > 0) return piece;
         if (this.#isComplete()) break;
-        if (await this.connection.fill()) continue;
+        if (await this.connection.readMore()) continue;
         // Only a body without any other end ends with its connection.
         if (this.#chunks === null && this.#left === Infinity) break;
-        throw new BrokenAnswer("the connection closed in the middle of the answer");
+        throw new InvalidResponse("the connection closed in the middle of the answer");
       }
     } catch (error) {
       this.#end(false);
@@ -168,7 +170,7 @@ class Body {
   }
 
   #next(): Uint8Array {
-    if (this.#chunks !== null) return this.connection.unpack(this.#chunks);
+    if (this.#chunks !== null) return this.connection.takeChunked(this.#chunks);
     const piece = this.connection.take(this.#left);
     this.#left -= piece.length;
     return piece;

@@ -1,17 +1,17 @@
 /** The other side does not speak HTTP/1.1 as agreed, or stopped in the middle of it. */
-export class BrokenAnswer extends Error {
+export class InvalidResponse extends Error {
   override readonly name = "BrokenAnswer";
 }
 
 /** Header fields by their names in lower case. */
-export interface Fields {
+export interface ResponseHeaders {
   get(name: string): string | null;
 }
 
 /** What comes before a body. */
-export interface Head {
+export interface ResponseHead {
   readonly status: number;
-  readonly fields: Fields;
+  readonly fields: ResponseHeaders;
   /** How the body's end is known: after so many bytes, by its last chunk, or when the connection closes. */
   readonly framing: number | "chunked" | "close";
   /** Whether the connection may serve another request afterwards. */
@@ -24,17 +24,19 @@ const CONTROL = /[\0\r\n]/;
 const FIELDS_MAX = 200;
 
 /** Reads a head, without the empty line at its end. What is ambiguous is refused, never guessed. */
-export function parseHead(text: string): Head {
+export function parseHead(text: string): ResponseHead {
   const lines = text.split("\r\n");
   const [, minor, status] = STATUS_LINE.exec(lines[0]!) ?? [];
-  if (status === undefined) throw new BrokenAnswer("the answer is not HTTP/1.1");
-  if (lines.length > FIELDS_MAX) throw new BrokenAnswer("the answer has too many headers");
+  if (status === undefined) throw new InvalidResponse("the answer is not HTTP/1.1");
+  if (lines.length > FIELDS_MAX) throw new InvalidResponse("the answer has too many headers");
   const fields = new Map<string, string>();
   for (let at = 1; at < lines.length; at++) {
     const line = lines[at]!;
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0));
-    if (!NAME.test(name) || CONTROL.test(line)) throw new BrokenAnswer("a header cannot be read");
+    if (!NAME.test(name) || CONTROL.test(line)) {
+      throw new InvalidResponse("a header cannot be read");
+    }
     const key = name.toLowerCase();
     const before = fields.get(key);
     const value = line.slice(colon + 1).trim();
@@ -52,18 +54,18 @@ export function parseHead(text: string): Head {
   };
 }
 
-function framingOf(status: number, fields: ReadonlyMap<string, string>): Head["framing"] {
+function framingOf(status: number, fields: ReadonlyMap<string, string>): ResponseHead["framing"] {
   if (status < 200 || status === 204 || status === 304) return 0;
   const coding = fields.get("transfer-encoding");
   if (coding !== undefined) {
     if (coding.toLowerCase() === "chunked") return "chunked";
-    throw new BrokenAnswer("the answer has a transfer coding that was not asked for");
+    throw new InvalidResponse("the answer has a transfer coding that was not asked for");
   }
   const announced = fields.get("content-length");
   if (announced === undefined) return "close";
   const [length, ...more] = announced.split(",").map((part) => part.trim());
   if (!/^\d{1,15}$/.test(length!) || more.some((other) => other !== length)) {
-    throw new BrokenAnswer("the answer's length cannot be read");
+    throw new InvalidResponse("the answer's length cannot be read");
   }
   return Number(length);
 }

@@ -34,7 +34,7 @@ for (const tls of [false, true]) {
     }
     server.answers = 1;
     assert.equal(await ask(client, asking(0, { url })), "200 ok");
-    assert.equal(client.resting, 1);
+    assert.equal(client.idleCount, 1);
     const before = server.received;
     assert.equal(await ask(client, asking(0, { url })), "BrokenAnswer");
     assert.equal(server.received, before + 1, "on a kept connection");
@@ -81,7 +81,7 @@ test("a connection that the other side closes while it rests is forgotten", asyn
   using client = new Http1Client();
   for (let round = 1; round <= 3; round++) {
     assert.equal(await ask(client, asking(server.port)), "200 ok");
-    await until(() => client.resting === 0);
+    await until(() => client.idleCount === 0);
     assert.equal(server.taken, round);
   }
 });
@@ -95,9 +95,9 @@ test("a connection that nobody needs is closed after a while", async () => {
   });
   using client = new Http1Client({ idleMs: 20 });
   assert.equal(await ask(client, asking(server.port)), "200 ok");
-  assert.equal(client.resting, 1);
+  assert.equal(client.idleCount, 1);
   await until(() => left === 1);
-  assert.equal(client.resting, 0);
+  assert.equal(client.idleCount, 0);
 });
 
 test("giving up closes the connection, before the answer and in the middle of it", async () => {

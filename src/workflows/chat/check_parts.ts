@@ -11,18 +11,18 @@ import { isSafeUrl, type OutboundPolicy } from "../../platform/outbound/check_ur
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a part of each type may hold. A part is judged by its type alone, so nothing else may ride on it. */
+/** Fields of a part, by type. Only the type is checked against capabilities, so no other content may be in it. */
 const PART_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(["type", "text"]),
   refusal: new Set(["type", "refusal"]),
   image_url: new Set(["type", "image_url"]),
 };
-/** Fields that are some type's content, so that the error can say why they are not welcome here. */
+/** Content fields of other types, for a better error message. */
 const CONTENT_FIELDS = new Set([
   ...["text", "refusal", "image_url", "video_url", "audio_url", "file", "file_url", "input_audio"],
   ...["audio", "video", "image", "source", "document", "input_image", "input_file"],
 ]);
-/** Hints for a provider's cache: taken from any client, passed to no upstream. */
+/** Cache hints: accepted from clients, not passed to upstreams. */
 export const DROPPED_PART_FIELDS: ReadonlySet<string> = new Set(["cache_control"]);
 
 const IMAGE_FIELDS = new Set(["url", "detail"]);
@@ -30,7 +30,7 @@ const DETAILS = new Set<unknown>(["auto", "low", "high"]);
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"]);
 const IMAGE_ROLES = new Set<unknown>(["user", "tool"]);
 
-/** Raises the API error for a part that is not what its type says, or not allowed where it stands. */
+/** Throws an `ApiError` for a part that does not match its type, or is not allowed in its message. */
 export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
   if (typeof part.value === "string") return;
   checkType(part);
@@ -48,9 +48,9 @@ function checkType(part: ContentPart): void {
   if (Object.hasOwn(PART_FIELDS, part.type)) return;
   throw new ApiError(
     "capability_not_supported",
-    `Messages cannot hold parts of type ${
+    `Messages cannot contain parts of type ${
       JSON.stringify(part.type.slice(0, 64))
-    }: send text or image_url.`,
+    }. Send text or image_url.`,
     { param: `${pathOf(part)}.type` },
   );
 }
@@ -91,32 +91,32 @@ function checkImage(part: ContentPart, policy: OutboundPolicy): void {
   checkSource(image, `${param}.url`, policy);
 }
 
-/** An upstream may fetch it from inside our network: only what anybody could fetch is passed on. */
+/** An upstream may fetch it from inside our network: only public URLs are passed on. */
 function checkSource(image: ImageSource, param: string, policy: OutboundPolicy): void {
   if (image.kind === "url") {
     if (isSafeUrl(image.url, policy)) return;
     throw new ApiError(
       "unsafe_url",
-      "Pictures must be data: URLs, or public https addresses without port or user.",
+      "Images must be data: URLs, or public https URLs without port or user.",
       { param },
     );
   }
-  // Both: some upstreams believe the name and some the bytes, and a document is priced unlike an image.
+  // Both: some upstreams trust the media type and some the bytes, and a document has another price than an image.
   const isImage = IMAGE_TYPES.has(image.mimeType) && sniffImage(headOf(image, 12)) !== null;
   if (isImage && isBase64(image)) return;
   throw invalid(
     param,
-    "must hold a PNG, JPEG, GIF or WebP image in base64, such as data:image/png;base64,iVBORw0KGgo",
+    "must contain a PNG, JPEG, GIF or WebP image in base64, such as data:image/png;base64,iVBORw0KGgo",
   );
 }
 
-function invalid(param: string, complaint: string, hint?: string): ApiError {
+function invalid(param: string, problem: string, hint?: string): ApiError {
   const more = hint === undefined ? "" : ` ${hint}`;
-  return new ApiError("invalid_value", `${param} ${complaint}.${more}`, { param });
+  return new ApiError("invalid_value", `${param} ${problem}.${more}`, { param });
 }
 
 function unknown(param: string): ApiError {
-  return new ApiError("unknown_field", `The field ${param} is not known here. Leave it out.`, {
+  return new ApiError("unknown_field", `The field ${param} is unknown. Leave it out.`, {
     param,
   });
 }

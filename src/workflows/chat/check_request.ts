@@ -9,15 +9,15 @@ import { checkPart } from "./check_parts.ts";
 
 type Message = ChatRequest["messages"][number];
 
-interface Measured {
+interface MessageTotals {
   images: number;
   characters: number;
   linked: ImageLink[] | null;
 }
 
 /**
- * Refuses what the model does not declare: a client must not depend on what only one upstream can do.
- * Returns the images that an upstream would fetch, whose hosts are left to check; null where there are none.
+ * Rejects what the model's configuration does not offer: clients must not depend on what only one upstream
+ * supports. Returns the images that an upstream would fetch, whose hosts are still to be checked; null: none.
  */
 export function checkRequest(
   model: Model,
@@ -30,7 +30,7 @@ export function checkRequest(
   if (format === "json_schema" || format === "json_object") {
     need(model, "json_schema", "response_format");
   }
-  if (asksThought(request)) need(model, "reasoning", "reasoning_effort");
+  if (asksForReasoning(request)) need(model, "reasoning", "reasoning_effort");
   if (isAsked(request.modalities) && request.modalities.some((kind) => kind !== "text")) {
     throw textOnly(model, "modalities");
   }
@@ -40,11 +40,11 @@ export function checkRequest(
   checkSchemas(request);
   const { images, characters, linked } = measure(request, policy);
   if (images > 0) need(model, "vision", "messages");
-  limit(model, "max_input_images", images, "messages", "pictures");
+  checkLimit(model, { name: "max_input_images", value: images, param: "messages", unit: "images" });
   if (characters > number(model, "max_prompt_length")) {
     throw new ApiError(
       "prompt_too_long",
-      `The messages have ${characters} characters: ${model.id} takes ${
+      `The messages have ${characters} characters. The limit of ${model.id} is ${
         number(model, "max_prompt_length")
       }.`,
       { param: "messages" },
@@ -52,12 +52,19 @@ export function checkRequest(
   }
   for (const name of ["max_completion_tokens", "max_tokens"]) {
     const asked = request[name];
-    if (typeof asked === "number") limit(model, "max_output_tokens", asked, name, "tokens");
+    if (typeof asked === "number") {
+      checkLimit(model, {
+        name: "max_output_tokens",
+        value: asked,
+        param: name,
+        unit: "tokens",
+      });
+    }
   }
   return linked;
 }
 
-function asksThought({ reasoning_effort: effort }: ChatRequest): boolean {
+function asksForReasoning({ reasoning_effort: effort }: ChatRequest): boolean {
   return isGiven(effort) && effort !== "none";
 }
 
@@ -70,13 +77,13 @@ function isAsked(list: unknown): list is unknown[] {
 }
 
 function textOnly({ id }: Model, param: string): ApiError {
-  return new ApiError("capability_not_supported", `The model "${id}" answers with text only.`, {
+  return new ApiError("capability_not_supported", `The model "${id}" returns text only.`, {
     param,
   });
 }
 
 function checkMessage(model: Model, message: Message, at: number): void {
-  // It names an earlier answer in sound, of which there are none.
+  // It refers to an earlier audio answer, which no model here can have given.
   if (isGiven(message.audio)) throw textOnly(model, `messages.${at}.audio`);
   if (isAsked(message.tool_calls)) {
     message.tool_calls.forEach((call, within) =>
@@ -113,7 +120,7 @@ function checkPrediction(prediction: unknown): void {
   });
 }
 
-/** Only an assistant may have said nothing, when it did something else instead. */
+/** Only an assistant message may have no content, if it has tool calls or a refusal instead. */
 function needContent(message: Message, at: number): void {
   if (isGiven(message.content) || message.role === "function") return;
   const isElse = isAsked(message.tool_calls) ||
@@ -127,17 +134,24 @@ function need(model: Model, capability: string, param: string): void {
   if (model.capabilities.has(capability)) return;
   throw new ApiError(
     "capability_not_supported",
-    `The model "${model.id}" does not offer ${capability}.`,
+    `The model "${model.id}" does not support ${capability}.`,
     { param },
   );
 }
 
-function limit(model: Model, name: string, asked: number, param: string, what: string): void {
-  const most = number(model, name);
-  if (asked <= most) return;
+interface LimitedValue {
+  readonly name: string;
+  readonly value: number;
+  readonly param: string;
+  readonly unit: string;
+}
+
+function checkLimit(model: Model, { name, value, param, unit }: LimitedValue): void {
+  const max = number(model, name);
+  if (value <= max) return;
   throw new ApiError(
     "invalid_value",
-    `${param} may not be more than ${most} ${what} with "${model.id}".`,
+    `${param} may not be more than ${max} ${unit} with "${model.id}".`,
     { param },
   );
 }
@@ -147,8 +161,8 @@ function number(model: Model, name: string): number {
   return typeof value === "number" ? value : Infinity;
 }
 
-/** What the messages hold, each part checked. */
-function measure(request: ChatRequest, policy: OutboundPolicy): Measured {
+/** Checks every part of the messages and counts images and characters. */
+function measure(request: ChatRequest, policy: OutboundPolicy): MessageTotals {
   let images = 0;
   let characters = 0;
   let linked: ImageLink[] | null = null;
@@ -165,7 +179,7 @@ function measure(request: ChatRequest, policy: OutboundPolicy): Measured {
   return { images, characters, linked };
 }
 
-/** Characters of a message that are not its content, and are read by the model all the same. */
+/** Characters outside the content that the model reads too. */
 function besideContent({ refusal, reasoning_content, tool_calls, function_call }: Message): number {
   let characters = lengthOf(refusal) + lengthOf(reasoning_content) + calledLength(function_call);
   if (Array.isArray(tool_calls)) {

@@ -4,7 +4,7 @@ import type { ChatRequest } from "../../upstream/adapter.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Refuses a JSON Schema that refers to another document: a server that compiles schemas may fetch it, from
+ * Rejects a JSON Schema that refers to another document: an upstream that compiles schemas may fetch it from
  * inside our network.
  */
 export function checkSchemas({ tools, functions, response_format }: ChatRequest): void {
@@ -24,7 +24,7 @@ export function checkSchemas({ tools, functions, response_format }: ChatRequest)
 }
 
 function checkSchema(schema: unknown, place: () => string): void {
-  // No recursion: how deep a schema is, is for the client to say.
+  // No recursion: clients choose the depth of a schema.
   const left: unknown[] = [schema];
   while (left.length > 0) {
     const value = left.pop();

@@ -4,8 +4,8 @@ import { DROPPED_PART_FIELDS } from "./check_parts.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a message of each role may carry to an upstream. Clients send an assistant's message back as they
- * got it, and some add fields of their own: those are dropped, as no check and no price looks at them.
+ * Fields of a message that are sent to an upstream, by role. Clients send assistant messages back as they got
+ * them, and some add fields of their own: those are dropped, because no check and no price covers them.
  */
 const MESSAGE_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   system: new Set(["role", "content", "name"]),
@@ -45,7 +45,7 @@ function cleanMessage(message: Fields): Fields {
   return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
 }
 
-/** Of a part that was checked, only nulls and what is never passed on can be too much. */
+/** In a checked part only nulls and dropped fields are left to remove. */
 function cleanPart(part: Fields): Fields {
   for (const name in part) {
     if (part[name] !== null && !DROPPED_PART_FIELDS.has(name)) continue;
@@ -65,7 +65,7 @@ function cleanCall(call: Fields): Fields {
   );
 }
 
-/** Tools of other types are for the adapter to refuse. */
+/** Tools of other types are rejected by the adapter. */
 function cleanTool(tool: Fields): Fields {
   if (tool.type !== "function") return tool;
   const clean = only(tool, TOOL_FIELDS);

@@ -4,11 +4,11 @@ import type { ChatRequest, ImageInput } from "../../upstream/adapter.ts";
 
 /** An image of a chat request. */
 export interface ChatImage extends ImageInput {
-  /** Characters of base64 that carry it: bytes of the request that are no text. Zero for a link. */
+  /** Length of its base64 data, which is not text. Zero for a URL. */
   readonly base64Length: number;
 }
 
-/** Enough for the size, also behind a camera's notes. */
+/** Enough to find the size behind camera metadata. */
 const HEAD_BYTES = 192 * 1024;
 
 /** The images of a request, in their order. */

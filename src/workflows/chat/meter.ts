@@ -1,47 +1,50 @@
 import { countTokens } from "../../lib/count_tokens.ts";
+import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
+import { type Charge, chargeUsage, type Quote } from "../../domain/pricing/quote.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Upstream } from "../../platform/config/config.ts";
 import type { ChatChunk, ChatReply, ChatRequest, TokenUsage } from "../../upstream/adapter.ts";
 
-/** Tokens of an answer, by the provider's count where it gave one and by ours where it did not. */
+/** Tokens of an answer: the provider's count, or our estimate where it gave none. */
 export interface MeteredChat {
   tokens: TokenUsage;
   isEstimated: boolean;
 }
 
 export interface MeterOptions {
-  /** The model may think without showing it: then the time it took is all there is to go by. */
+  /** The model may reason without showing it: then reasoning is estimated by time. */
   mayHideReasoning?: boolean;
-  /** The most tokens that the request can use. A count far beyond it is taken for an error of the upstream's. */
+  /** The maximum tokens of the request. A count far above it is treated as an error of the upstream. */
   tokensMax?: number;
   now?: () => number;
 }
 
-/** A slow model's pace, and the pause that every answer begins with: hidden reasoning is never overcharged by much. */
+/** The speed of a slow model, and the usual time to the first token: hidden reasoning is never overcharged by much. */
 const HIDDEN_TOKENS_PER_SECOND = 50;
 const USUAL_PAUSE_MS = 1_000;
 const CHARACTERS_PER_TOKEN = 4;
-/** How far an upstream's count may exceed what the request can use before ours is taken instead. */
+/** How far an upstream's count may exceed the maximum of the request before our estimate is used instead. */
 const ABSURD_FACTOR = 100;
 /** Providers add instructions and search results of their own to short requests. */
 const ABSURD_TOKENS_MIN = 100_000;
 
-/** Follows an answer and knows at any moment what it has used. */
+/** Meters an answer while it arrives. */
 export class ChatMeter {
   readonly #produced: string[] = [];
   readonly #finished = new Set<number>();
   readonly #choices: number;
-  /** No answer is longer, thoughts included. */
+  /** Maximum output tokens, including reasoning. */
   readonly #limit: number;
   readonly #now: () => number;
   readonly #startedAt: number;
-  /** When the first part of the answer came that is no thought. */
+  /** When the first content that is not reasoning arrived. */
   #answeredAt: number | null = null;
   #showsReasoning = false;
   #characters = 0;
   #promptCharacters: number | null = null;
-  #told: TokenUsage | null = null;
+  #reported: TokenUsage | null = null;
   #isComplete = false;
-  /** Of the upstream that answers. */
+  /** As the answering upstream counts them. */
   imageTokens = 0;
 
   constructor(private readonly request: ChatRequest, private readonly options: MeterOptions = {}) {
@@ -52,9 +55,9 @@ export class ChatMeter {
     this.#startedAt = this.#now();
   }
 
-  /** Usage counts from whichever event has it, also on answers that ended early; the last one holds. */
+  /** Usage may come with any event, also of an answer that ends early; the last one counts. */
   add(chunk: ChatChunk): void {
-    if (chunk.usage !== undefined) this.#tell(chunk.usage);
+    if (chunk.usage !== undefined) this.#report(chunk.usage);
     if (chunk.done === true) this.#isComplete = true;
     for (const { index, delta, finish_reason } of chunk.choices) {
       if (delta.reasoning_content) {
@@ -74,7 +77,7 @@ export class ChatMeter {
   }
 
   addReply({ choices, usage }: ChatReply): void {
-    if (usage !== null) this.#tell(usage);
+    if (usage !== null) this.#report(usage);
     this.#isComplete = true;
     for (const { message } of choices) {
       for (const text of [message.content, message.reasoning_content, message.refusal]) {
@@ -89,21 +92,23 @@ export class ChatMeter {
     }
   }
 
-  #tell(usage: TokenUsage): void {
+  #report(usage: TokenUsage): void {
     const { input, cachedInput, output, reasoning } = usage;
-    const most = Math.max(ABSURD_TOKENS_MIN, ABSURD_FACTOR * (this.options.tokensMax ?? Infinity));
+    const max = Math.max(ABSURD_TOKENS_MIN, ABSURD_FACTOR * (this.options.tokensMax ?? Infinity));
     const total = input + cachedInput + output + reasoning;
-    this.#told = Number.isSafeInteger(total) && total <= most ? usage : null;
+    this.#reported = Number.isSafeInteger(total) && total <= max ? usage : null;
   }
 
-  /** All of the answer has come; only its usage may still be on the way. */
+  /** The whole answer has arrived; only its usage may still be missing. */
   get isFinished(): boolean {
     return this.#isComplete || this.#finished.size >= this.#choices;
   }
 
-  /** A quick guess for the record that a crash would leave behind. */
+  /** A quick estimate, for checkpoints. */
   soFar(): MeteredChat {
-    if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
+    if (this.#reported !== null && this.isFinished) {
+      return { tokens: this.#reported, isEstimated: false };
+    }
     this.#promptCharacters ??= promptText(this.request).length;
     const input = Math.ceil(this.#promptCharacters / CHARACTERS_PER_TOKEN);
     return this.#estimate(input, Math.ceil(this.#characters / CHARACTERS_PER_TOKEN));
@@ -111,24 +116,26 @@ export class ChatMeter {
 
   /** The count that is charged. */
   async total(): Promise<MeteredChat> {
-    if (this.#told !== null && this.isFinished) return { tokens: this.#told, isEstimated: false };
-    const input = this.#told === null ? await countTokens(promptText(this.request)) : 0;
+    if (this.#reported !== null && this.isFinished) {
+      return { tokens: this.#reported, isEstimated: false };
+    }
+    const input = this.#reported === null ? await countTokens(promptText(this.request)) : 0;
     return this.#estimate(input, await countTokens(this.#produced.join("")));
   }
 
-  /** A count that a provider gave in the middle of its answer is right about the prompt, and a beginning of the rest. */
+  /** A count from the middle of an answer is exact for the prompt and a minimum for the output. */
   #estimate(inputTokens: number, producedTokens: number): MeteredChat {
-    const told = this.#told;
+    const reported = this.#reported;
     const output = Math.max(
       producedTokens,
-      Math.min(producedTokens + (told === null ? this.#hiddenTokens() : 0), this.#limit),
+      Math.min(producedTokens + (reported === null ? this.#hiddenTokens() : 0), this.#limit),
     );
     return {
       tokens: {
-        input: told?.input ?? inputTokens + this.imageTokens,
-        cachedInput: told?.cachedInput ?? 0,
-        output: Math.max(told?.output ?? 0, output - (told?.reasoning ?? 0)),
-        reasoning: told?.reasoning ?? 0,
+        input: reported?.input ?? inputTokens + this.imageTokens,
+        cachedInput: reported?.cachedInput ?? 0,
+        output: Math.max(reported?.output ?? 0, output - (reported?.reasoning ?? 0)),
+        reasoning: reported?.reasoning ?? 0,
       },
       isEstimated: true,
     };
@@ -151,7 +158,18 @@ export class ChatMeter {
   }
 }
 
-/** What a request is priced by. */
+/** What a metered chat costs. */
+export function chargeFor(quote: Quote, upstream: Upstream, metered: MeteredChat): Charge {
+  const usage = usageOf(metered);
+  return chargeUsage(quote, usage, costAttribution(upstream, usage));
+}
+
+export function tokenCount({ tokens }: MeteredChat): number {
+  const { input, cachedInput, output, reasoning } = tokens;
+  return input + cachedInput + output + reasoning;
+}
+
+/** The quantities that the price is applied to. */
 export function usageOf({ tokens, isEstimated }: MeteredChat): Usage {
   return {
     input_tokens: tokens.input,
@@ -163,13 +181,13 @@ export function usageOf({ tokens, isEstimated }: MeteredChat): Usage {
   };
 }
 
-/** Everything of a request that a model reads as text. */
+/** All parts of a request that a model reads as text. */
 function promptText(
   { messages, tools, functions, response_format, prediction }: ChatRequest,
 ): string {
   const texts: string[] = [];
-  for (const declared of [tools, functions, response_format, prediction]) {
-    if (declared !== undefined && declared !== null) texts.push(JSON.stringify(declared));
+  for (const value of [tools, functions, response_format, prediction]) {
+    if (value !== undefined && value !== null) texts.push(JSON.stringify(value));
   }
   for (const { role, content, ...rest } of messages) {
     texts.push(String(role));

@@ -17,27 +17,27 @@ import {
   outputLimit,
 } from "./token_bound.ts";
 
-/** An image whose rule is not known, where a likely count is wanted and not the greatest. */
+/** The likely token count of an image without a known rule. */
 const IMAGE_TOKENS_USUAL = 1600;
 
-/** A chat request that was checked and written for every upstream that can take it. */
+/** A chat request that was checked and written for every upstream that supports it. */
 export interface PreparedChat {
   readonly request: ChatRequest;
-  /** Images that an upstream will fetch, whose hosts are to be checked; null where there are none. */
+  /** Images that an upstream will fetch, whose hosts are still to be checked; null: none. */
   readonly linkedImages: readonly ImageLink[] | null;
-  /** The most that it can use: what is held. */
+  /** The usage that is held. */
   readonly maxUsage: Usage;
-  /** What images make up of it; null where there are none. */
+  /** The images' part of it; null where there are none. */
   readonly images: ImageBound | null;
-  /** What is sent to an upstream; throws the API error of one that cannot take the request. */
+  /** The request for an upstream; throws the `ApiError` of one that does not support it. */
   requestFor(upstream: Upstream): WrittenChat;
-  /** A likely count of the request's images at an upstream, for answers without usage. */
+  /** A likely token count of the images at an upstream, for answers without usage. */
   imageTokensAt(upstream: Upstream): number;
 }
 
 /**
- * Makes a request ready before money is held for it: what the hold must cover is what is really sent, after
- * translation, to whichever upstream takes most.
+ * Checks a request and writes it for every upstream before money is held: the hold must cover what is really
+ * sent, after translation, to the most expensive upstream.
  */
 export function prepareChat(
   upstreams: Upstreams,
@@ -48,13 +48,13 @@ export function prepareChat(
   const linked = checkRequest(model, asked, config.outbound);
   const images = imagesOf(asked);
   const limit = outputLimit(model, asked);
-  let request = passedOn(model, asked, limit);
-  let written = writeAll(upstreams, config, model, request, images);
+  let request = withOutputLimit(model, asked, limit);
+  let written = writeForUpstreams({ upstreams, config, model }, request, images);
   if (asked.max_completion_tokens === undefined && asked.max_tokens === undefined) {
     const fitting = limitBeside(model, limit, written.inputTokensMax);
     if (fitting < limit) {
-      request = passedOn(model, asked, fitting);
-      written = writeAll(upstreams, config, model, request, images);
+      request = withOutputLimit(model, asked, fitting);
+      written = writeForUpstreams({ upstreams, config, model }, request, images);
     }
   }
   const { requests, inputTokensMax } = written;
@@ -70,7 +70,7 @@ export function prepareChat(
     requestFor(upstream) {
       const found = requests.get(upstream)!;
       if (found instanceof ApiError) throw found;
-      return { ...found, asked };
+      return { ...found, original: asked };
     },
     imageTokensAt: (upstream) =>
       images.reduce(
@@ -81,10 +81,10 @@ export function prepareChat(
   };
 }
 
-/** The request as upstreams get it: with one limit of the answer, under one name. */
-function passedOn(model: Model, request: ChatRequest, limit: number): ChatRequest {
+/** The request for upstreams, with one output limit under one name. */
+function withOutputLimit(model: Model, request: ChatRequest, limit: number): ChatRequest {
   const { max_tokens: _, ...rest } = cleanRequest(request);
-  // No effort is nothing to ask of a model that does not reason.
+  // "none" means nothing to a model without reasoning.
   if (rest.reasoning_effort === "none" && !model.capabilities.has("reasoning")) {
     delete (rest as { reasoning_effort?: unknown }).reasoning_effort;
   }
@@ -94,29 +94,27 @@ function passedOn(model: Model, request: ChatRequest, limit: number): ChatReques
 interface Written {
   readonly requests: ReadonlyMap<Upstream, WrittenChat | ApiError>;
   readonly inputTokensMax: number;
-  /** Of the upstream that takes most. */
+  /** Of the upstream with the maximum. */
   readonly images: ImageBound | null;
 }
 
-/** Throws where no upstream can take the request. */
-function writeAll(
-  upstreams: Upstreams,
-  config: Config,
-  model: Model,
+/** Throws where no upstream supports the request. */
+function writeForUpstreams(
+  { upstreams, config, model }: { upstreams: Upstreams; config: Config; model: Model },
   request: ChatRequest,
   images: readonly ChatImage[],
 ): Written {
   const requests = new Map<Upstream, WrittenChat | ApiError>();
   let inputTokensMax = 0;
   let imagesMax: ImageBound | null = null;
-  let refused: ApiError | null = null;
+  let firstError: ApiError | null = null;
   for (const upstream of model.upstreams) {
     try {
       const written = upstreams.write(config, model, upstream, request);
       const sent = {
         model,
         request,
-        body: written.sent.body ?? "",
+        body: written.request.body ?? "",
         images,
         countImage: (image: ChatImage) => upstreams.imageTokens(config, upstream, image),
       };
@@ -128,12 +126,12 @@ function writeAll(
       requests.set(upstream, written);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      refused ??= error;
+      firstError ??= error;
       requests.set(upstream, error);
     }
   }
-  if (refused !== null && [...requests.values()].every((one) => one instanceof ApiError)) {
-    throw refused;
+  if (firstError !== null && [...requests.values()].every((one) => one instanceof ApiError)) {
+    throw firstError;
   }
   return { requests, inputTokensMax, images: imagesMax };
 }

@@ -1,143 +1,167 @@
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import type { ChunkStream } from "../../upstream/call_chat.ts";
-import { type ChunkWriter, DONE, HEARTBEAT } from "./render.ts";
 import { sleep } from "../../lib/timers.ts";
+import { type ChunkWriter, DONE, HEARTBEAT } from "./render.ts";
 
 export interface RelayOptions {
   first: readonly ChatChunk[];
   rest: ChunkStream;
   writer: ChunkWriter;
-  /** Sees every chunk before the client does. */
+  /** Called with every chunk before it is sent to the client. */
   onChunk(chunk: ChatChunk): void;
-  /** The answer is complete; what it resolves to is sent before the end of the stream. */
+  /** The answer is complete; the result is sent before the end of the stream. */
   onEnd(): Promise<string>;
   /** The upstream failed; the result is the event that tells the client. */
   onFailure(error: unknown): Promise<string>;
-  /** The client is gone, or takes nothing. `true`: read on to the end, without it. */
-  onLeave(): boolean;
+  /** The client disconnected, or stopped reading. `true`: read the upstream to its end without it. */
+  onDisconnect(): boolean;
   /** Aborts at the deadline of the whole answer, which also ends the upstream's stream. */
   deadline: AbortSignal;
-  /** How long a client may leave what waits for it unread, and the event that then ends its stream. */
+  /** How long a client may leave pending text unread, and the event that then ends its stream. */
   unread: { ms: number; event(): string };
 }
 
-const SILENCE_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 /**
- * The least time between two writes of one stream. A model's words come further apart than this and are
- * not held up; a burst of them leaves in few pieces, and writing is what costs most.
+ * The least time between two writes of one stream. Tokens of a model usually come further apart than this and
+ * are not delayed; a burst leaves in few pieces, and writing is what costs most.
  */
-const GATHER_MS = 3;
-/** How much is read ahead of a client that does not take it. */
-const AHEAD_MAX = 65_536;
+const WRITE_INTERVAL_MS = 3;
+/** How much is read ahead of a client that does not read. */
+const READ_AHEAD_MAX = 65_536;
 const encoder = new TextEncoder();
 
 /**
- * Hands an answer on as it comes: the first words at once, what arrives together together. A client that
- * takes nothing stops the reading; a stream that fails ends with an error and without [DONE].
+ * Passes an answer on as it arrives: the first token at once, later ones in batches. A client that does not
+ * read stops the reading from the upstream; a stream that fails ends with an error event and without [DONE].
  */
 export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
-  const { first, rest, writer } = options;
-  let waiting = write(first);
-  let lastSent = -Infinity;
-  let heartbeat: ReturnType<typeof setInterval> | undefined;
-  /** The upstream has said its last word; then, what follows from it is done. */
-  let isEnding = false;
-  let isOver = false;
-  let hasLeft = false;
-  let isStopped = false;
-  /** When the client last took something; null while it is waiting for more. */
-  let unreadSince: number | null = performance.now();
-  /** Told when there is something to send, and when it was taken. */
-  let filled: (() => void) | null = null;
-  let emptied: (() => void) | null = null;
+  return new ReadableStream(new Relay(options), { highWaterMark: 0 });
+}
 
-  function write(chunks: readonly ChatChunk[]): string {
-    let text = "";
-    for (const chunk of chunks) {
-      options.onChunk(chunk);
-      if (chunk.choices.length > 0) text += writer.chunk(chunk.choices);
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+class Relay implements UnderlyingDefaultSource<Uint8Array> {
+  /** Text that the client has not read yet. */
+  #pending: string;
+  #lastSent = -Infinity;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  /** The upstream has ended or failed; then also what follows from it is done. */
+  #isEnding = false;
+  #isOver = false;
+  #isDisconnected = false;
+  #isStopped = false;
+  /** When the client last read something; null while it waits for more. */
+  #unreadSince: number | null = performance.now();
+  /** Called when there is text to send, and when it was read. */
+  #onPending: (() => void) | null = null;
+  #onRead: (() => void) | null = null;
+  /** Without this the reading would wait for the client past the deadline, and keep the upstream's permit. */
+  readonly #onDeadline = () => this.#onRead?.();
+
+  constructor(private readonly options: RelayOptions) {
+    this.#pending = this.#write(options.first);
+    options.deadline.addEventListener("abort", this.#onDeadline);
+  }
+
+  start(controller: Controller): void {
+    const { unread } = this.options;
+    this.#heartbeat = setInterval(
+      () => this.#checkClient(controller),
+      Math.min(HEARTBEAT_MS, unread.ms) / 3,
+    );
+    void this.#readUpstream();
+  }
+
+  async pull(controller: Controller): Promise<void> {
+    this.#unreadSince = null;
+    if (this.#pending === "" && !this.#isOver) {
+      await new Promise<void>((resolve) => this.#onPending = resolve);
     }
-    return text;
+    this.#onPending = null;
+    const early = WRITE_INTERVAL_MS - (performance.now() - this.#lastSent);
+    if (early > 0 && !this.#isOver) await sleep(early);
+    if (this.#isDisconnected) return;
+    // Settled before the last text is sent: a client that has read it finds the receipt.
+    const isLast = this.#isOver;
+    if (this.#pending !== "") controller.enqueue(encoder.encode(this.#pending));
+    this.#pending = "";
+    this.#lastSent = performance.now();
+    this.#unreadSince = this.#lastSent;
+    this.#onRead?.();
+    if (!isLast) return;
+    clearInterval(this.#heartbeat);
+    this.options.deadline.removeEventListener("abort", this.#onDeadline);
+    controller.close();
   }
-  /** The next text to send; empty for a sign of life. */
-  async function next(): Promise<string> {
-    let chunks;
-    try {
-      chunks = await rest.next();
-      if (chunks !== null && !isEnding) return write(chunks);
-    } catch (error) {
-      if (!isEnding) return await end(options.onFailure(error));
+
+  cancel(): void {
+    clearInterval(this.#heartbeat);
+    this.options.deadline.removeEventListener("abort", this.#onDeadline);
+    this.#isDisconnected = true;
+    this.#pending = "";
+    this.#onPending?.();
+    if (this.#isEnding) return;
+    this.#onRead?.();
+    if (this.options.onDisconnect()) return;
+    this.#isEnding = true;
+    this.#isStopped = true;
+    this.options.rest.cancel();
+  }
+
+  /** Ends the stream of a client that does not read; sends a heartbeat to one that waits. */
+  #checkClient(controller: Controller): void {
+    const { unread } = this.options;
+    const isFull = (controller.desiredSize ?? 0) < 0;
+    const hasUnread = this.#pending !== "" || this.#isOver || isFull;
+    if (hasUnread && this.#unreadSince !== null) {
+      if (performance.now() - this.#unreadSince < unread.ms) return;
+      this.cancel();
+      controller.enqueue(encoder.encode(unread.event()));
+      controller.close();
+      return;
     }
-    return isEnding ? "" : await end(options.onEnd().then((text) => text + DONE));
+    if (performance.now() - this.#lastSent < HEARTBEAT_MS || isFull) return;
+    controller.enqueue(encoder.encode(HEARTBEAT));
+    this.#lastSent = performance.now();
   }
-  function end(last: Promise<string>): Promise<string> {
-    isEnding = true;
-    return last;
-  }
-  async function readOn(): Promise<void> {
-    while (!isOver && !isStopped) {
-      const text = await next();
-      isOver = isEnding;
-      if (hasLeft) continue;
-      waiting += text;
-      if (waiting !== "" || isOver) filled?.();
-      if (waiting.length > AHEAD_MAX && !isOver && !options.deadline.aborted) {
-        await new Promise<void>((resolve) => emptied = resolve);
+
+  async #readUpstream(): Promise<void> {
+    while (!this.#isOver && !this.#isStopped) {
+      const text = await this.#next();
+      this.#isOver = this.#isEnding;
+      if (this.#isDisconnected) continue;
+      this.#pending += text;
+      if (this.#pending !== "" || this.#isOver) this.#onPending?.();
+      const isAhead = this.#pending.length > READ_AHEAD_MAX;
+      if (isAhead && !this.#isOver && !this.options.deadline.aborted) {
+        await new Promise<void>((resolve) => this.#onRead = resolve);
       }
     }
   }
-  /** Without this the reading would wait for the client past the deadline, and keep the upstream's slot. */
-  const wake = () => emptied?.();
-  options.deadline.addEventListener("abort", wake);
-  function leave(): void {
-    clearInterval(heartbeat);
-    options.deadline.removeEventListener("abort", wake);
-    hasLeft = true;
-    waiting = "";
-    filled?.();
-    if (isEnding) return;
-    emptied?.();
-    if (options.onLeave()) return;
-    isEnding = true;
-    isStopped = true;
-    rest.cancel();
+
+  /** The next text to send; empty for a keep-alive of the upstream. */
+  async #next(): Promise<string> {
+    try {
+      const chunks = await this.options.rest.next();
+      if (chunks !== null && !this.#isEnding) return this.#write(chunks);
+    } catch (error) {
+      if (!this.#isEnding) return await this.#end(this.options.onFailure(error));
+    }
+    return this.#isEnding ? "" : await this.#end(this.options.onEnd().then((text) => text + DONE));
   }
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      heartbeat = setInterval(() => {
-        const hasUnread = waiting !== "" || isOver || (controller.desiredSize ?? 0) < 0;
-        if (hasUnread && unreadSince !== null) {
-          if (performance.now() - unreadSince < options.unread.ms) return;
-          leave();
-          controller.enqueue(encoder.encode(options.unread.event()));
-          controller.close();
-          return;
-        }
-        if (performance.now() - lastSent < SILENCE_MS || (controller.desiredSize ?? 0) < 0) return;
-        controller.enqueue(encoder.encode(HEARTBEAT));
-        lastSent = performance.now();
-      }, Math.min(SILENCE_MS, options.unread.ms) / 3);
-      void readOn();
-    },
-    async pull(controller) {
-      unreadSince = null;
-      if (waiting === "" && !isOver) await new Promise<void>((resolve) => filled = resolve);
-      filled = null;
-      const early = GATHER_MS - (performance.now() - lastSent);
-      if (early > 0 && !isOver) await sleep(early);
-      if (hasLeft) return;
-      // Settled before the last words are out: whoever has read them finds the receipt.
-      const isLast = isOver;
-      if (waiting !== "") controller.enqueue(encoder.encode(waiting));
-      waiting = "";
-      lastSent = performance.now();
-      unreadSince = lastSent;
-      emptied?.();
-      if (!isLast) return;
-      clearInterval(heartbeat);
-      options.deadline.removeEventListener("abort", wake);
-      controller.close();
-    },
-    cancel: leave,
-  }, { highWaterMark: 0 });
+
+  #end(last: Promise<string>): Promise<string> {
+    this.#isEnding = true;
+    return last;
+  }
+
+  #write(chunks: readonly ChatChunk[]): string {
+    let text = "";
+    for (const chunk of chunks) {
+      this.options.onChunk(chunk);
+      if (chunk.choices.length > 0) text += this.options.writer.chunk(chunk.choices);
+    }
+    return text;
+  }
 }

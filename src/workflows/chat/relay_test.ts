@@ -42,7 +42,7 @@ function open(onDisconnect: "stop" | "drain" = "stop", unreadMs = 60_000) {
     onChunk() {},
     onEnd: () => (told.push("end"), Promise.resolve("")),
     onFailure: () => (told.push("failure"), Promise.resolve("data: failed\n\n")),
-    onLeave: () => (told.push("leave"), onDisconnect === "drain"),
+    onDisconnect: () => (told.push("leave"), onDisconnect === "drain"),
     deadline: deadline.signal,
     unread: { ms: unreadMs, event: () => "data: unread\n\n" },
   });

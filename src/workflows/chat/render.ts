@@ -1,6 +1,6 @@
 import type { ChatReply, ChunkChoice, TokenUsage } from "../../upstream/adapter.ts";
 
-/** What every part of one answer says of itself: our id, our model. */
+/** The fields that every part of one answer repeats: our id, our model. */
 export interface Heading {
   id: string;
   model: string;
@@ -8,7 +8,7 @@ export interface Heading {
   created: number;
 }
 
-/** Usage in OpenAI's shape, where cached tokens are part of the prompt's and reasoning of the answer's. */
+/** Usage in OpenAI's format: prompt tokens include cached ones, completion tokens include reasoning. */
 export function renderUsage({ input, cachedInput, output, reasoning }: TokenUsage) {
   const prompt = input + cachedInput;
   const completion = output + reasoning;
@@ -45,7 +45,7 @@ export function renderCompletion(
 export const DONE = "data: [DONE]\n\n";
 export const HEARTBEAT = ": still here\n\n";
 
-/** Writes chunks; what is the same in all of them is written once. */
+/** Writes chunks; their constant parts are rendered once. */
 export class ChunkWriter {
   readonly #head: string;
   readonly #tail: string;

@@ -1,7 +1,7 @@
 import type { Quote } from "../../domain/pricing/quote.ts";
 import type { PreparedChat } from "./prepare_chat.ts";
 
-/** What would cost less, for a client whose balance is short: the part of the bound that counts most. */
+/** How to make a request cheaper, for a client with too little balance: by the largest part of the maximum. */
 export function suggestCheaper(quoted: Quote, prepared: PreparedChat): string | undefined {
   if (quoted.price.billingType !== "token") return undefined;
   const { images, maxUsage: { input_tokens = 0, output_tokens = 0 } } = prepared;

@@ -4,39 +4,39 @@ import type { Usage } from "../../domain/pricing/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { ChatImage } from "./images.ts";
 
-/** Output of a model that declares no limit, in tokens. */
-const OUTPUT_TOKENS_UNDECLARED = 4096;
-/** What is left for an answer to a prompt that may fill the context. */
+/** Output tokens of a model without a configured limit. */
+const OUTPUT_TOKENS_DEFAULT = 4096;
+/** Tokens left for the answer to a prompt that may fill the context. */
 const OUTPUT_TOKENS_LEAST = 256;
-/** What providers put around a prompt by themselves; and around tools or a schema, which some explain at length. */
+/** Tokens that providers add around a prompt, and around tools or a schema. */
 const FRAME_TOKENS = 64;
 const TOOL_FRAME_TOKENS = 1024;
-/** An image of a model whose rule and context are not known: no published rule counts more. */
+/** An image where neither the provider's rule nor the context is known: no published rule counts more. */
 const IMAGE_TOKENS_UNKNOWN = 65_536;
 /** Prompts have fewer tokens than half their bytes in any language; only a limit we choose ourselves relies on it. */
 const BYTES_PER_TOKEN_LEAST = 2;
 
-/** Whether and how many tokens an image counts at an upstream; null where that is not known. */
+/** Tokens that an upstream counts for an image; null where unknown. */
 export type CountImage = (image: ChatImage) => number | null;
 
-/** A request as one upstream gets it. */
+/** A request in the format of one upstream. */
 export interface SentRequest {
   readonly model: Model;
   readonly request: ChatRequest;
-  /** What is sent. */
+  /** The body that is sent. */
   readonly body: string;
   readonly images: readonly ChatImage[];
   readonly countImage: CountImage;
 }
 
 /**
- * The most input tokens that a request as sent can have. No tokenizer makes more tokens than there are
- * bytes, so the bytes of the body are a bound for everything in it, whatever its fields are called. Images
- * are no text: theirs are replaced by what the provider counts.
+ * The maximum input tokens of a request as sent. No tokenizer makes more tokens than there are bytes, so the
+ * bytes of the body are an upper bound for everything in it. Images are not text: their bytes are replaced by
+ * the provider's count.
  */
 export function inputBound({ model, request, body, images, countImage }: SentRequest): number {
   const context = contextOf(model);
-  // The results of a search come into the prompt, however long they are.
+  // Search results are added to the prompt, whatever their length.
   if (isSaid(request.web_search_options) && context !== undefined) return context;
   let tokens = Buffer.byteLength(body) + FRAME_TOKENS;
   if (hasTools(request)) tokens += TOOL_FRAME_TOKENS;
@@ -51,11 +51,11 @@ export interface ImageBound {
   readonly tokensMax: number;
   /** Whether the upstream's rule is known for all of them. */
   readonly isKnown: boolean;
-  /** How an image without a rule is counted, in words. */
+  /** How an image without a rule is counted, for messages. */
   readonly countedAs: string;
 }
 
-/** The part of `inputBound` that images make up; null where there are none, or a search counts more. */
+/** The images' part of `inputBound`; null where there are none, or a search counts more. */
 export function imageBound(
   { model, request, images, countImage }: Omit<SentRequest, "body">,
 ): ImageBound | null {
@@ -74,15 +74,15 @@ export function imageBound(
   };
 }
 
-/** The limit of the answer that the client asked for, within the model's. */
+/** The output limit that the client asked for, within the model's limit. */
 export function outputLimit(model: Model, request: ChatRequest): number {
-  const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_UNDECLARED;
+  const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_DEFAULT;
   const asked = request.max_completion_tokens ?? request.max_tokens;
   return typeof asked === "number" ? Math.min(asked, most) : most;
 }
 
 /**
- * The limit for a client that asked for none: some upstreams refuse one that does not fit into the context
+ * The output limit for a client that set none: some upstreams reject one that does not fit into the context
  * beside the prompt.
  */
 export function limitBeside(model: Model, limit: number, inputTokensMax: number): number {
@@ -92,17 +92,17 @@ export function limitBeside(model: Model, limit: number, inputTokensMax: number)
   return Math.min(limit, Math.max(OUTPUT_TOKENS_LEAST, room));
 }
 
-/** The most output tokens of a request with this limit. */
+/** The maximum output tokens of a request with this limit. */
 export function outputBound(limit: number, request: ChatRequest): number {
   const choices = typeof request.n === "number" ? request.n : 1;
-  // What is predicted in vain is charged as if it had been written.
+  // Providers charge rejected prediction tokens as output.
   const predicted = isSaid(request.prediction)
     ? Buffer.byteLength(JSON.stringify(request.prediction))
     : 0;
   return limit * choices + predicted;
 }
 
-/** The most that a text request uses, by whatever upstream: for quotes that are made before it is written. */
+/** The maximum usage of a text request at any upstream, for quotes before the request is written. */
 export function maxTextUsage(model: Model, request: ChatRequest): Usage {
   return {
     input_tokens: inputBound({

@@ -131,7 +131,7 @@ async function charactersOf(
       throw new ApiError(
         "file_not_found",
         "There is no such file: upload it with POST /v1/files.",
-        { status: 400, param },
+        { kind: "invalid_request", param },
       );
     }
     if (file.kind !== "image") {
@@ -165,7 +165,10 @@ async function continuedFrom(
   const param = "from_task";
   const row = await findTask(sql, account, id);
   if (row === null) {
-    throw new ApiError("task_not_found", taskNotFound().message, { status: 400, param });
+    throw new ApiError("task_not_found", taskNotFound().message, {
+      kind: "invalid_request",
+      param,
+    });
   }
   if (row.type !== "drama") {
     throw new ApiError("invalid_value", "from_task must be a drama.", { param });

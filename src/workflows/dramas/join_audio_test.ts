@@ -17,7 +17,7 @@ browserTest("lines are heard under their shots, whether MP3 or WAV", async ({ op
     assert.equal(joined.hasSound, true);
     const played = await playVideo(page, joined.bytes);
     assert.ok(Math.abs(played.seconds - 3) < 0.03, `${played.seconds}`);
-    assert.ok(played.soundBytes > 0);
+    assert.ok(played.audioBytes > 0);
     const loud = await page.evaluate(loudness, joined.bytes.toBase64());
     assert.ok(loud[0]! < 0.001 && loud[1]! > 0.02 && loud[2]! < 0.01, `${loud}`);
   }

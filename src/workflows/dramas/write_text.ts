@@ -7,7 +7,7 @@ import { handBack } from "../tasks/lease.ts";
 import { configForTask, modelGone } from "../tasks/upstream_assignment.ts";
 import type { ClaimedTask } from "../tasks/task.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
-import { askWhole } from "../../upstream/call_chat.ts";
+import { callChat } from "../../upstream/call_chat.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Character, Roles, Script } from "./drama.ts";
@@ -44,15 +44,15 @@ export async function writeText(
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
   let reply;
   try {
-    const given = await upstreams.first(
+    const given = await upstreams.callFirstAvailable(
       { config, model, account: task.account_id, signal },
-      (at) => askWhole(at, upstreams.write(config, model, at.upstream, request)),
+      (at) => callChat(at, upstreams.write(config, model, at.upstream, request)),
     );
     given.release();
     reply = given.value;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status < 500) return await failTask(deps, task, inClientTerms(error));
+    if (!error.isServerError) return await failTask(deps, task, inClientTerms(error));
     return await again(deps, task, job, error);
   }
   const text = reply.choices[0]?.message.content ?? "";

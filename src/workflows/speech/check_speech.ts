@@ -4,7 +4,7 @@ import type { Model } from "../../platform/config/config.ts";
 import type { Usage } from "../../domain/pricing/usage.ts";
 import { maxUsage } from "../../domain/pricing/max_usage.ts";
 
-/** A request body that its schema let pass. */
+/** A request body that fits its schema. */
 export interface SpeechBody {
   readonly model: string;
   readonly input: string;
@@ -21,7 +21,7 @@ export const MIME_TYPES: Readonly<Record<SpeechFormat, string>> = {
   pcm: "audio/pcm",
 };
 
-/** What is to be spoken, checked against the model and filled in, and the most it can use. */
+/** A checked request with its defaults filled in, and its maximum usage. */
 export interface CheckedSpeech {
   job: {
     prompt: string;
@@ -36,13 +36,13 @@ export interface CheckedSpeech {
   most: Usage;
 }
 
-const CHARACTERS_UNDECLARED = 4096;
+const CHARACTERS_MAX_DEFAULT = 4096;
 
 export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
   const { voices, formats, max_prompt_length: longest } = model.limits;
-  const most = typeof longest === "number" ? longest : CHARACTERS_UNDECLARED;
-  if (body.input.length > most && [...body.input].length > most) {
-    throw new ApiError("prompt_too_long", `input may not be longer than ${most} characters.`, {
+  const max = typeof longest === "number" ? longest : CHARACTERS_MAX_DEFAULT;
+  if (body.input.length > max && [...body.input].length > max) {
+    throw new ApiError("prompt_too_long", `input may not be longer than ${max} characters.`, {
       param: "input",
     });
   }
@@ -50,9 +50,9 @@ export function checkSpeech(model: Model, body: SpeechBody): CheckedSpeech {
     throw notOffered(model, "voice", voices);
   }
   const offered = Array.isArray(formats) ? formats as SpeechFormat[] : null;
-  // As OpenAI's, where the model can; else the model's first.
-  const usual = offered === null || offered.includes("mp3") ? "mp3" : offered[0]!;
-  const format = body.response_format ?? usual;
+  // OpenAI's default where the model supports it; else the model's first format.
+  const defaultFormat = offered === null || offered.includes("mp3") ? "mp3" : offered[0]!;
+  const format = body.response_format ?? defaultFormat;
   if (offered !== null && !offered.includes(format)) {
     throw notOffered(model, "response_format", offered);
   }

@@ -9,9 +9,9 @@ import { UpstreamFailure } from "../../upstream/failure.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type { JobStatus, MediaUsage, Submitted } from "../../upstream/media_adapter.ts";
 import type { MediaCalls, UpstreamAssignment } from "../../upstream/media_calls.ts";
-import { type CheckedSpeech, MIME_TYPES, type SpeechFormat } from "./check_speech.ts";
 import { bytesDuration } from "../../lib/media_duration/media_duration.ts";
 import { sleep } from "../../lib/timers.ts";
+import { type CheckedSpeech, MIME_TYPES, type SpeechFormat } from "./check_speech.ts";
 
 export interface SpeechDeps {
   ledger: Ledger;
@@ -26,24 +26,24 @@ export interface SpeechCall {
   model: Model;
   quote: Quote;
   speech: CheckedSpeech["job"];
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** Longest a sound may take in all; its hold outlives it by a little. */
+/** Longest total time of a request; its hold lasts a little longer. */
 const TOTAL_MS = 300_000;
 const HOLD_SECONDS = TOTAL_MS / 1000 + 60;
-/** How long speech that is there waits for the database to be settled in. */
+/** How long finished speech waits for its settlement. */
 const SETTLE_MS = 10_000;
-const SOUND_BYTES_MAX = 256 * 1024 * 1024;
+const AUDIO_BYTES_MAX = 256 * 1024 * 1024;
 
-interface Spoken {
+interface SynthesizedSpeech {
   bytes: Uint8Array<ArrayBuffer>;
   usage: MediaUsage | null;
   upstream: Upstream;
 }
 
-/** Speech at once, from the price to the receipt. A failure releases everything. */
+/** Synthesizes speech within the request: hold, call, settle. A failure releases the hold. */
 export async function synthesizeSpeech(
   deps: SpeechDeps,
   call: SpeechCall,
@@ -57,17 +57,17 @@ export async function synthesizeSpeech(
     isRenewed: true,
   });
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TOTAL_MS)]);
-  const { bytes, usage, upstream } = await firstThatSpeaks(deps.media, call, signal);
+  const { bytes, usage, upstream } = await callFirstAvailable(deps.media, call, signal);
   const used = await usageOf(call, bytes, usage);
   await hold.settle(chargeUsage(call.quote, used, costAttribution(upstream, used)), SETTLE_MS);
   return bytes;
 }
 
-async function firstThatSpeaks(
+async function callFirstAvailable(
   media: MediaCalls,
   call: SpeechCall,
   signal: AbortSignal,
-): Promise<Spoken> {
+): Promise<SynthesizedSpeech> {
   const { config, model } = call;
   const tried: string[] = [];
   let last: UpstreamFailure | null = null;
@@ -79,13 +79,13 @@ async function firstThatSpeaks(
     }
     const assignment: UpstreamAssignment = { config, model, upstream: choice.upstream };
     try {
-      return { ...await speakAt(media, assignment, call, signal), upstream: choice.upstream };
+      return { ...await callUpstream(media, assignment, call, signal), upstream: choice.upstream };
     } catch (error) {
-      // Out of time, or nobody listens any more: neither is a fault of ours.
+      // The total time is over, or the client disconnected.
       if (signal.aborted) throw jobError("timeout");
       if (!(error instanceof UpstreamFailure)) throw error;
-      // It may have been made, and paid for: another upstream would be paid a second time.
-      if (error.isRejection || error.sent === "maybe") {
+      // The upstream may have made it and charge for it: another upstream would charge a second time.
+      if (error.isRejection || error.received === "unknown") {
         throw jobError(error.kind, error.options.param);
       }
       last = error;
@@ -94,12 +94,12 @@ async function firstThatSpeaks(
   }
 }
 
-async function speakAt(
+async function callUpstream(
   media: MediaCalls,
   assignment: UpstreamAssignment,
   { requestId, speech, account }: SpeechCall,
   signal: AbortSignal,
-): Promise<Omit<Spoken, "upstream">> {
+): Promise<Omit<SynthesizedSpeech, "upstream">> {
   const { seconds_max: _, ...parameters } = speech.parameters;
   const submitted = await media.submit(
     assignment,
@@ -115,54 +115,55 @@ async function speakAt(
     { account },
   );
   try {
-    return await soundOf(media, assignment, submitted, signal);
+    return await audioOf(media, assignment, submitted, signal);
   } catch (error) {
-    // The job was accepted: unless it says itself that it failed, it may be paid for.
+    // The job was accepted: unless the upstream reports that it failed, it may charge for it.
     if (!(error instanceof UpstreamFailure) || error instanceof JobFailed) throw error;
-    throw new UpstreamFailure(error.kind, error.message, { ...error.options, sent: "maybe" });
+    throw new UpstreamFailure(error.kind, error.message, { ...error.options, received: "unknown" });
   }
 }
 
-/** The upstream says that the job came to nothing. */
+/** The upstream reports that the job failed. */
 class JobFailed extends UpstreamFailure {}
 
-async function soundOf(
+async function audioOf(
   media: MediaCalls,
   assignment: UpstreamAssignment,
   submitted: Submitted,
   signal: AbortSignal,
-): Promise<Omit<Spoken, "upstream">> {
-  const seen = submitted.id === null
-    ? submitted.seen
-    : await outcomeOf(media, assignment, submitted.id, submitted.seen, signal);
-  if (seen.state === "failed") {
-    const { kind, param } = seen.fault;
-    throw new JobFailed(kind, "the job failed", { param, sent: "refused" });
+): Promise<Omit<SynthesizedSpeech, "upstream">> {
+  const status = submitted.id === null
+    ? submitted.status
+    : await pollUntilDone(media, assignment, submitted, signal);
+  if (status.state === "failed") {
+    const { kind, param } = status.fault;
+    throw new JobFailed(kind, "the job failed", { param, received: "declined" });
   }
-  const output = seen.state === "succeeded" ? seen.outputs[0] : undefined;
-  if (seen.state !== "succeeded" || output === undefined) {
-    throw new UpstreamFailure("failed", "there is no sound");
+  const output = status.state === "succeeded" ? status.outputs[0] : undefined;
+  if (status.state !== "succeeded" || output === undefined) {
+    throw new UpstreamFailure("failed", "the job has no audio output");
   }
   const { body } = await media.fetchOutput(assignment, output, signal);
   const bytes = await readAll(body);
-  if (bytes.length === 0) throw new UpstreamFailure("unreadable", "the sound is empty");
-  return { bytes, usage: seen.usage };
+  if (bytes.length === 0) throw new UpstreamFailure("unreadable", "the audio is empty");
+  return { bytes, usage: status.usage };
 }
 
-/** Some make speech in the background: they are looked at until it is there. */
-async function outcomeOf(
+/** Some providers make speech in the background: polls until the job ends. */
+async function pollUntilDone(
   media: MediaCalls,
   assignment: UpstreamAssignment,
-  id: string,
-  first: JobStatus | undefined,
+  { id, status: first }: Extract<Submitted, { id: string }>,
   signal: AbortSignal,
 ): Promise<JobStatus> {
   const { firstMs, maxMs } = media.polling(assignment);
-  let seen = first;
-  for (let pace = firstMs;; pace = Math.min(maxMs, pace * 1.5)) {
-    if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") return seen;
-    await sleep(pace, signal);
-    seen = await media.look(assignment, id, signal);
+  let status = first;
+  for (let delayMs = firstMs;; delayMs = Math.min(maxMs, delayMs * 1.5)) {
+    if (status !== undefined && status.state !== "queued" && status.state !== "running") {
+      return status;
+    }
+    await sleep(delayMs, signal);
+    status = await media.getStatus(assignment, id, signal);
   }
 }
 
@@ -172,29 +173,29 @@ async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<Arr
     new TransformStream<Uint8Array, Uint8Array>({
       transform(piece, controller) {
         length += piece.length;
-        if (length > SOUND_BYTES_MAX) controller.error(new Error("the sound is too large"));
+        if (length > AUDIO_BYTES_MAX) controller.error(new Error("the audio is too large"));
         else controller.enqueue(piece);
       },
     }),
   );
   return await new Response(counted as ReadableStream<Uint8Array<ArrayBuffer>>).bytes().catch(
     (cause) => {
-      throw new UpstreamFailure("cut", "the sound broke off", { cause });
+      throw new UpstreamFailure("cut", "the audio ended too early", { cause });
     },
   );
 }
 
-/** Characters as sent; time as the provider counts it, or as the sound lasts, at most what was held. */
+/** Characters of the input; duration as the provider reports it, else of the audio, at most what was held. */
 async function usageOf(
   { speech }: SpeechCall,
   bytes: Uint8Array,
-  said: MediaUsage | null,
+  reported: MediaUsage | null,
 ): Promise<Usage> {
   const { response_format, seconds_max } = speech.parameters;
-  const told = said?.durationMs;
-  const ms = Number.isFinite(told) ? told! : await measuredMs(bytes, response_format);
-  const most = seconds_max * 1000;
-  const billed = ms === null ? most : Math.min(most, Math.max(0, Math.round(ms)));
+  const reportedMs = reported?.durationMs;
+  const ms = Number.isFinite(reportedMs) ? reportedMs! : await measuredMs(bytes, response_format);
+  const maxMs = seconds_max * 1000;
+  const billed = ms === null ? maxMs : Math.min(maxMs, Math.max(0, Math.round(ms)));
   return {
     characters: [...speech.prompt].length,
     calls: 1,
@@ -208,11 +209,15 @@ async function measuredMs(bytes: Uint8Array, format: SpeechFormat): Promise<numb
   return seconds === null ? null : seconds * 1000;
 }
 
-/** No upstream can be asked now. */
+/** No upstream is available now. */
 export function noSpeechUpstream(model: Model, retryAfterMs: number | null): ApiError {
   return new ApiError(
     "model_unavailable",
-    `The model "${model.id}" cannot answer just now: try again soon.`,
-    { status: 503, param: "model", retryAfterSeconds: Math.ceil((retryAfterMs ?? 1000) / 1000) },
+    `The model "${model.id}" is temporarily unavailable. Try again later.`,
+    {
+      kind: "unavailable",
+      param: "model",
+      retryAfterSeconds: Math.ceil((retryAfterMs ?? 1000) / 1000),
+    },
   );
 }

@@ -21,7 +21,7 @@ export interface GenerationCall {
   config: Config;
   account: PricedAccount;
   /** Living tasks that the account may have. */
-  livingMax: number;
+  maxActive: number;
   callbackUrl: string | null;
 }
 
@@ -67,7 +67,7 @@ export function taskOf(call: GenerationCall, model: Model): Omit<NewTask, "job" 
     callbackUrl: call.callbackUrl,
     queueSeconds: call.config.requests.queueSecondsMax,
     deadlineSeconds: model.deadlineSeconds,
-    livingMax: call.livingMax,
+    livingMax: call.maxActive,
   };
 }
 

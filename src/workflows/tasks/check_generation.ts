@@ -159,7 +159,7 @@ async function ownFile(
   const file = await files.find(account, String(body[param]));
   if (file === null) {
     throw new ApiError("file_not_found", "There is no such file: upload it with POST /v1/files.", {
-      status: 400,
+      kind: "invalid_request",
       param,
     });
   }

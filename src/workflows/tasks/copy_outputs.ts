@@ -86,7 +86,7 @@ async function copyOutput(
     return outputOf(index, file);
   } catch (error) {
     const isUseless = error instanceof BadOutput ||
-      error instanceof UpstreamFailure && error.sent === "refused";
+      error instanceof UpstreamFailure && error.received === "declined";
     if (!isUseless || signal.aborted) throw error;
     const message = error instanceof BadOutput
       ? "a result cannot be kept"

@@ -56,7 +56,7 @@ interface Answer {
   task_id: string | null;
   created_at: Date;
   deadline_at: Date;
-  legs: string[];
+  allocations: string[];
   held: string[];
 }
 
@@ -183,7 +183,7 @@ function holdOf(order: Order, scale: number) {
 }
 
 /** What a look at the row would show, without one. */
-function rowOf(order: Order, { created_at, deadline_at, legs, held }: Answer): TaskRow {
+function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Answer): TaskRow {
   return {
     id: order.id,
     account_id: order.account,
@@ -205,7 +205,7 @@ function rowOf(order: Order, { created_at, deadline_at, legs, held }: Answer): T
     stage: null,
     stages: order.stages ?? null,
     hold_state: "open",
-    legs,
+    allocations,
     held,
     taken: null,
     shortfall: null,

@@ -15,8 +15,8 @@ export interface OperatorQuery {
   type?: string | undefined;
   status?: string | undefined;
   /** Stuck ones; those that are parts of a chain too. */
-  ailment?: TaskProblem | undefined;
-  /** The parts of this chain. Without it, and without an ailment, parts are left out. */
+  problem?: TaskProblem | undefined;
+  /** The parts of this chain. Without it, and without a problem, parts are left out. */
   parent?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface OperatorTask {
 
 export async function listForOperator(
   sql: Queries,
-  { limit, after, order, account, type, status, ailment, parent }: OperatorQuery,
+  { limit, after, order, account, type, status, problem, parent }: OperatorQuery,
 ): Promise<{ data: OperatorTask[]; hasMore: boolean }> {
   const isAscending = order === "asc";
   const rows = await sql<OperatorTask[]>`
@@ -62,7 +62,7 @@ export async function listForOperator(
      where ${
     parent !== undefined
       ? sql`t.parent_id = ${parent}`
-      : ailment !== undefined
+      : problem !== undefined
       ? sql`true`
       : sql`t.parent_id is null`
   }
@@ -72,13 +72,13 @@ export async function listForOperator(
        ${account === undefined ? sql`` : sql`and t.account_id = ${account}`}
        ${type === undefined ? sql`` : sql`and t.type = ${type}`}
        ${status === undefined ? sql`` : sql`and t.status = ${status}`}
-       ${ailment === "dead" ? sql`and t.dead_at is not null` : sql``}
+       ${problem === "dead" ? sql`and t.dead_at is not null` : sql``}
        ${
-    ailment === "failing"
+    problem === "failing"
       ? sql`and t.wake_at is not null and (t.failures > 0 or t.download_tries > 0)`
       : sql``
   }
-       ${ailment === "late" ? sql`and t.wake_at < now() - interval '30 seconds'` : sql``}
+       ${problem === "late" ? sql`and t.wake_at < now() - interval '30 seconds'` : sql``}
      order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
   return { data: rows.slice(0, limit), hasMore: rows.length > limit };
 }

@@ -23,7 +23,7 @@ export async function pollTask(
   let seen;
   try {
     seen = await cancelled(deps, task, assignment, signal) ??
-      await deps.media.look(assignment, task.upstream_id!, signal);
+      await deps.media.getStatus(assignment, task.upstream_id!, signal);
   } catch (error) {
     // A look that fails says nothing of the job.
     if (!(error instanceof UpstreamFailure)) throw error;
@@ -42,7 +42,7 @@ async function cancelled(
   if (task.cancel_requested_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
     // It refuses; what it does with the job, polling will show. Unheard, the wish is repeated.
-    if (error instanceof UpstreamFailure && error.sent === "refused") return null;
+    if (error instanceof UpstreamFailure && error.received === "declined") return null;
     throw error;
   });
   await recordCancelSent(deps.database.sql, task);

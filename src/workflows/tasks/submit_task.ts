@@ -73,7 +73,7 @@ export async function submitTask(
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In its first round a job is new to every upstream that it has not tried.
-  const trial = task.poll_count === 0 ? "first" : "again";
+  const trial = task.poll_count === 0 ? "first" : "retry";
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null
@@ -86,7 +86,7 @@ export async function submitTask(
     inputs = await loadInputs(deps, config, task, deps.media.inputsFor(assignment), signal);
   } catch (error) {
     // The client's file is gone, or its address leads nowhere good: no upstream would help.
-    if (error instanceof ApiError && error.status < 500) return await failTask(deps, task, error);
+    if (error instanceof ApiError && !error.isServerError) return await failTask(deps, task, error);
     throw error;
   }
   const { prompt, parameters } = task.job;
@@ -111,24 +111,24 @@ export async function submitTask(
     if (!(error instanceof UpstreamFailure)) throw error;
     return await afterFailure(deps, task, assignment, error);
   }
-  const { id, seen } = submitted;
-  if (id !== null) return await accepted(deps, task, assignment, id, seen, signal);
-  if (seen.state === "failed") {
+  const { id, status } = submitted;
+  if (id !== null) return await accepted(deps, task, assignment, id, status, signal);
+  if (status.state === "failed") {
     return await afterFailure(
       deps,
       task,
       assignment,
-      new UpstreamFailure(seen.fault.kind, "the job failed at once", {
-        param: seen.fault.param,
-        sent: "refused",
+      new UpstreamFailure(status.fault.kind, "the job failed at once", {
+        param: status.fault.param,
+        received: "declined",
       }),
     );
   }
   // Bytes are copied now or never; addresses are worth remembering.
-  if (seen.state === "succeeded" && seen.outputs.every((output) => "url" in output)) {
-    await recordResult(sql, task, { outputs: seen.outputs, usage: seen.usage });
+  if (status.state === "succeeded" && status.outputs.every((output) => "url" in output)) {
+    await recordResult(sql, task, { outputs: status.outputs, usage: status.usage });
   }
-  return await conclude(deps, task, assignment, seen, signal);
+  return await conclude(deps, task, assignment, status, signal);
 }
 
 /**
@@ -165,10 +165,10 @@ async function afterFailure(
 ): Promise<NextStep> {
   const { sql } = deps.database;
   // What became of it is unknown: the next step asks.
-  if (failure.sent === "maybe") {
+  if (failure.received === "unknown") {
     const delayMs = deps.timing.lookMs;
     await handBackUnclear(sql, task, {
-      lastFailure: failure.isAnswered ? failure.kind : UNANSWERED,
+      lastFailure: failure.hasProviderResponse ? failure.kind : UNANSWERED,
       delayMs,
     });
     return { againInMs: delayMs };
@@ -176,7 +176,7 @@ async function afterFailure(
   if (failure.isRejection) {
     return await failTask(deps, task, jobError(failure.kind, failure.options.param));
   }
-  if (failure.foundNoPlace) {
+  if (failure.wasNotAttempted) {
     const { tried, last_failure: lastFailure } = task;
     const delayMs = restOf(task, NO_PLACE_MS);
     await handBackUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });

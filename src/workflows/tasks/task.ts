@@ -98,7 +98,7 @@ export interface TaskRow {
   /** Its next step is due, and nobody has begun it. */
   readonly is_late?: boolean;
   readonly hold_state: HoldState;
-  readonly legs: string[];
+  readonly allocations: string[];
   readonly held: string[];
   readonly taken: string[] | null;
   readonly shortfall: string | null;
@@ -113,7 +113,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     request_id,
     client_request_id,
     model,
-    legs,
+    allocations,
     held,
     taken,
     shortfall,
@@ -126,7 +126,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     client_request_id,
     model,
     state: row.hold_state,
-    legs,
+    allocations,
     held,
     taken,
     shortfall,

@@ -32,7 +32,9 @@ export async function configForTask(
   model: string,
 ): Promise<Config> {
   const config = await deps.plan(declaration);
-  return config.withheld.some((each) => each.model === model) ? deps.currentPlan() : config;
+  return config.unavailableModels.some((each) => each.model === model)
+    ? deps.currentPlan()
+    : config;
 }
 
 /** Ends a task whose provider cannot be called any more; everything goes back. */

@@ -16,7 +16,7 @@ export const TASK_RULES: readonly LedgerRule[] = [
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
   {
-    name: "living tasks are counted",
+    name: "active tasks are counted",
     run: (sql) =>
       sql`
       with active as (

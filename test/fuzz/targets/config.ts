@@ -1,4 +1,4 @@
-import { assertSound, SHIPPED } from "../../helpers/sound_config.ts";
+import { assertSound, SHIPPED } from "../../helpers/valid_config.ts";
 import { mutate } from "../mutate.ts";
 import type { FuzzTarget } from "../target.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Http1Client } from "../../../src/upstream/http1/client.ts";
-import { BrokenAnswer } from "../../../src/upstream/http1/head.ts";
+import { InvalidResponse } from "../../../src/upstream/http1/head.ts";
 import { asking, never } from "../../helpers/http1.ts";
 import { mutate } from "../mutate.ts";
 import { Random } from "../random.ts";
@@ -59,7 +59,7 @@ async function answer(bytes: Uint8Array, cuts: readonly number[]): Promise<Answe
     }
     return { outcome: `${status} ${fields.get("content-type")}`, text, isBroken: false };
   } catch (error) {
-    if (!(error instanceof BrokenAnswer)) throw error;
+    if (!(error instanceof InvalidResponse)) throw error;
     return { outcome: error.message, text, isBroken: true };
   }
 }

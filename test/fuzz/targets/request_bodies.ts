@@ -53,7 +53,7 @@ const target: FuzzTarget = {
     return encode({ ...request, body: changed(random, request, bodies) });
   },
   async setup() {
-    gateway = await openGateway({ declaration: await declaration() });
+    gateway = await openGateway({ config: await configFor() });
     visitor = new Visitor(gateway.address);
     await visitor.register("ann@example.com");
     const { sql } = gateway.gateway.database;
@@ -110,7 +110,7 @@ async function post(path: string, body: unknown): Promise<{ id: string }> {
 }
 
 /** What is shipped, with limits that a run does not reach. */
-async function declaration(): Promise<string> {
+async function configFor(): Promise<string> {
   return (await shippedWith()).replace(
     /requests_per_minute: 600\n/,
     "requests_per_minute: 1000000\n",

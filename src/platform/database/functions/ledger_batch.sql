@@ -1,11 +1,14 @@
 -- Executes many ledger items (see ledger_item) in one statement, which shares the round trip and the wait for the
 -- disk. An item that cannot be executed fails alone, with its outcome. Repeating a call books nothing twice: the
--- items then result already. Ids of items within one call must differ.
+-- items then have the outcome already. Ids of items within one call must differ.
 -- Locks the wallets of all accounts concerned, in the order of their ids, and then rows of those accounts only.
+--
+-- Reserving for a hold and resolving one are written out here and not functions: a call per item would cost more than
+-- a twentieth of the item. What runs once per call, or seldom, has its own function.
 create or replace function ledger_batch(doc json) returns setof ledger_outcome
 language plpgsql
--- The tables grow from nothing to millions of rows between two poll_count at their statistics; what is asked
--- here is always a handful of rows by key.
+-- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
+-- here always read a handful of rows by key.
 set enable_seqscan = off
 set enable_nestloop = off
 set enable_mergejoin = off
@@ -16,42 +19,36 @@ set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
 declare
-  at            timestamptz;
-  batch         ledger_item[];
-  accounts      text[];
-  due           wallet;
-  -- The buckets of every account concerned, account by account and in the order of use.
+  at               timestamptz;
+  batch            ledger_item[];
+  accounts         text[];
+  -- The buckets of all accounts concerned, account by account and in the order of use.
   bucket_account   text[];
   bucket_id        text[];
   bucket_unit      text[];
-  bucket_remaining      numeric[];
+  bucket_remaining numeric[];
   bucket_frozen    numeric[];
-  bucket_ended      boolean[];
-  first         int := 1; -- of the account at hand
-  k             int;
-  item          record;
-  r             ledger_reservation;
-  h             hold;
+  bucket_ended     boolean[];
   bucket_carry     numeric[]; -- of cash; 0 elsewhere
-  buckets          int[]; -- positions of those that a hold uses
-  cash          int; -- position of the account's cash, which is its last
-  reserved      numeric; -- money that a hold has
-  further       int[] := '{}'; -- positions of buckets that pay beyond the hold
-  beyond        numeric[] := '{}'; -- what each of them pays
-  is_extended   boolean := false; -- some hold has further allocations
-  wanted        numeric;
-  covered       bigint; -- units that quota pays for
-  owed          numeric; -- money for the others
-  due_num       numeric; -- the same as an exact fraction
-  due_den       numeric;
-  part          numeric;
-  t             transfer;
-  result        ledger_outcome;
-  -- What is written at the end, each kind at once.
-  reservations  ledger_reservation[] := '{}';
-  changed_holds hold[] := '{}';
-  new_transfers transfer[] := '{}';
-  changed_count bigint;
+  first            int := 1; -- position of the account's first bucket
+  cash             int; -- position of the account's cash, which is its last
+  k                int;
+  item             record;
+  r                ledger_reservation;
+  h                hold;
+  buckets          int[]; -- positions of the buckets that a hold uses
+  own              int; -- allocations that the hold has
+  mixed            record;
+  beyond           numeric[]; -- what allocations after those take beyond the hold
+  is_extended      boolean := false; -- some hold has such allocations
+  covered          bigint; -- units that quota pays for
+  owed             numeric; -- money for the other units
+  part             numeric;
+  result           ledger_outcome;
+  -- Written at the end, each kind at once.
+  reservations     ledger_reservation[] := '{}';
+  changed_holds    hold[] := '{}';
+  new_transfers    transfer[] := '{}';
 begin
   batch := array(
     select row(i.n, i.op, i.id, coalesce(i.account_id, (select account_id from hold where id = i.id)),
@@ -60,13 +57,7 @@ begin
       from json_populate_recordset(null::ledger_item, doc) i);
   accounts := array(select account_id from unnest(batch));
 
-  for due in
-    select * from wallet where account_id = any (accounts) order by account_id for no key update
-  loop
-    if due.renews_at <= ledger_now() then
-      perform ledger_renew_plan(due.account_id, ledger_now());
-    end if;
-  end loop;
+  perform ledger_lock_wallets(accounts);
   at := ledger_now();
 
   select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
@@ -146,8 +137,8 @@ begin
       h.id := item.id;
       h.state := 'open';
       h.checkpoint := jsonb_build_object('num', item.num::text, 'den', item.den::text,
-                                    'units', item.units, 'usage', item.usage,
-                                    'upstream', item.upstream, 'cost', item.cost::text);
+                                         'units', item.units, 'usage', item.usage,
+                                         'upstream', item.upstream, 'cost', item.cost::text);
       changed_holds := changed_holds || h;
       result.outcome := 'checkpointed';
 
@@ -170,9 +161,7 @@ begin
       h.cost := item.cost;
       h.checkpoint := item.checkpoint;
       h.resolved_at := at;
-      t.account_id := item.account_id;
-      t.hold_id := item.id;
-      t.created_at := at;
+      own := cardinality(item.allocations);
       owed := 0;
       covered := 0;
       if item.op = 'settle' and item.num > 0 then
@@ -180,69 +169,34 @@ begin
         while bucket_account[cash + 1] = item.account_id loop
           cash := cash + 1;
         end loop;
-        due_num := item.num;
-        due_den := item.den;
-        reserved := item.held[1];
-        if item.allocations[1] is distinct from bucket_id[cash] or item.num > reserved * item.den then
-          -- Seldom: quota or gifts pay too, or the hold is not enough.
-          reserved := 0;
-          for slot in 1 .. cardinality(item.allocations) loop
-            if item.allocations[slot] like 'quota:%' then
-              covered := covered + least(item.held[slot], item.units - covered)::bigint;
-            else
-              reserved := reserved + item.held[slot];
-            end if;
-          end loop;
-          if item.units > 0 then
-            due_num := item.num * (item.units - covered);
-            due_den := item.den * item.units;
+        if item.allocations[1] = bucket_id[cash] and item.num <= item.held[1] * item.den then
+          -- The usual case: cash alone pays, and the hold is enough. The same as ledger_owed, with less to compute.
+          owed := greatest(0, least(item.held[1], ledger_round_half_up(
+            item.num + bucket_carry[cash] * item.den, item.den, 1, 1, item.hold_scale)));
+          if item.num <> owed * item.den then
+            bucket_carry[cash] := bucket_carry[cash] + ledger_carry(item.num, item.den, owed);
           end if;
-          if item.is_beyond and item.units > 0 and due_num > reserved * due_den then
-            -- As many units of quota as bring the rest down to the money that is held.
-            wanted := item.units - covered - div(reserved * due_den, item.num);
-            k := first;
-            while wanted > 0 and bucket_unit[k] <> 'money' loop
-              part := least(bucket_remaining[k] - bucket_frozen[k], wanted);
-              if bucket_unit[k] = item.hold_kind and not bucket_ended[k] and part > 0 then
-                further := further || k;
-                beyond := beyond || part;
-                wanted := wanted - part;
-                due_num := due_num - item.num * part;
-              end if;
-              k := k + 1;
-            end loop;
-          end if;
-        end if;
-
-        if due_num > 0 then
-          owed := ledger_round_half_up(due_num + bucket_carry[cash] * due_den, due_den, 1, 1, item.hold_scale);
-          if owed > reserved then
-            -- What rounding held back takes nothing beyond the hold: it waits for the next charge.
-            owed := least(owed, greatest(reserved,
-              ledger_round_half_up(due_num, due_den, 1, 1, item.hold_scale)));
-          elsif owed < 0 then
-            owed := 0;
-          end if;
-          if due_num <> owed * due_den then
-            bucket_carry[cash] := bucket_carry[cash] + div((due_num - owed * due_den) * 1e18, due_den) * 1e-18;
-          end if;
-        end if;
-
-        if item.is_beyond and owed > reserved then
-          wanted := owed - reserved;
-          k := first;
-          while wanted > 0 and k <= cash loop
-            part := least(bucket_remaining[k] - bucket_frozen[k], wanted);
-            if bucket_unit[k] = 'money' and not bucket_ended[k] and part > 0 then
-              further := further || k;
-              beyond := beyond || part;
-              wanted := wanted - part;
-            end if;
-            k := k + 1;
-          end loop;
+        else
+          h.kind := item.hold_kind;
+          h.scale := item.hold_scale;
+          h.allocations := item.allocations;
+          h.held := item.held;
+          h.beyond_hold := item.is_beyond;
+          select * into mixed
+            from ledger_settle_mixed(item.num, item.den, item.units, h, first, cash, bucket_id, bucket_unit,
+                                     bucket_remaining, bucket_frozen, bucket_ended, bucket_carry[cash]);
+          owed := mixed.owed;
+          covered := mixed.covered;
+          beyond := mixed.beyond;
+          bucket_carry[cash] := mixed.carry;
+          item.allocations := mixed.allocations;
+          item.held := mixed.held;
+          h.allocations := mixed.allocations;
+          h.held := mixed.held;
+          is_extended := is_extended or cardinality(beyond) > 0;
         end if;
       elsif item.num < 0 then
-        owed := item.num; -- the table refuses it
+        owed := item.num; -- the constraint of the table rejects it
       end if;
 
       for slot in 1 .. cardinality(item.allocations) loop
@@ -253,68 +207,40 @@ begin
         if bucket_id[k] is null then
           raise exception 'Hold % reserves %, which is gone', item.id, item.allocations[slot];
         end if;
-        t.unit := bucket_unit[k];
-        t.debit := bucket_id[k];
-        if bucket_unit[k] = 'money' then
+        if slot > own then
+          part := beyond[slot - own];
+        elsif bucket_unit[k] = 'money' then
           part := least(item.held[slot], owed);
-          owed := owed - part;
         else
           part := least(item.held[slot], covered);
           covered := covered - part::bigint;
+        end if;
+        if bucket_unit[k] = 'money' then
+          owed := owed - part;
         end if;
         h.taken := h.taken || part;
         bucket_frozen[k] := bucket_frozen[k] - item.held[slot];
         bucket_remaining[k] := bucket_remaining[k] - part;
         if part > 0 then
-          t.id := item.id || '/' || slot;
-          t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
-          t.amount := part;
-          t.kind := 'capture';
-          new_transfers := new_transfers || t;
+          new_transfers := new_transfers || row(
+            item.id || '/' || slot, bucket_unit[k], bucket_id[k],
+            case bucket_unit[k] when 'money' then 'revenue' else 'quota_used' end,
+            part, item.account_id, item.id, 'capture', null, null, at)::transfer;
         end if;
         if bucket_ended[k] and item.held[slot] > part then
           part := item.held[slot] - part;
           bucket_remaining[k] := bucket_remaining[k] - part;
-          t.id := item.id || '/' || slot || '/expired';
-          t.credit := case t.unit when 'money' then 'breakage' else 'quota_breakage' end;
-          t.amount := part;
-          t.kind := 'breakage';
-          new_transfers := new_transfers || t;
+          new_transfers := new_transfers || row(
+            item.id || '/' || slot || '/expired', bucket_unit[k], bucket_id[k],
+            case bucket_unit[k] when 'money' then 'breakage' else 'quota_breakage' end,
+            part, item.account_id, item.id, 'breakage', null, null, at)::transfer;
         end if;
       end loop;
-      if cardinality(further) > 0 then
-        for n in 1 .. cardinality(further) loop
-          k := further[n];
-          item.allocations := item.allocations || bucket_id[k];
-          item.held := item.held || 0::numeric;
-          h.taken := h.taken || beyond[n];
-          bucket_remaining[k] := bucket_remaining[k] - beyond[n];
-          if bucket_unit[k] = 'money' then
-            owed := owed - beyond[n];
-          end if;
-          t.id := item.id || '/' || cardinality(item.allocations);
-          t.unit := bucket_unit[k];
-          t.debit := bucket_id[k];
-          t.credit := case t.unit when 'money' then 'revenue' else 'quota_used' end;
-          t.amount := beyond[n];
-          t.kind := 'capture';
-          new_transfers := new_transfers || t;
-        end loop;
-        h.allocations := item.allocations;
-        h.held := item.held;
-        is_extended := true;
-        further := '{}';
-        beyond := '{}';
-      end if;
       h.shortfall := owed;
       if owed > 0 then
-        t.id := item.id || '/shortfall';
-        t.unit := 'money';
-        t.debit := 'shortfall';
-        t.credit := 'revenue';
-        t.amount := owed;
-        t.kind := 'shortfall';
-        new_transfers := new_transfers || t;
+        new_transfers := new_transfers || row(
+          item.id || '/shortfall', 'money', 'shortfall', 'revenue', owed, item.account_id, item.id,
+          'shortfall', null, null, at)::transfer;
       end if;
       changed_holds := changed_holds || h;
       result := row(item.n, item.id, 'resolved', h.state, item.allocations, item.held, h.taken, h.shortfall,
@@ -322,8 +248,8 @@ begin
     end if;
 
     if result.outcome = 'already' then
-      result := row(item.n, item.id, 'already', item.state, item.allocations, item.held, item.taken, item.shortfall,
-                    item.account_id);
+      result := row(item.n, item.id, 'already', item.state, item.allocations, item.held, item.taken,
+                    item.shortfall, item.account_id);
     end if;
     return next result;
   end loop;
@@ -332,31 +258,7 @@ begin
     from unnest(bucket_id, bucket_remaining, bucket_frozen, bucket_carry) c (id, remaining, frozen, carry)
    where p.id = c.id and p.id = any (bucket_id)
      and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
-  if cardinality(reservations) > 0 then
-    insert into hold (id, account_id, request_id, client_request_id, model, kind, state, scale, amount,
-                      units, allocations, held, price, created_at, expires_at, beyond_hold)
-    select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, 'open', i.scale,
-           r.amount, i.units, r.allocations, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
-           coalesce(i.beyond_hold, false)
-      from unnest(reservations) r join unnest(batch) i on i.n = r.n;
-  end if;
-  if is_extended then
-    -- Apart from the next, which nearly always is enough.
-    update hold h set allocations = c.allocations, held = c.held
-      from unnest(changed_holds) c
-     where c.allocations is not null and h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
-  end if;
-  if cardinality(changed_holds) > 0 then
-    update hold h
-       set state = c.state, taken = c.taken, shortfall = c.shortfall, usage = c.usage, checkpoint = c.checkpoint,
-           resolved_at = c.resolved_at, upstream = c.upstream, cost = c.cost
-      from unnest(changed_holds) c
-     where h.id = c.id and h.id = any (array(select id from unnest(changed_holds)));
-    get diagnostics changed_count = row_count;
-    if changed_count <> cardinality(changed_holds) then
-      raise exception 'One call cannot resolve a hold twice';
-    end if;
-  end if;
+  perform ledger_write_holds(batch, reservations, changed_holds, is_extended, at);
   if cardinality(new_transfers) > 0 then
     insert into transfer select * from unnest(new_transfers);
   end if;

@@ -1,7 +1,7 @@
 -- Settles a hold that a sweeper has resolved, as if the sweeper had not: computes the settlement anew with what the
 -- sweeper took returned, and books the difference. What the account has spent meanwhile is a shortfall. Repeating it
 -- changes nothing.
--- Locks the account's wallet, then the row of usage_watermark.
+-- Locks the account's wallet, then like usage_remove.
 create or replace function ledger_settle_late(doc json) returns setof ledger_outcome
 language plpgsql
 set lock_timeout = '5s'
@@ -11,7 +11,6 @@ declare
   item       ledger_item := json_populate_record(null::ledger_item, doc);
   at         timestamptz;
   h          hold;
-  due        wallet;
   -- The account's balance buckets in the order of use.
   bucket_id     text[];
   bucket_unit   text[];
@@ -33,7 +32,6 @@ declare
   k          int;
   found_slot       int;
   t          transfer;
-  rolled_up  timestamptz;
   unpaid     numeric;
   result     ledger_outcome;
 begin
@@ -43,10 +41,7 @@ begin
     return next result;
     return;
   end if;
-  select * into due from wallet where account_id = h.account_id for no key update;
-  if due.renews_at <= ledger_now() then
-    perform ledger_renew_plan(due.account_id, ledger_now());
-  end if;
+  perform ledger_lock_wallets(array[h.account_id]);
   select * into h from hold where id = item.id; -- as it is under the lock
   if h.ended_by is distinct from 'sweeper' then
     result := row(item.n, h.id, 'already', h.state, h.allocations, h.held, h.taken, h.shortfall, h.account_id);
@@ -86,8 +81,7 @@ begin
       due_den := due_den * (h.checkpoint ->> 'units')::bigint;
     end if;
     if due_num > 0 then
-      new_carry := new_carry
-        - div((due_num - (paid + h.shortfall) * due_den) * 1e18, due_den) * 1e-18;
+      new_carry := new_carry - ledger_carry(due_num, due_den, paid + h.shortfall);
     end if;
   end if;
   covered := 0;
@@ -124,15 +118,8 @@ begin
       end if;
     end if;
     if due_num > 0 then
-      owed := ledger_round_half_up(due_num + new_carry * due_den, due_den, 1, 1, h.scale);
-      if owed > reserved then
-        owed := least(owed, greatest(reserved, ledger_round_half_up(due_num, due_den, 1, 1, h.scale)));
-      elsif owed < 0 then
-        owed := 0;
-      end if;
-      if due_num <> owed * due_den then
-        new_carry := new_carry + div((due_num - owed * due_den) * 1e18, due_den) * 1e-18;
-      end if;
+      owed := ledger_owed(due_num, due_den, new_carry, reserved, h.scale);
+      new_carry := new_carry + ledger_carry(due_num, due_den, owed);
     end if;
     for slot in 1 .. cardinality(h.allocations) loop
       if h.allocations[slot] not like 'quota:%' and h.held[slot] > 0 then
@@ -211,22 +198,7 @@ begin
   update balance_bucket p set carry = new_carry
    where p.id = bucket_id[cash] and p.carry <> new_carry;
 
-  -- The day's sums have it as it was: take that out, its new line is added up like any other. The lock keeps
-  -- the sums from being made meanwhile.
-  select through into strict rolled_up from usage_watermark for update;
-  if h.resolved_at < rolled_up then
-    update usage_day d
-       set calls = d.calls - l.calls, failed = d.failed - l.failed, charged = d.charged - l.charged,
-           quota = d.quota - l.quota, cost = d.cost - l.cost, uncosted = d.uncosted - l.uncosted,
-           input_tokens = d.input_tokens - l.input_tokens, output_tokens = d.output_tokens - l.output_tokens,
-           images = d.images - l.images, seconds = d.seconds - l.seconds,
-           characters = d.characters - l.characters
-      from usage_line l
-     where l.hold_id = h.id and d.account_id = l.account_id and d.day = l.day and d.model = l.model;
-    delete from usage_day
-     where account_id = h.account_id and day = (h.resolved_at at time zone 'UTC')::date and model = h.model
-       and calls = 0 and failed = 0;
-  end if;
+  perform usage_remove(h);
 
   -- Allocations beyond the hold that are not needed any more.
   select array_agg(bucket order by n), array_agg(held order by n), array_agg(taken order by n)

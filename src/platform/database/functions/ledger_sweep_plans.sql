@@ -4,14 +4,9 @@ create or replace function ledger_sweep_plans(max_count int) returns int
 language plpgsql as $$
 declare
   ids text[];
-  due wallet;
 begin
   if not ledger_try_sweep_lock('plans') then return 0; end if;
   ids := array(select account_id from wallet where renews_at <= ledger_now() order by renews_at limit max_count);
-  for due in select * from wallet where account_id = any (ids) order by account_id for no key update loop
-    if due.renews_at <= ledger_now() then
-      perform ledger_renew_plan(due.account_id, ledger_now());
-    end if;
-  end loop;
+  perform ledger_lock_wallets(ids);
   return cardinality(ids);
 end $$;

@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { Reload } from "../../../platform/config/config_store.ts";
 import { renderChanges } from "../../../platform/config/diff.ts";
-import type { ConfigFault } from "../../../platform/config/faults.ts";
+import type { ConfigIssue } from "../../../platform/config/issues.ts";
 import type { SiteContext } from "../../context.ts";
 import { plural } from "../../format.ts";
 import { Badge, Form, Notice } from "../../parts.tsx";
@@ -22,8 +22,8 @@ const CAUSES: Readonly<Record<Reload["cause"], string>> = {
 export function configurationPage({ configStore, cluster }: ConsoleDeps) {
   return function configurationPage(c: SiteContext): Response {
     const { current, lastReload: last, lastChange: change } = configStore;
-    const errors = last.faults.filter(({ severity }) => severity === "error");
-    const warnings = last.faults.filter(({ severity }) => severity === "warning");
+    const errors = last.issues.filter(({ severity }) => severity === "error");
+    const warnings = last.issues.filter(({ severity }) => severity === "warning");
     return sendConsole(
       c,
       { section: "configuration", title: "Configuration" },
@@ -64,9 +64,9 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
             <Problems problems={warnings} title={plural(warnings.length, "warning")} />
           </section>
         )}
-        {current.withheld.length > 0 && (
+        {current.unavailableModels.length > 0 && (
           <TableCard title="Unavailable models" columns={["Model", "Reason"]}>
-            {current.withheld.map(({ model, reason }) => (
+            {current.unavailableModels.map(({ model, reason }) => (
               <tr>
                 <td data-label="Model" class="mono">{model}</td>
                 <td data-label="Reason">{reason}</td>
@@ -83,8 +83,8 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
 /** POST /console/operator/configuration/reload */
 export function reloadConfiguration({ configStore }: ConsoleDeps) {
   return async function reloadConfiguration(c: SiteContext): Promise<Response> {
-    const { ok, changes, faults } = await configStore.reload("api");
-    const errors = faults.filter(({ severity }) => severity === "error").length;
+    const { ok, changes, issues } = await configStore.reload("api");
+    const errors = issues.filter(({ severity }) => severity === "error").length;
     return seeOtherWith(
       c,
       PATH,
@@ -151,7 +151,7 @@ function NodeTable(
   );
 }
 
-function Problems({ problems, title }: { problems: readonly ConfigFault[]; title: string }) {
+function Problems({ problems, title }: { problems: readonly ConfigIssue[]; title: string }) {
   return (
     <div class="stack-s">
       <h3>{title}</h3>

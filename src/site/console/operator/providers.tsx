@@ -1,4 +1,4 @@
-import type { Health } from "../../../lib/breaker.ts";
+import type { BreakerHealth } from "../../../lib/breaker.ts";
 import type { Model, Provider, Upstream } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
 import { formatCount, formatDuration, plural } from "../../format.ts";
@@ -15,7 +15,7 @@ export function providersPage({ upstreams }: ConsoleDeps) {
       provider,
       upstreams: [...config.models.values()].flatMap((model) =>
         model.upstreams.filter((upstream) => upstream.provider === provider.id)
-          .map((upstream) => ({ model, upstream, health: upstreams.healthOf(upstream) }))
+          .map((upstream) => ({ model, upstream, health: upstreams.getHealth(upstream) }))
       ),
     }));
     const disabled = listed.filter(({ provider }) => !provider.on);
@@ -47,7 +47,7 @@ export function providersPage({ upstreams }: ConsoleDeps) {
 interface ListedUpstream {
   model: Model;
   upstream: Upstream;
-  health: Health & { in_flight: number };
+  health: BreakerHealth & { in_flight: number };
 }
 
 function ProviderCard(
@@ -104,7 +104,7 @@ function ProviderCard(
 
 function HealthBadge({ health, now }: { health: ListedUpstream["health"]; now: number }) {
   if (health.state === "open") {
-    const seconds = Math.max(0, Math.ceil((health.restUntil - now) / 1000));
+    const seconds = Math.max(0, Math.ceil((health.openUntil - now) / 1000));
     return <Badge kind="bad" dot>Paused, retry in {formatDuration(seconds)}</Badge>;
   }
   if (health.state === "half_open") return <Badge kind="warn" dot>Testing recovery</Badge>;

@@ -36,11 +36,11 @@ export function queuePage({ database }: ConsoleDeps) {
     const { sql } = database;
     const { after, view: asked } = c.req.query();
     const view = VIEWS.find(([value]) => value === asked)?.[0] ?? "dead";
-    const ailment = TASK_PROBLEMS.find((each) => each === view);
+    const problem = TASK_PROBLEMS.find((each) => each === view);
     const [tasks, webhooks, { data, hasMore }, failed] = await Promise.all([
       countTasks(sql),
       countWebhooks(sql),
-      listForOperator(sql, { limit: PAGE, after, order: "desc", ailment }),
+      listForOperator(sql, { limit: PAGE, after, order: "desc", problem }),
       listDeliveries(sql, { status: "failed", limit: 10, order: "desc" }),
     ]);
     return sendConsole(

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { BadProvider, readProvider } from "./provider_file.ts";
+
+function faultsOf(source: string): readonly string[] {
+  try {
+    readProvider("p.yaml", source);
+  } catch (error) {
+    if (error instanceof BadProvider) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+Deno.test("a provider.yaml with faults is refused with all of them and their places", () => {
+  assert.deepEqual(
+    faultsOf([
+      "name: X",
+      "base_url: ftp://x",
+      "auth: { heder: x }",
+      "colour: red",
+      "errors:",
+      "  rules:",
+      "    - { status: 400, kind: broken }",
+    ].join("\n")).toSorted(),
+    [
+      "p.yaml:2:11 /base_url: must be an http or https URL without ? and #, such as " +
+      "https://api.example.com/v1",
+      'p.yaml:3:7 /auth: the key "header" is missing',
+      'p.yaml:3:9 /auth: the key "heder" is unknown. Did you mean "header"?',
+      'p.yaml:4:1 the key "colour" is unknown',
+      "p.yaml:7:28 /errors/rules/0/kind: must be one of rejected, too_long, rate_limited, " +
+      "unauthorized, overloaded, failed",
+    ].toSorted(),
+  );
+});
+
+Deno.test("a provider.yaml that is no YAML is refused with the place", () => {
+  const [fault] = faultsOf("name: [");
+  assert.match(fault!, /^p\.yaml:1:\d+ /);
+});
+
+Deno.test("a provider.yaml that says everything is taken", () => {
+  assert.deepEqual(
+    faultsOf(`
+name: Everything
+base_url: https://a.test/v1
+auth: { header: X-Key, prefix: "Key " }
+headers: { X-Tier: gold }
+path: /chat/{model}
+parameters:
+  rename: { max_completion_tokens: max_tokens }
+  drop: [store]
+  refuse: [logprobs]
+  keep: { temperature: { min: 0, max: 1 }, n: { max: 1, otherwise: refuse } }
+  defaults: { top_k: 40, safe: { level: 1 } }
+messages:
+  roles: { developer: system }
+  drop: [name]
+stream: { ask_usage: false }
+reasoning: [thoughts]
+finish_reasons: { eos: stop, crashed: failed }
+usage:
+  input: [/usage/in, /meta/in]
+  cached_input: /usage/cached
+  output: /usage/out
+  reasoning: /usage/thought
+  input_includes_cached: false
+  output_includes_reasoning: false
+errors:
+  at: [/error, /detail]
+  rules:
+    - { status: [400, 422], code: [1, "x"], type: t, message: too big, kind: too_long }
+`),
+    [],
+  );
+});
+
+Deno.test("an alias within its own anchor is a fault with a line, not a stack", () => {
+  for (
+    const [source, where] of [
+      ["&a [*a]", "x.yaml:1:5"],
+      ["name: x\nreasoning: &a [*a]", "x.yaml:2:16"],
+      ["name: x\nerrors: &e\n  rules: [{ kind: *e }]", "x.yaml:3:19"],
+    ] as const
+  ) {
+    assert.throws(() => readProvider("x.yaml", source), (error: Error) => {
+      assert.equal(error.name, "BadProvider");
+      assert.match(error.message, /stands inside what it repeats/);
+      assert.ok(error.message.includes(where), error.message);
+      return true;
+    });
+  }
+});

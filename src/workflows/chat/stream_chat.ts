@@ -1,0 +1,186 @@
+import { ApiError } from "../../lib/api_error.ts";
+import type { ChatChunk, ChatRequest } from "../../upstream/adapter.ts";
+import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
+import { UpstreamFailure } from "../../upstream/failure.ts";
+import type { UpstreamResult } from "../../upstream/upstreams.ts";
+import type { ChatDeps, HeldChat } from "./complete_chat.ts";
+import { chargeFor, type MeteredChat, tokenCount } from "./meter.ts";
+import { relay } from "./relay.ts";
+import { ChunkWriter } from "./render.ts";
+
+export interface ChatTiming {
+  /** Longest total time of a chat; its hold lasts a little longer. */
+  totalMs: number;
+  /** How long a client may leave a stream unread before it counts as disconnected. */
+  unreadMs: number;
+  /** How long to wait for the usage of a finished answer after its client disconnected. */
+  usageMs: number;
+  /** How long a non-streamed answer waits for its settlement. */
+  settleMs: number;
+}
+
+export const CHAT_TIMING: ChatTiming = {
+  totalMs: 900_000,
+  unreadMs: 60_000,
+  usageMs: 2_000,
+  settleMs: 10_000,
+};
+
+/** How often a running stream records its usage so far: what is billed if this process dies. */
+const CHECKPOINT_MS = 3_000;
+
+type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream }>;
+
+/** Calls an upstream with streaming. The stream settles the hold at its end. */
+export async function streamChat(
+  deps: ChatDeps,
+  chat: HeldChat,
+): Promise<ReadableStream<Uint8Array>> {
+  const { call, prepared, hold } = chat;
+  // A disconnect of the client ends the wait for the first byte; after that the relay handles it.
+  const stop = new AbortController();
+  const onDisconnect = () => stop.abort();
+  call.signal.addEventListener("abort", onDisconnect);
+  const deadline = setTimeout(
+    () => stop.abort(),
+    deps.timing?.totalMs ?? CHAT_TIMING.totalMs,
+  );
+  let upstream: Upstream;
+  try {
+    upstream = await deps.upstreams.callFirstAvailable(
+      { config: call.config, model: call.model, account: call.account.id, signal: stop.signal },
+      (attempt) => callChatStream(attempt, prepared.requestFor(attempt.upstream)),
+    );
+  } catch (error) {
+    clearTimeout(deadline);
+    await hold.release();
+    throw error;
+  } finally {
+    call.signal.removeEventListener("abort", onDisconnect);
+  }
+  if (stop.signal.aborted) {
+    // The client disconnected with the first byte: the connection is closed, and the upstream did not fail.
+    clearTimeout(deadline);
+    upstream.value.rest.cancel();
+    upstream.release();
+    await hold.release();
+    throw stop.signal.reason;
+  }
+  return new StreamedChat(deps, chat, upstream, { stop, deadline }).open();
+}
+
+/** A running stream: meters it, and settles it when it ends, fails or loses its client. */
+class StreamedChat {
+  readonly #writer: ChunkWriter;
+  readonly #checkpoints: ReturnType<typeof setInterval>;
+  #usageWait: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly deps: ChatDeps,
+    private readonly chat: HeldChat,
+    private readonly upstream: Upstream,
+    private readonly limits: { stop: AbortController; deadline: ReturnType<typeof setTimeout> },
+  ) {
+    const { call, prepared, quote, hold, meter } = chat;
+    call.requestBody?.keep();
+    meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
+    this.#writer = new ChunkWriter(chat.heading, showsUsage(prepared.request));
+    this.#checkpoints = setInterval(() => {
+      // A checkpoint that fails is replaced by the next one, or by the settlement.
+      hold.checkpoint(chargeFor(quote, upstream.upstream, meter.soFar())).catch(() => undefined);
+    }, CHECKPOINT_MS);
+  }
+
+  open(): ReadableStream<Uint8Array> {
+    const { first, rest } = this.upstream.value;
+    const { meter } = this.chat;
+    return relay({
+      first,
+      rest,
+      writer: this.#writer,
+      deadline: this.limits.stop.signal,
+      unread: {
+        ms: this.deps.timing?.unreadMs ?? CHAT_TIMING.unreadMs,
+        event: () => this.#errorEvent("upstream_timeout", "The response was not read in time."),
+      },
+      onChunk: (chunk) => meter.add(chunk),
+      onEnd: () => this.#end(),
+      onFailure: (error) => this.#fail(error),
+      onDisconnect: () => this.#disconnect(),
+    });
+  }
+
+  async #end(): Promise<string> {
+    this.#stop();
+    const { tokens } = await this.#settle();
+    return this.#writer.usage(tokens);
+  }
+
+  async #fail(error: unknown): Promise<string> {
+    if (this.limits.stop.signal.aborted) {
+      // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
+      this.#stop();
+      await this.#settle();
+      return this.#errorEvent(
+        "upstream_timeout",
+        "The response took too long. Ask for a shorter answer.",
+      );
+    }
+    const failure = error instanceof UpstreamFailure
+      ? error
+      : new UpstreamFailure("failed", "the stream failed", { cause: error });
+    this.#stop(failure);
+    await this.#settle();
+    return failure.kind === "timeout"
+      ? this.#errorEvent("upstream_timeout", "The model stopped responding. Try again.")
+      : this.#errorEvent("upstream_failed", "The model failed during its response. Try again.");
+  }
+
+  /** Returns whether to read the stream to its end without the client. */
+  #disconnect(): boolean {
+    if (this.chat.call.model.onDisconnect === "drain") return true;
+    if (this.chat.meter.isFinished) {
+      // The provider sends its usage after the last token: worth a short wait.
+      const { usageMs } = { ...CHAT_TIMING, ...this.deps.timing };
+      this.#usageWait = setTimeout(() => this.limits.stop.abort(), usageMs);
+      return true;
+    }
+    this.#stop();
+    void this.#settle();
+    return false;
+  }
+
+  #stop(failure?: UpstreamFailure): void {
+    clearTimeout(this.limits.deadline);
+    clearTimeout(this.#usageWait);
+    clearInterval(this.#checkpoints);
+    this.upstream.release(failure);
+    this.chat.call.requestBody?.release();
+  }
+
+  /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
+  async #settle(): Promise<MeteredChat> {
+    const { call, quote, hold, meter, reservation } = this.chat;
+    const metered = await meter.total();
+    reservation.settle(tokenCount(metered));
+    try {
+      await hold.settleDelivered(chargeFor(quote, this.upstream.upstream, metered));
+    } catch (error) {
+      this.deps.log.error("stream settlement failed, the last checkpoint counts", {
+        request_id: call.requestId,
+        error,
+      });
+    }
+    return metered;
+  }
+
+  #errorEvent(code: "upstream_timeout" | "upstream_failed", message: string): string {
+    const { requestId } = this.chat.call;
+    return `data: ${this.deps.renderFailure(new ApiError(code, message), requestId)}\n\n`;
+  }
+}
+
+function showsUsage(request: ChatRequest): boolean {
+  return (request.stream_options as { include_usage?: boolean } | null | undefined)
+    ?.include_usage === true;
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import type { Upstream } from "../../platform/config/config.ts";
+import type { UpstreamFailure } from "../../upstream/failure.ts";
+import type { ChatDeps, HeldChat } from "./complete_chat.ts";
+import { streamChat } from "./stream_chat.ts";
+
+/** Fakes of no more than the function uses: real parts cannot produce these two events at the same moment. */
+Deno.test("a client that disconnects with the first byte pays nothing, and the upstream did not fail", async () => {
+  const client = new AbortController();
+  const events: string[] = [];
+  const deps = {
+    upstreams: {
+      callFirstAvailable: () => {
+        client.abort();
+        return Promise.resolve({
+          value: {
+            first: [],
+            rest: {
+              // The abort has closed the connection.
+              next: () => Promise.reject(new Error("Bad resource ID")),
+              cancel: () => events.push("upstream cancelled"),
+            },
+          },
+          upstream: {} as Upstream,
+          release: (failure?: UpstreamFailure) =>
+            events.push(failure ? "failed" : "permit released"),
+        });
+      },
+    },
+  } as unknown as ChatDeps;
+  const chat = {
+    call: {
+      requestId: "req_1",
+      config: {},
+      account: { id: "acc_1" },
+      model: { id: "talk" },
+      signal: client.signal,
+    },
+    prepared: { request: { model: "talk", stream: true } },
+    hold: { release: () => Promise.resolve(events.push("hold released")) },
+    reservation: { settle: () => events.push("tokens") },
+  } as unknown as HeldChat;
+  await assert.rejects(streamChat(deps, chat), { name: "AbortError" });
+  assert.deepEqual(events, ["upstream cancelled", "permit released", "hold released"]);
+});
