@@ -68,7 +68,11 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
   if (!person.hasPassword && !hasSignedInRecently(c)) return await signInAgain(c);
   const error = passwordFault(password, person.email);
   if (error !== null) return await sendAccountPage(c, deps, { password: error });
-  await setPassword(deps.database.sql, person.id, await deps.passwords.hash(password, passwordCaller(c)));
+  await setPassword(
+    deps.database.sql,
+    person.id,
+    await deps.passwords.hash(password, passwordCaller(c)),
+  );
   // All sessions end, in case another person knew the old password; this browser gets a new one.
   await deps.sessions.endAll(person.id);
   const notice = seeOtherWith(

@@ -39,7 +39,8 @@ export function accountPage(c: SiteContext, view: AccountView): Response {
             </dd>
             <dt>Created</dt>
             <dd>
-              <Time at={person.createdAt} as="date" /> {person.isOperator && <Badge kind="info">Operator</Badge>}
+              <Time at={person.createdAt} as="date" />{" "}
+              {person.isOperator && <Badge kind="info">Operator</Badge>}
             </dd>
           </dl>
           <Form c={c} action="/account/name">
@@ -122,7 +123,9 @@ function Providers(
           <li>
             <span>
               {signIn.get(provider)?.name ?? provider}{" "}
-              <span class="faint small">connected <Time at={createdAt} as="date" /></span>
+              <span class="faint small">
+                connected <Time at={createdAt} as="date" />
+              </span>
             </span>
             <Form c={c} action="/account/identities/remove" class="row">
               <input type="hidden" name="provider" value={provider} />

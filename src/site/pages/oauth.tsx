@@ -17,7 +17,7 @@ import { clientAddress, readSiteForm } from "../form.ts";
 import { siteOrigin } from "../base_url.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
-import { type Registration, registerWithCredit, signInNewPerson } from "../register_person.ts";
+import { registerWithCredit, type Registration, signInNewPerson } from "../register_person.ts";
 
 const PENDING_SECONDS = 600;
 const STARTS_PER_CLIENT = { burst: 60, everySeconds: 10 };
@@ -126,9 +126,12 @@ async function connectIdentity(
     if (identity.email !== null) await verifyAddress(sql, person.id, identity.email);
     return true;
   });
-  return isLinked
-    ? seeOtherWith(c, returnTo, "good", `${name} connected.`)
-    : seeOtherWith(c, returnTo, "bad", `That ${name} account is already connected to another account.`);
+  return isLinked ? seeOtherWith(c, returnTo, "good", `${name} connected.`) : seeOtherWith(
+    c,
+    returnTo,
+    "bad",
+    `That ${name} account is already connected to another account.`,
+  );
 }
 
 /** Signs in or registers the person of an identity. An email alone never connects it to an account. */
@@ -147,7 +150,7 @@ async function signInWithIdentity(
     ? "Registration is closed."
     : identity.email === null
     ? `${provider.name} has no verified email for you. Verify one there first.`
-    : `An account with the email ${identity.email} already exists. Sign in the way you did before, then connect ${provider.name} in your account settings. If you did not create that account, contact the operator.`;
+    : `An account with the email ${identity.email} already exists. Sign in the way you did before, then connect ${provider.name} in your account settings. If you did not create that account, ask the operator for a new password.`;
   return seeOtherWith(c, "/sign-in", "warn", reason);
 }
 

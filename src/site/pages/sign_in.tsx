@@ -83,7 +83,12 @@ async function signInWithPassword(
   { email, password, returnTo }: Credentials,
 ): Promise<Response | null> {
   const found = email === null ? null : await findByEmail(deps.database.sql, email);
-  const { caller, succeeded } = await countSignInAttempt(c, deps, email ?? "", found?.person.id ?? null);
+  const { caller, succeeded } = await countSignInAttempt(
+    c,
+    deps,
+    email ?? "",
+    found?.person.id ?? null,
+  );
   // An unknown email costs the same work, so that response times reveal nothing.
   const fits = await deps.passwords.fits(password, found?.passwordHash ?? null, caller);
   const response = found !== null && fits ? await completeSignIn(c, deps, found, returnTo) : null;
@@ -135,7 +140,12 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
     (sql) => createPerson(sql, { email, name, passwordHash }),
   );
   if (registration === null) {
-    return await handleExistingEmail(c, deps, { email, password, returnTo: filled.returnTo }, filled);
+    return await handleExistingEmail(
+      c,
+      deps,
+      { email, password, returnTo: filled.returnTo },
+      filled,
+    );
   }
   return await signInNewPerson(c, deps, registration, filled.returnTo);
 }
