@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
-/** A file the browser keeps for good: its name changes with its content. */
+/** A file that browsers cache for good: its name contains a hash of its content. */
 interface Asset {
   readonly path: string;
   readonly type: string;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Compressed when somebody first asks for it so. */
-  readonly packed: Map<string, Uint8Array<ArrayBuffer>>;
+  /** Compressed bodies by encoding, made at the first request. */
+  readonly compressed: Map<string, Uint8Array<ArrayBuffer>>;
 }
 
-/** The style sheet is these, in this order. */
+/** Parts of the style sheet, in this order. */
 const STYLES = [
   "tokens.css",
   "base.css",
@@ -25,7 +25,7 @@ const FOLDER = new URL("./", import.meta.url);
 let byName: ReadonlyMap<string, Asset> | undefined;
 let byPath: ReadonlyMap<string, Asset>;
 
-/** The address of an asset: `site.css`, or an island by its name, `copy.js`. */
+/** The path of an asset: `site.css`, or an island such as `copy.js`. */
 export function assetPath(name: string): string {
   const asset = assets().get(name);
   if (asset === undefined) {
@@ -40,7 +40,7 @@ export function sendAsset(path: string, accepts: string): Response | null {
   const asset = byPath.get(path);
   if (asset === undefined) return null;
   const encoding = /\bbr\b/.test(accepts) ? "br" : /\bgzip\b/.test(accepts) ? "gzip" : null;
-  return new Response(encoding === null ? asset.body : pack(asset, encoding), {
+  return new Response(encoding === null ? asset.body : compress(asset, encoding), {
     headers: {
       "content-type": asset.type,
       "cache-control": "public, max-age=31536000, immutable",
@@ -59,7 +59,7 @@ function assets(): ReadonlyMap<string, Asset> {
   return byName;
 }
 
-/** Read when the first page is asked for, not at start: a gateway may never show one. */
+/** Runs at the first page, not at start: a gateway may never serve one. */
 function readAssets(): Map<string, Asset> {
   const found = new Map<string, Asset>();
   const css = STYLES.map((name) => Deno.readTextFileSync(new URL(`styles/${name}`, FOLDER)));
@@ -76,14 +76,14 @@ function readAssets(): Map<string, Asset> {
 function asset(stem: string, extension: string, type: string, text: string): Asset {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   const body = new TextEncoder().encode(text);
-  return { path: `/assets/${stem}-${hash}.${extension}`, type, body, packed: new Map() };
+  return { path: `/assets/${stem}-${hash}.${extension}`, type, body, compressed: new Map() };
 }
 
-function pack({ body, packed }: Asset, encoding: "br" | "gzip"): Uint8Array<ArrayBuffer> {
-  let bytes = packed.get(encoding);
+function compress({ body, compressed }: Asset, encoding: "br" | "gzip"): Uint8Array<ArrayBuffer> {
+  let bytes = compressed.get(encoding);
   if (bytes === undefined) {
     bytes = new Uint8Array(encoding === "br" ? brotliCompressSync(body) : gzipSync(body));
-    packed.set(encoding, bytes);
+    compressed.set(encoding, bytes);
   }
   return bytes;
 }

@@ -17,7 +17,7 @@ import type { Log } from "../platform/telemetry/log.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Webhooks } from "../domain/webhooks/webhooks.ts";
 
-/** What the front tells the site about a request, and hears back for metrics and the log. */
+/** A request as the HTTP server passes it to the site. The site sets `route` and `refusal` for metrics and the log. */
 export interface SiteExchange {
   readonly requestId: string;
   readonly config: Config;
@@ -33,7 +33,7 @@ export interface Flash {
   readonly text: string;
 }
 
-/** Who is signed in, and by which session. */
+/** The signed-in person and their session. */
 export interface SignedIn {
   readonly person: Person;
   readonly session: Session;
@@ -43,9 +43,9 @@ export interface SiteEnv {
   Bindings: SiteExchange;
   Variables: {
     signedIn: SignedIn | null;
-    /** Goes into every form as `csrf`, or into the header `x-csrf-token`; empty when signed out. */
+    /** Sent with every form as `csrf`, or as the header `x-csrf-token`; empty when signed out. */
     csrf: string;
-    /** Told once, on the page after the one that did something. */
+    /** A message that is shown once, on the page after a redirect. */
     flash: Flash | null;
   };
 }
@@ -53,7 +53,7 @@ export interface SiteEnv {
 export type SiteContext = Context<SiteEnv>;
 export type SiteRouter = Hono<SiteEnv>;
 
-/** What pages are made from. Parts of the site take the slice they need. */
+/** Dependencies of the site. Its parts take the ones they need. */
 export interface SiteDeps {
   readonly database: Database;
   readonly cluster: Cluster;
@@ -63,25 +63,27 @@ export interface SiteDeps {
   readonly passwords: Passwords;
   readonly throttle: Throttle;
   readonly oauth: OAuth;
-  /** Whatever was thrown, as what a visitor may read. */
+  /** Turns anything thrown into an error that a visitor may read. */
   readonly toApiError: (error: unknown) => ApiError;
   readonly upstreams: Upstreams;
   readonly tasks: TaskDeps;
   readonly webhooks: Webhooks;
-  /** Calls the API under /v1 as somebody who is known already: the same stories, limits and prices. */
+  /** Calls the API under /v1 as an account, without an API key: the same workflows, limits and prices. */
   readonly callApi: (
     caller: Caller,
     request: Request,
     within: SiteExchange,
   ) => Response | Promise<Response>;
-  /** The OpenAPI document of a plan. */
+  /** The OpenAPI document of a configuration. */
   readonly document: (config: Config) => Record<string, unknown>;
 }
 
-/** Who is signed in, on a page that is only reached so. */
+/** The signed-in person and session, on a page behind sign-in. */
 export function signedInOf(c: SiteContext): SignedIn {
   const { signedIn } = c.var;
-  if (signedIn === null) throw new Error("this page is not behind sign-in");
+  if (signedIn === null) {
+    throw new Error("Cannot read the session: this page is not behind sign-in");
+  }
   return signedIn;
 }
 

@@ -4,8 +4,8 @@ import type { SiteContext } from "./context.ts";
 export type CookieName = "session" | "flash" | "oauth" | "device";
 
 /**
- * With https a cookie is bound to exactly this host by its `__Host-` prefix, which demands `Secure`.
- * Plain http is for a machine of one's own, where browsers disagree about `Secure`: there it has neither.
+ * With https the `__Host-` prefix binds a cookie to this host; it requires `Secure`. Plain http is for local
+ * development, where browsers differ on `Secure`: there a cookie has neither.
  */
 export function isSecure(c: SiteContext): boolean {
   return c.env.config.site.url?.startsWith("https:") ?? false;
@@ -19,7 +19,7 @@ export function readCookie(c: SiteContext, name: CookieName): string | undefined
   return getCookie(c, nameOf(c, name));
 }
 
-/** A `Set-Cookie`. Scripts never see it; other sites' forms never send it. */
+/** A `Set-Cookie` value: hidden from scripts, not sent with forms of other sites. */
 export function cookieText(
   c: SiteContext,
   name: CookieName,

@@ -6,17 +6,17 @@ import { TASK } from "../workflows/tasks/task.ts";
 import { removeEndpointsOf } from "../domain/webhooks/endpoints.ts";
 import type { SiteDeps } from "./context.ts";
 
-/** Deletes a person with all that still works for them: keys, files, tasks, receivers of events, sessions. */
+/** Deletes a person with their keys, files, running tasks, webhook endpoints and sessions. */
 export async function deleteAccount(
   { database, cluster, sessions, tasks }: SiteDeps,
   person: Person,
 ): Promise<void> {
-  let asked: readonly string[] = [];
+  let cancelled: readonly string[] = [];
   await deletePerson(database, cluster, person, async (sql) => {
     await expireRows(sql, person.account);
     await removeEndpointsOf(sql, person.account);
-    asked = await requestCancelAll(sql, person.account);
+    cancelled = await requestCancelAll(sql, person.account);
   });
-  for (const id of asked) tasks.queue.notify({ kind: TASK, id });
+  for (const id of cancelled) tasks.queue.notify({ kind: TASK, id });
   await sessions.endAll(person.id);
 }

@@ -15,10 +15,10 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** What a browser calls itself, in words a person knows: `Firefox on Windows`. */
+/** A user agent as people know it: `Firefox on Windows`. */
 export function deviceName(userAgent: string): string {
   const first = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [first(BROWSERS), first(SYSTEMS)];
-  if (browser === undefined) return system ?? "An unknown browser";
+  if (browser === undefined) return system ?? "Unknown browser";
   return system === undefined ? browser : `${browser} on ${system}`;
 }

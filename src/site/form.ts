@@ -5,10 +5,10 @@ const FORM_BYTES_MAX = 256 * 1024;
 
 type Form = Record<string, string>;
 
-/** Read once: the check against forgery looks into a form before its page does. */
+/** Parsed forms by request: the CSRF check reads a form before its page does. */
 const forms = new WeakMap<Request, Promise<Form>>();
 
-/** The texts of a form, by name; files are not among them. */
+/** The text fields of a form, by name. Files are left out. */
 export function readSiteForm(c: SiteContext): Promise<Form> {
   const { raw } = c.req;
   const form = forms.get(raw) ?? read(c);
@@ -18,7 +18,7 @@ export function readSiteForm(c: SiteContext): Promise<Form> {
 
 async function read(c: SiteContext): Promise<Form> {
   if (Number(c.req.header("content-length") ?? Infinity) > FORM_BYTES_MAX) {
-    throw new ApiError("payload_too_large", "This form is too large.");
+    throw new ApiError("payload_too_large", "The form is too large.");
   }
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
     owner: `address ${clientAddress(c)}`,
@@ -26,16 +26,16 @@ async function read(c: SiteContext): Promise<Form> {
     limits: c.env.config.requests,
   });
   c.env.body = reservation;
-  // The bytes are here already; what remains is to take them apart.
   const type = c.req.header("content-type") ?? "";
   const whole = new Response(bytes as Uint8Array<ArrayBuffer>, {
     headers: { "content-type": type },
   });
   const form: Form = {};
-  const fields = await whole.formData().catch(() => {
-    // Something else than a form has no fields; a form that cannot be read is the sender's mistake.
+  const fields = await whole.formData().catch((error) => {
+    if (!(error instanceof TypeError)) throw error;
+    // Another content type has no fields; a form that cannot be parsed is a client error.
     if (!/^\s*(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type)) return [];
-    throw new ApiError("invalid_value", "This form cannot be read: send it again.");
+    throw new ApiError("invalid_value", "The form could not be read. Please send it again.");
   });
   for (const [name, value] of fields) {
     if (typeof value === "string") form[name] = value;
@@ -44,8 +44,8 @@ async function read(c: SiteContext): Promise<Form> {
 }
 
 /**
- * Who is asking, for counting attempts: the peer's address, or what a trusted proxy says it is. Of
- * IPv6 the network counts: one house has 2^64 addresses.
+ * The client address that attempts are counted by: the peer's, or the one that a trusted proxy reports. IPv6
+ * addresses count as their /64 network: one subscriber has 2^64 of them.
  */
 export function clientAddress(c: SiteContext): string {
   const hops = c.env.config.site.trustedProxies;
@@ -56,7 +56,7 @@ export function clientAddress(c: SiteContext): string {
   return address.includes(":") ? prefixOf(address) : address;
 }
 
-/** The network they ask from: a /24 of IPv4, a /64 of IPv6. */
+/** The network of the client: a /24 of IPv4, a /64 of IPv6. */
 export function networkOf(c: SiteContext): string {
   const address = clientAddress(c);
   return address.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24");
@@ -64,7 +64,7 @@ export function networkOf(c: SiteContext): string {
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]*)\])(?::\d+)?$/;
 
-/** Some proxies write the port too, which is another for every connection. */
+/** Some proxies add the port, which differs for every connection. */
 function withoutPort(address: string): string {
   const parts = WITH_PORT.exec(address);
   return parts?.[1] ?? parts?.[2] ?? address;

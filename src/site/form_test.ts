@@ -5,16 +5,16 @@ import { readReturnTo } from "./visitor.ts";
 
 function context(peer: string, forwarded: string | undefined, trustedProxies: number): SiteContext {
   return {
-    env: { info: { remoteAddr: { hostname: peer } }, plan: { site: { trustedProxies } } },
+    env: { info: { remoteAddr: { hostname: peer } }, config: { site: { trustedProxies } } },
     req: { header: () => forwarded },
   } as unknown as SiteContext;
 }
 
-Deno.test("attempts are counted by the connection, or by what trusted proxies saw", () => {
+Deno.test("the client address is the peer's, or the one that trusted proxies report", () => {
   for (
     const [peer, forwarded, trusted, address] of [
       ["192.0.2.1", undefined, 0, "192.0.2.1"],
-      // Anybody can write the header: without a proxy of ours it counts for nothing.
+      // Any client can send the header: without a trusted proxy it is ignored.
       ["192.0.2.1", "198.51.100.7", 0, "192.0.2.1"],
       ["10.0.0.1", "198.51.100.7", 1, "198.51.100.7"],
       ["10.0.0.1", "made up, 198.51.100.7", 1, "198.51.100.7"],
@@ -31,7 +31,7 @@ Deno.test("attempts are counted by the connection, or by what trusted proxies sa
   ) assert.equal(clientAddress(context(peer, forwarded, trusted)), address, `${peer} ${forwarded}`);
 });
 
-Deno.test("a return address is a path of this site, or is forgotten", () => {
+Deno.test("return_to is a path of this site, or is ignored", () => {
   for (
     const path of [
       "/",

@@ -15,7 +15,7 @@ export interface PageOptions {
   status?: number;
   /** Which entry of the top navigation this belongs to. */
   at?: "console" | "docs" | "account";
-  /** Origins this page may reach besides our own, for its Content-Security-Policy. */
+  /** Further origins that the page's Content-Security-Policy allows. */
   reach?: { connect?: string; form?: string };
 }
 
@@ -52,9 +52,9 @@ function Document(
         ))}
       </head>
       <body>
-        <a class="skip-link" href="#main">Skip to the content</a>
+        <a class="skip-link" href="#main">Skip to content</a>
         <Top c={c} at={at} />
-        <main id="main" class={width === "full" ? "" : `main main-${width}`}>
+        <main id="main" tabindex={-1} class={width === "full" ? "" : `main main-${width}`}>
           {flash && (
             <div class="flash">
               <Notice kind={flash.kind} role="status">{flash.text}</Notice>

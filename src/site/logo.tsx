@@ -1,4 +1,4 @@
-/** The mark: a gate with its bar raised. */
+/** The logo: a gate with its bar raised. */
 export function Logo({ size = 26 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" fill="none" aria-hidden="true">
@@ -11,6 +11,6 @@ export function Logo({ size = 26 }: { size?: number }) {
   );
 }
 
-/** The same for the browser's tab, on a ground of its own: a tab strip may be light or dark. */
+/** The logo for browser tabs, on its own background: tabs may be light or dark. */
 export const FAVICON =
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-linecap="round"><rect width="32" height="32" rx="7" fill="#0c6b4b"/><path d="M9.5 25V14.5" stroke-width="3.6"/><path d="M9.5 17.5 23.5 9" stroke-width="3.6"/><path d="M6.8 25h5.4" stroke-width="2.6"/><circle cx="22.5" cy="23" r="2.4" fill="#fff" stroke="none" opacity=".7"/></svg>`;

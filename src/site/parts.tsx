@@ -1,15 +1,26 @@
 import type { Child } from "hono/jsx";
 import type { Flash, SiteContext } from "./context.ts";
 
-/** The pieces pages are put together from. Their looks are in styles/controls.css and parts.css. */
+/** Components that all pages share. Their styles are in styles/controls.css and parts.css. */
 
+/** The text is one block, so that links and code in it stay in their line. */
 export function Notice(
-  { kind, role, children }: { kind: Flash["kind"]; role?: "status" | "alert"; children: Child },
+  { kind, role, title, children }: {
+    kind: Flash["kind"];
+    role?: "status" | "alert";
+    title?: Child;
+    children?: Child;
+  },
 ) {
-  return <div class={`notice notice-${kind}`} role={role}>{children}</div>;
+  return (
+    <div class={`notice notice-${kind}`} role={role}>
+      {title && <strong>{title}</strong>}
+      {children && <div>{children}</div>}
+    </div>
+  );
 }
 
-/** A form that changes something: always POST, always with the session's token. */
+/** A form that changes something: POST, with the session's token. */
 export function Form(
   { c, action, children, class: name = "form", ...rest }: {
     c: SiteContext;
@@ -35,15 +46,15 @@ export interface FieldProps {
   name: string;
   label: string;
   hint?: Child;
-  fault?: string | null | undefined;
+  error?: string | null | undefined;
   /** Attributes of the input: type, value, required, autocomplete … */
   [attribute: string]: unknown;
 }
 
-/** A labelled input; what is wrong with it is said beside it and to a screen reader. */
-export function Field({ name, label, hint, fault, ...input }: FieldProps) {
+/** A labelled input. Its error stands below it and is announced by screen readers. */
+export function Field({ name, label, hint, error, ...input }: FieldProps) {
   const id = `field-${name}`;
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -51,12 +62,12 @@ export function Field({ name, label, hint, fault, ...input }: FieldProps) {
         class="input"
         id={id}
         name={name}
-        aria-invalid={fault ? "true" : undefined}
+        aria-invalid={error ? "true" : undefined}
         aria-describedby={described || undefined}
         {...input}
       />
       {hint && <div class="hint" id={`${id}-hint`}>{hint}</div>}
-      {fault && <div class="fault" id={`${id}-fault`}>{fault}</div>}
+      {error && <div class="field-error" id={`${id}-error`}>{error}</div>}
     </div>
   );
 }
@@ -95,7 +106,7 @@ export function Badge(
   );
 }
 
-/** Nothing there yet, and what to do about it. */
+/** An empty list, and what to do next. */
 export function Empty({ title, children }: { title: string; children?: Child }) {
   return (
     <div class="empty">
@@ -105,7 +116,7 @@ export function Empty({ title, children }: { title: string; children?: Child }) 
   );
 }
 
-/** Text to take along. The button appears when its script has loaded. */
+/** Text to copy. The button appears when its script has loaded. */
 export function CodeBox({ id, text, title }: { id: string; text: string; title?: string }) {
   return (
     <div class="code-box">
@@ -132,5 +143,33 @@ export function PageHead({ title, children }: { title: string; children?: Child 
       </div>
       {children}
     </div>
+  );
+}
+
+/** A button that asks before it sends its form. It opens in place and works without scripts. */
+export function ConfirmForm(
+  { c, action, button, confirm, subject, children }: {
+    c: SiteContext;
+    action: string;
+    button: string;
+    /** Text of the button that does it. */
+    confirm: string;
+    /** Which one of several, for screen readers. */
+    subject?: string;
+    children: Child;
+  },
+) {
+  return (
+    <details class="confirm">
+      <summary class="button button-small button-danger-quiet">
+        {button} {subject !== undefined && <span class="sr-only">{subject}</span>}
+      </summary>
+      <div class="confirm-body">
+        <p>{children}</p>
+        <Form c={c} action={action} class="row">
+          <button type="submit" class="button button-small button-danger">{confirm}</button>
+        </Form>
+      </div>
+    </details>
   );
 }

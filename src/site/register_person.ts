@@ -7,25 +7,25 @@ import { networkOf } from "./form.ts";
 import { addFlash } from "./respond.ts";
 import { signIn } from "./visitor.ts";
 
-/** Somebody new. `isWithheld`: a welcome credit is declared, and they do not get it. */
-export interface Registered {
+/** A new person. `isCreditWithheld`: a welcome credit is configured, but this person does not get it. */
+export interface Registration {
   readonly person: Person;
-  readonly isWithheld: boolean;
+  readonly isCreditWithheld: boolean;
 }
 
-/** Makes a person and books the declared welcome with them: one transaction, so that nobody gets half. */
+/** Creates a person and books the configured welcome credit, in one transaction. */
 export async function registerWithCredit(
   c: SiteContext,
   { database, log }: SiteDeps,
-  make: (sql: Queries) => Promise<Person | null>,
-): Promise<Registered | null> {
+  create: (sql: Queries) => Promise<Person | null>,
+): Promise<Registration | null> {
   const { welcomeCredit } = c.env.config.site;
-  const welcomed = await database.sql.begin(async (sql) => {
-    const person = await make(sql);
+  const registration = await database.sql.begin(async (sql) => {
+    const person = await create(sql);
     if (person === null) return null;
-    if (welcomeCredit === null) return { person, isWithheld: false };
+    if (welcomeCredit === null) return { person, isCreditWithheld: false };
     if (!await claimWelcomeCredit(sql, { email: person.email, network: networkOf(c) })) {
-      return { person, isWithheld: true };
+      return { person, isCreditWithheld: true };
     }
     await addCredit(sql, {
       account: person.account,
@@ -33,30 +33,30 @@ export async function registerWithCredit(
       amount: welcomeCredit,
       reference: "welcome",
     });
-    return { person, isWithheld: false };
+    return { person, isCreditWithheld: false };
   });
-  if (welcomed?.isWithheld) {
+  if (registration?.isCreditWithheld) {
     log.info("welcome credit withheld", {
       request_id: c.env.requestId,
-      account: welcomed.person.account,
+      account: registration.person.account,
     });
   }
-  return welcomed;
+  return registration;
 }
 
-/** Signs somebody new in, and says so where they might look for a credit in vain. */
-export async function signInNew(
+/** Signs a new person in, with a message where the welcome credit was withheld. */
+export async function signInNewPerson(
   c: SiteContext,
   deps: SiteDeps,
-  { person, isWithheld }: Registered,
+  { person, isCreditWithheld }: Registration,
   returnTo: string,
 ): Promise<Response> {
   const response = await signIn(c, deps, person, returnTo);
-  if (!isWithheld) return response;
+  if (!isCreditWithheld) return response;
   return addFlash(
     c,
     response,
     "info",
-    "Your account is ready. It has no welcome credit: that is given once per e-mail address, and to a few new accounts per network and day.",
+    "Your account is ready, without welcome credit: it is limited to one per email and a few new accounts per network per day.",
   );
 }

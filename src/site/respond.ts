@@ -1,7 +1,7 @@
 import type { Flash, SiteContext } from "./context.ts";
 import { cookieText } from "./cookies.ts";
 
-/** What a page may load, run, reach and be put into: itself, and nobody else. */
+/** The Content-Security-Policy: pages load from this origin only and cannot be framed. */
 function policy({ connect = "", form = "" }: { connect?: string; form?: string } = {}): string {
   const source = (more: string) => more === "" ? "'self'" : `'self' ${more}`;
   return [
@@ -38,14 +38,14 @@ export function sendHtml(
     headers: {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": reach === undefined ? PLAIN_POLICY : policy(reach),
-      // Pages speak of the person who is signed in.
+      // Pages contain data of the signed-in person.
       "cache-control": "private, no-store",
       ...SECURITY_HEADERS,
     },
   });
 }
 
-/** Sends the browser on, after a form: 303, so that it asks with GET and going back repeats nothing. */
+/** Redirects after a form with 303: the browser continues with GET, and reloading repeats nothing. */
 export function seeOther(location: string, headers: Record<string, string> = {}): Response {
   return new Response(null, {
     status: 303,
@@ -53,7 +53,7 @@ export function seeOther(location: string, headers: Record<string, string> = {})
   });
 }
 
-/** The same, with something to say on the page that follows. */
+/** Redirects, with a message on the page that follows. */
 export function seeOtherWith(
   c: SiteContext,
   location: string,
@@ -63,7 +63,7 @@ export function seeOtherWith(
   return addFlash(c, seeOther(location), kind, text);
 }
 
-/** Adds something to say on the page that follows. */
+/** Adds a message for the page that follows. */
 export function addFlash(
   c: SiteContext,
   response: Response,

@@ -5,23 +5,23 @@ import { sendAsset } from "./assets.ts";
 import { mountConsole } from "./console/mount.tsx";
 import type { SiteContext, SiteDeps, SiteEnv, SiteExchange } from "./context.ts";
 import { mountDocs } from "./docs/mount.ts";
-import { refuseForgery } from "./forgery.ts";
+import { rejectForgery } from "./csrf.ts";
 import { FAVICON } from "./logo.tsx";
 import { mountAccount } from "./pages/account.tsx";
 import { mountConnect } from "./pages/connect.tsx";
-import { sendFault } from "./pages/fault.tsx";
+import { sendErrorPage } from "./pages/error_page.tsx";
 import { landing } from "./pages/landing.tsx";
-import { mountSignInElsewhere } from "./pages/sign_in_elsewhere.tsx";
+import { mountOAuth } from "./pages/oauth.tsx";
 import { mountSignIn } from "./pages/sign_in.tsx";
 import { transportSecurity } from "./transport_security.ts";
-import { mustBeSignedIn, recogniseVisitor } from "./visitor.ts";
+import { loadSession, requireSignIn } from "./visitor.ts";
 
 export type SiteHandler = (
   request: Request,
   exchange: SiteExchange,
 ) => Response | Promise<Response>;
 
-/** Everything that is not the API: pages for people, and what pages are made of. */
+/** Everything that is not the API: pages and their assets. */
 export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
   const site = new Hono<SiteEnv>();
   site.onError((error, c) => {
@@ -30,7 +30,7 @@ export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
     if (apiError.isServerError && apiError.cause !== undefined) {
       deps.log.error("page failed", { request_id: c.env.requestId, error: apiError.cause });
     }
-    return sendFault(c, apiError);
+    return sendErrorPage(c, apiError);
   });
   site.notFound(notFound);
 
@@ -47,17 +47,17 @@ export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
 
   site.use(async (c, next) => {
     await next();
-    // The pattern that matched, for metrics: never the address itself.
+    // Metrics are labelled with the route pattern, never with the path of the request.
     c.env.route = c.req.routePath === "*" || c.req.routePath === "/*" ? "page" : c.req.routePath;
   });
-  site.use(recogniseVisitor(deps));
-  site.use(refuseForgery);
-  site.use("/console/*", mustBeSignedIn);
-  site.use("/account/*", mustBeSignedIn);
+  site.use(loadSession(deps));
+  site.use(rejectForgery);
+  site.use("/console/*", requireSignIn);
+  site.use("/account/*", requireSignIn);
 
   site.get("/", landing);
   mountSignIn(site, deps);
-  mountSignInElsewhere(site, deps);
+  mountOAuth(site, deps);
   mountConnect(site, deps);
   mountAccount(site, deps);
   mountDocs(site, deps);
@@ -71,17 +71,17 @@ export function buildSite(config: Config, deps: SiteDeps): SiteHandler {
   };
 }
 
-/** Browsers get a page; everything else the error it expects from an API. */
+/** Browsers get a page, other clients an error body as the API has it. */
 function notFound(c: SiteContext): Response {
   const wantsPage = c.req.header("accept")?.includes("text/html") ?? false;
   const apiError = new ApiError(
     "unknown_endpoint",
     wantsPage
-      ? "There is no page at this address."
-      : "There is no such endpoint: /openapi.json lists those there are.",
+      ? "This page does not exist or has moved."
+      : "There is no such endpoint. /openapi.json lists all endpoints.",
   );
   c.env.errorCode = apiError.code;
-  return sendFault(c, apiError);
+  return sendErrorPage(c, apiError);
 }
 
 function favicon(c: SiteContext): Response {

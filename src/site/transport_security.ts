@@ -1,14 +1,13 @@
-/** A year, as browsers' makers advise. For this host alone: what else its domain serves is not ours to say. */
+/** One year, for this host only: its subdomains may serve other things. */
 const POLICY = "max-age=31536000";
-const NO_NAME = /^(?:localhost|.*\.localhost|[\d.]+|\[.*\])$/;
+const NOT_A_DOMAIN = /^(?:localhost|.*\.localhost|[\d.]+|\[.*\])$/;
 
 /**
- * What tells browsers to come back by https only; null where the site is not declared to be there. A
- * machine's own name would be spoilt for everything else that is developed on it, and bare addresses
- * have no such policies.
+ * The `Strict-Transport-Security` header; null unless the configured site URL is https. Never for localhost,
+ * where it would break other local projects, nor for IP addresses, which have no such policy.
  */
 export function transportSecurity(siteUrl: string | null): string | null {
   if (siteUrl === null) return null;
   const { protocol, hostname } = new URL(siteUrl);
-  return protocol === "https:" && !NO_NAME.test(hostname) ? POLICY : null;
+  return protocol === "https:" && !NOT_A_DOMAIN.test(hostname) ? POLICY : null;
 }

@@ -21,7 +21,7 @@ function watch(page: Page, site: string): { addresses: string[]; referrers: stri
 
 async function register(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Create an account" }).click();
-  await page.getByLabel("E-mail address").fill("ann@example.com");
+  await page.getByLabel("Email").fill("ann@example.com");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Create account" }).click();
 }
@@ -55,7 +55,7 @@ for (const host of ["127.0.0.1", "localhost"]) {
       assert.equal(answer.get("state"), "s t/a+t&e=1");
       assert.match(answer.get("api_key")!, KEY);
       assert.deepEqual([...answer.keys()].sort(), ["api_key", "state"]);
-      await page.getByText("The key has arrived.").waitFor();
+      await page.getByText("Key delivered.").waitFor();
       assert.equal(await statusWith(gateway.address, answer.get("api_key")!), 200);
 
       // The page stays on the site, and the key is nowhere on it.
@@ -83,7 +83,7 @@ browserTest("authorizing again replaces the key at once", async (browser) => {
   for (let time = 0; time < 2; time++) {
     if (time > 0) {
       await page.goto(address);
-      await page.getByText("stops working at once").waitFor();
+      await page.getByText("stops working immediately").waitFor();
     }
     const called = program.next();
     await page.getByRole("button", { name: "Allow" }).click();
@@ -103,7 +103,7 @@ browserTest("refusing tells the program, and makes no key", async (browser) => {
   await page.goto(connectAddress(gateway.address, `http://127.0.0.1:${program.port}/callback`));
   await register(page);
   const called = program.next();
-  await page.getByRole("button", { name: "Refuse" }).click();
+  await page.getByRole("button", { name: "Deny" }).click();
   assert.equal(String(await called), "error=access_denied&state=s+t%2Fa%2Bt%26e%3D1");
   await page.waitForURL(/127\.0\.0\.1:\d+\/callback\?error=access_denied/);
   const [row] = await gateway.gateway.database.sql`
@@ -120,7 +120,7 @@ browserTest(
     await page.goto(connectAddress(gateway.address, `http://127.0.0.1:${port}/callback`));
     await register(page);
     await page.getByRole("button", { name: "Allow" }).click();
-    await page.getByText("The program did not answer.").waitFor();
+    await page.getByText("The program did not respond.").waitFor();
 
     const arrived = Promise.withResolvers<URLSearchParams>();
     await using _late = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, (request) => {
@@ -128,15 +128,15 @@ browserTest(
       if (pathname === "/callback") arrived.resolve(searchParams);
       return new Response("thank you");
     });
-    await page.getByRole("button", { name: "Send it by redirect" }).click();
+    await page.getByRole("button", { name: "Send by redirect" }).click();
     const answer = await arrived.promise;
     assert.equal(answer.get("state"), "s t/a+t&e=1");
     assert.equal(await statusWith(gateway.address, answer.get("api_key")!), 200);
 
     // Each way works once.
     await page.goBack();
-    await page.getByRole("button", { name: "Send it by redirect" }).click();
-    await page.getByText("This authorization is over").waitFor();
+    await page.getByRole("button", { name: "Send by redirect" }).click();
+    await page.getByText("Authorization expired").waitFor();
   },
 );
 
@@ -148,9 +148,9 @@ browserTest("without scripts, consent leads to a button that sends the key", asy
   await page.goto(connectAddress(gateway.address, `http://127.0.0.1:${program.port}/callback`));
   await register(page);
   await page.getByRole("button", { name: "Allow" }).click();
-  await page.getByText("One step is left").waitFor();
+  await page.getByText("One step left").waitFor();
   const called = program.next();
-  await page.getByRole("button", { name: "Send it by redirect" }).click();
+  await page.getByRole("button", { name: "Send by redirect" }).click();
   assert.equal(await statusWith(gateway.address, (await called).get("api_key")!), 200);
 });
 
@@ -165,11 +165,11 @@ browserTest("another browser cannot take the key that waits", async (browser) =>
 
   const other = await browser.openPage();
   await other.goto(`${gateway.address}/register`);
-  await other.getByLabel("E-mail address").fill("bob@example.com");
+  await other.getByLabel("Email").fill("bob@example.com");
   await other.getByLabel("Password").fill(PASSWORD);
   await other.getByRole("button", { name: "Create account" }).click();
   await other.goto(result);
-  await other.getByText("This authorization is over").waitFor();
+  await other.getByText("Authorization expired").waitFor();
 });
 
 browserTest("a state comes back as it was, whatever is in it", async (browser) => {
@@ -181,7 +181,7 @@ browserTest("a state comes back as it was, whatever is in it", async (browser) =
     const redirect = `http://127.0.0.1:${program.port}/callback`;
     await page.goto(connectAddress(gateway.address, redirect, { state }));
     if (at === 0) await register(page);
-    for (const decision of ["Allow", "Refuse"]) {
+    for (const decision of ["Allow", "Deny"]) {
       const called = program.next();
       await page.getByRole("button", { name: decision }).click();
       assert.equal((await called).get("state"), state, decision);

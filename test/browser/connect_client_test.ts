@@ -34,7 +34,7 @@ async function startClient(site: string) {
   };
 }
 
-for (const decision of ["Allow", "Refuse"] as const) {
+for (const decision of ["Allow", "Deny"] as const) {
   browserTest(`the reference client, when the person chooses ${decision}`, async (browser) => {
     await using gateway = await openGateway();
     const client = await startClient(gateway.address);
@@ -47,12 +47,12 @@ for (const decision of ["Allow", "Refuse"] as const) {
     const page = await browser.openPage();
     await page.goto(client.entry);
     await page.getByRole("link", { name: "Create an account" }).click();
-    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Email").fill("ann@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("button", { name: decision }).click();
     const { code, said, output } = await client.end();
-    if (decision === "Refuse") {
+    if (decision === "Deny") {
       assert.equal(code, 1);
       assert.match(said, /denied in the browser/);
       assert.equal(output, "");
@@ -62,7 +62,7 @@ for (const decision of ["Allow", "Refuse"] as const) {
       assert.equal(code, 0, said);
       assert.match(output, /^sk-[0-9A-Za-z]{43}$/);
       assert.match(said, /The key works: \d+ models/);
-      await page.getByText("The key has arrived.").waitFor();
+      await page.getByText("Key delivered.").waitFor();
     }
   });
 }

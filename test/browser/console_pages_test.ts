@@ -17,7 +17,8 @@ async function furnish(gateway: ConsoleGateway, receiver: string): Promise<strin
     ?.cancel();
   await (await person.post("/console/keys", { name: "laptop" })).body?.cancel();
   const made = await person.post("/console/webhooks", { url: receiver });
-  const endpoint = /\/console\/webhooks\/(we_[0-9a-z]+)/.exec(await made.text())![1]!;
+  await made.body?.cancel();
+  const endpoint = /we_[0-9a-z]+/.exec(made.headers.get("location")!)![0];
   const tested = await person.post(`/console/webhooks/${endpoint}/test`, {});
   await tested.body?.cancel();
   const chat = await person.post("/console/models/sim-chat/run", { prompt: "Hello" });
@@ -29,11 +30,12 @@ async function furnish(gateway: ConsoleGateway, receiver: string): Promise<strin
   });
   await image.body?.cancel();
   const task = image.headers.get("location")!;
-  await until("the picture is there", async () => (await person.read(task)).includes("<img"), 60);
+  await until("the image is there", async () => (await person.read(task)).includes("<img"), 60);
   const receipt = /receipts\/(req_[0-9a-z]+)/.exec(await person.read("/console/billing"))![1]!;
   const types = ["chat-pro", "image", "video", "avatar", "drama", "speech"];
   return [
     "/console",
+    "/console/nowhere",
     "/console/keys",
     "/console/models",
     ...types.map((type) => `/console/models/sim-${type}`),
@@ -48,9 +50,9 @@ async function furnish(gateway: ConsoleGateway, receiver: string): Promise<strin
     "/console/operator/accounts",
     `/console/operator/accounts/${person.account}`,
     "/console/operator/margins",
-    "/console/operator/declaration",
+    "/console/operator/configuration",
     "/console/operator/providers",
-    "/console/operator/work?view=all",
+    "/console/operator/queue?view=all",
   ];
 }
 

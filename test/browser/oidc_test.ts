@@ -49,7 +49,7 @@ browserTest(
       await page.getByRole("link", { name: "Continue with House ID" }).click();
       await page.waitForURL(`${gateway.address}/account`);
       await page.getByText("ann@example.com").waitFor();
-      await page.getByText("Set a password").first().waitFor();
+      await page.getByText("Set password").first().waitFor();
       await page.close();
       // The address may change at the provider: the subject is who they are.
       claims.email = "other@example.com";
@@ -69,21 +69,21 @@ browserTest(
     await using gateway = await openSite(provider.issuer);
     const page = await browser.openPage();
     await page.goto(`${gateway.address}/register?return_to=/account`);
-    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Email").fill("ann@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
 
     await page.goto(`${gateway.address}/sign-in`);
     await page.getByRole("link", { name: "Continue with House ID" }).click();
-    await page.getByText("An account with the address ann@example.com exists.").waitFor();
+    await page.getByText("An account with the email ann@example.com already exists.").waitFor();
 
-    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Email").fill("ann@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.goto(`${gateway.address}/account`);
     await page.getByRole("link", { name: "Connect" }).click();
-    await page.getByText("House ID is connected.").waitFor();
+    await page.getByText("House ID connected.").waitFor();
 
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.goto(`${gateway.address}/sign-in?return_to=/account`);
@@ -98,7 +98,7 @@ browserTest("an unverified address makes nobody", async (browser) => {
   const page = await browser.openPage();
   await page.goto(`${gateway.address}/sign-in`);
   await page.getByRole("link", { name: "Continue with House ID" }).click();
-  await page.getByText("vouches for no e-mail address").waitFor();
+  await page.getByText("has no verified email for you").waitFor();
   assert.equal((await gateway.gateway.database.sql`select from person`).length, 0);
 });
 
@@ -108,13 +108,13 @@ browserTest("an answer that this browser did not ask for is refused", async (bro
   const page = await browser.openPage();
   // Nothing pending at all.
   await page.goto(`${gateway.address}/sign-in/house/callback?code=stolen&state=guessed`);
-  await page.getByText("That took too long").waitFor();
+  await page.getByText("Sign-in took too long").waitFor();
   // Pending, but another state.
   provider.server.service.once("beforeAuthorizeRedirect", (redirect) => {
     redirect.url.searchParams.set("state", "forged");
   });
   await page.getByRole("link", { name: "Continue with House ID" }).click();
-  await page.getByText("Signing in with House ID did not work").waitFor();
+  await page.getByText("Sign-in with House ID failed").waitFor();
   assert.equal((await gateway.gateway.database.sql`select from person`).length, 0);
 });
 
@@ -123,7 +123,7 @@ browserTest("a provider that is away leaves the other ways to sign in", async (b
   const page = await browser.openPage();
   await page.goto(`${gateway.address}/sign-in`);
   await page.getByRole("link", { name: "Continue with House ID" }).click();
-  await page.getByText("Signing in with House ID did not work").waitFor();
+  await page.getByText("Sign-in with House ID failed").waitFor();
   assert.equal(await page.getByLabel("Password").count(), 1);
 });
 
@@ -134,7 +134,7 @@ browserTest(
     await using gateway = await openSite(provider.issuer);
     const page = await browser.openPage();
     await page.goto(`${gateway.address}/register?return_to=/account`);
-    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Email").fill("ann@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.waitForURL(/\/account$/);

@@ -47,7 +47,7 @@ for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
     };
     for (const path of OPEN) await look(path);
     await page.goto(`${gateway.address}/register?return_to=/account`);
-    await page.getByLabel("E-mail address").fill("ann@example.com");
+    await page.getByLabel("Email").fill("ann@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.waitForURL(/\/account$/);
@@ -79,7 +79,7 @@ browserTest(
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/account$/);
       await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter");
-      await page.getByText("You are signed out.").waitFor();
+      await page.getByText("Signed out.").waitFor();
 
       await page.goto(`${gateway.address}/account`);
       assert.match(page.url(), /\/sign-in\?return_to=%2Faccount$/);
@@ -87,9 +87,9 @@ browserTest(
       await page.keyboard.press("Tab");
       await page.keyboard.type("wrong password");
       await page.keyboard.press("Enter");
-      await page.getByText("do not go together").waitFor();
+      await page.getByText("Incorrect email or password.").waitFor();
       // The address is still there, and the cursor where it is needed.
-      assert.equal(await page.getByLabel("E-mail address").inputValue(), email);
+      assert.equal(await page.getByLabel("Email").inputValue(), email);
       await page.keyboard.type(PASSWORD);
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/account$/);

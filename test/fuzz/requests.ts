@@ -125,7 +125,7 @@ export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
   }),
   web("/connect/browser-auth/send", { ticket: "t", way: "quiet" }),
   web("/account/name", { name: "Ann" }),
-  web("/account/password", { present: "wrong", password: "a long enough password" }),
+  web("/account/password", { current: "wrong", password: "a long enough password" }),
   web("/account/delete", { confirm: "wrong" }),
   web("/account/identities/remove", { provider: "x" }),
   web("/console/keys", { name: "laptop" }),

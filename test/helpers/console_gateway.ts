@@ -38,11 +38,15 @@ export async function shippedWith(more = ""): Promise<string> {
 }
 
 export async function openConsole(
-  options: TestGatewayOptions & { cash?: string } = {},
+  options: TestGatewayOptions & {
+    cash?: string;
+    /** YAML that is added to the shipped configuration. */
+    added?: string;
+  } = {},
 ): Promise<ConsoleGateway> {
   const gateway = await openGateway({
     ...options,
-    config: options.config ?? await shippedWith(),
+    config: options.config ?? await shippedWith(options.added),
   });
   try {
     let credits = 0;

@@ -143,7 +143,7 @@ test("400 for signing in without a password, and for forms that cannot be read",
   for (const fields of [{ email: "ann@example.com" }, { email: "ann@example.com", password: "" }]) {
     const res = await stranger.post("/sign-in", fields as Record<string, string>);
     assert.equal(res.status, 400);
-    assert.match(await res.text(), /Enter your e-mail address and your password/);
+    assert.match(await res.text(), /Enter your email and password/);
   }
   for (
     const type of [

@@ -25,13 +25,25 @@ Deno.test(
   },
 );
 
-Deno.test("a key is shown once, works, and is refused from its revocation on", STRICT, async () => {
+Deno.test("a key is shown once, works, and is rejected after its revocation", STRICT, async () => {
   await using gateway = await openConsole();
   const { person } = gateway;
-  const made = await person.post("/console/keys", { name: "  <b>laptop</b>  " });
-  assert.equal(made.status, 200);
-  assert.equal(made.headers.get("cache-control"), "private, no-store");
-  const page = await made.text();
+  const created = await person.post("/console/keys", { name: "  <b>laptop</b>  " });
+  await created.body?.cancel();
+  assert.equal(created.status, 303);
+  const location = created.headers.get("location")!;
+  const shown = await person.get(location);
+  assert.equal(shown.status, 200);
+  assert.equal(shown.headers.get("cache-control"), "private, no-store");
+  const page = await shown.text();
+  const again = await person.get(location);
+  await again.body?.cancel();
+  assert.equal(again.status, 303, "a reload shows nothing and creates nothing");
+  assert.equal(again.headers.get("location"), "/console/keys");
+  const { sql } = gateway.gateway.database;
+  assert.equal((await sql`select from api_key where account_id = ${person.account}`).length, 1);
+  const stash = await sql`select from session_stash`;
+  assert.equal(stash.length, 0, "nothing of the key is left");
   const key = /sk-[0-9A-Za-z]{43}/.exec(page)![0];
   assert.ok(page.includes("&lt;b&gt;laptop&lt;/b&gt;") && !page.includes("<b>laptop</b>"));
   const call = () => gateway.fetch("/v1/models", { headers: { authorization: `Bearer ${key}` } });
@@ -106,8 +118,12 @@ Deno.test(
     await using gateway = await openConsole();
     const { person } = gateway;
     const first = await person.post("/console/models/sim-chat/run", { prompt: "Tell me of gates" });
-    const page = await first.text();
-    assert.equal(first.status, 200, page);
+    assert.equal(first.status, 303, await first.text());
+    const location = first.headers.get("location")!;
+    const page = await person.read(location);
+    assert.equal(await person.read(location), page, "a reload sends nothing again");
+    const { sql } = gateway.gateway.database;
+    assert.equal((await sql`select from hold`).length, 1);
     assert.ok(page.includes("Tell me of gates"));
     const history = /name="history" value="([^"]*)"/.exec(page)![1]!.replaceAll("&quot;", '"');
     assert.equal(JSON.parse(history).length, 2);
@@ -171,7 +187,7 @@ Deno.test("the session's calls are held to the plan's rate", STRICT, async () =>
 
 Deno.test("operators' pages do not exist for others", STRICT, async () => {
   await using gateway = await openConsole();
-  for (const page of ["accounts", "margins", "declaration", "providers", "work"]) {
+  for (const page of ["accounts", "margins", "configuration", "providers", "queue"]) {
     const res = await gateway.person.get(`/console/operator/${page}`);
     await res.body?.cancel();
     assert.equal(res.status, 404, page);
@@ -213,11 +229,14 @@ Deno.test("billing shows every movement, its receipt, and the same as CSV", STRI
   const made = await person.post("/console/models/sim-chat/run", { prompt: "Hello" });
   await made.body?.cancel();
   const page = await person.read("/console/billing");
-  assert.ok(page.includes("+$12.50") && page.includes("Call of sim-chat"));
+  assert.ok(page.includes("+$12.50") && page.includes("Request to sim-chat"));
   const id = /receipts\/(req_[0-9a-z]+)/.exec(page)![1]!;
   const receipt = await person.read(`/console/billing/receipts/${id}`);
-  assert.ok(receipt.includes("of cash") && receipt.includes("output tokens"));
+  assert.ok(receipt.includes(" cash") && receipt.includes("output tokens"));
   const csv = await (await person.get("/console/billing/statement.csv")).text();
+  const [columns, , charge] = csv.trimEnd().split("\r\n");
+  assert.ok(columns!.endsWith(",shortfall,model"));
+  assert.ok(charge!.endsWith(",sim-chat"));
   assert.equal(csv.trimEnd().split("\r\n").length, 3);
   assert.ok(csv.includes(id));
   const later = await (await person.get("/console/billing/statement.csv?from=2126-01-01")).text();
@@ -307,10 +326,13 @@ Deno.test("an operator reloads the configuration and reads every fault", STRICT,
   const before = gateway.gateway.configStore.current.version;
   const text = await Deno.readTextFile(gateway.configFile);
   await Deno.writeTextFile(gateway.configFile, text.replace("type: chat\n", "type: chatt\n"));
-  const reload = () => person.post("/console/operator/declaration/reload", {});
+  const reload = () => person.post("/console/operator/configuration/reload", {});
   await (await reload()).body?.cancel();
-  const faulty = await person.read("/console/operator/declaration");
-  assert.ok(faulty.includes("stays in force") && faulty.includes("models[0].type"));
+  const faulty = await person.read("/console/operator/configuration");
+  assert.ok(
+    faulty.includes("The previous configuration is still active") &&
+      faulty.includes("models[0].type"),
+  );
   assert.equal(gateway.gateway.configStore.current.version, before);
 
   await Deno.writeTextFile(
@@ -318,7 +340,7 @@ Deno.test("an operator reloads the configuration and reads every fault", STRICT,
     text.replace('price: "0.04", unit: image', 'price: "0.05", unit: image'),
   );
   await (await reload()).body?.cancel();
-  const good = await person.read("/console/operator/declaration");
+  const good = await person.read("/console/operator/configuration");
   assert.ok(good.includes("+25.0 %"), good);
   assert.notEqual(gateway.gateway.configStore.current.version, before);
 });

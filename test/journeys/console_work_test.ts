@@ -29,7 +29,7 @@ Deno.test("a task is its owner's: shown with its results, and nobody else's", ST
   });
   assert.equal(made.status, 303, made.text);
   await until(
-    "both pictures are there",
+    "both images are there",
     async () => (await person.read(made.location)).split("<img").length === 3,
     60,
   );
@@ -40,6 +40,9 @@ Deno.test("a task is its owner's: shown with its results, and nobody else's", ST
   await picture.body?.cancel();
   assert.equal(picture.headers.get("content-type"), "image/png");
   assert.ok(page.includes("$0.08"));
+  assert.ok(page.includes("A tide &lt;script&gt;"), "the prompt");
+  assert.match(page, /<dt>Size<\/dt><dd>512x512<\/dd>/);
+  assert.match(page, /<dt>Number of images<\/dt><dd>2<\/dd>/);
   const list = await person.read("/console/tasks?type=image&status=succeeded");
   assert.ok(list.includes(made.location));
   assert.ok(!(await person.read("/console/tasks?status=failed")).includes(made.location));
@@ -69,6 +72,7 @@ Deno.test("a refused generation says why, and stores nothing", STRICT, async () 
   });
   assert.equal(wrong.status, 400);
   assert.ok(wrong.text.includes("Waves"), "what was typed is still there");
+  assert.ok(wrong.text.includes("Duration must be one of"), "the label, not the API's field name");
   const { sql } = gateway.gateway.database;
   assert.equal((await sql`select from task`).length, 0);
 });
@@ -87,31 +91,32 @@ Deno.test(
       description: "orders",
       "task.failed": "on",
     });
-    const secret = /whsec_[0-9A-Za-z+/=]+/.exec(made.text)![0];
-    const path = /\/console\/webhooks\/we_[0-9a-z]+/.exec(made.text)![0];
+    assert.equal(made.status, 303, made.text);
+    const path = /\/console\/webhooks\/we_[0-9a-z]+/.exec(made.location)![0];
+    const secret = /whsec_[0-9A-Za-z+/=]+/.exec(await person.read(made.location))![0];
     assert.ok(!(await person.read(path)).includes(secret), "not on the endpoint's own page");
     assert.ok((await person.read(`${path}/secret`)).includes(secret));
 
     const test = await send(person, `${path}/test`);
-    await until("it came", () => receiver.received.length === 1);
+    await until("it was received", () => receiver.received.length === 1);
     await until(
-      "it is noted",
-      async () => (await person.read(test.location)).includes("delivered"),
+      "it is recorded",
+      async () => (await person.read(test.location)).includes(">Delivered<"),
     );
 
-    await send(person, `${path}/secret/rotate`, { overlap: "86400" });
+    await send(person, `${path}/secret/rotate`, { old: "keep" });
     const rotated = await person.read(`${path}/secret`);
     assert.equal(new Set(rotated.match(/whsec_[0-9A-Za-z+/=]+/g)).size, 2);
-    assert.ok(rotated.includes(secret), "the old one signs beside it");
-    await send(person, `${path}/secret/rotate`, { overlap: "0" });
+    assert.ok(rotated.includes(secret), "the old secret is still valid");
+    await send(person, `${path}/secret/rotate`, { old: "revoke" });
 
     const saved = await send(person, path, { url: `${receiver.url}/b`, description: "invoices" });
     assert.equal(saved.status, 303);
     assert.ok((await person.read(path)).includes("/b"));
     await send(person, `${path}/disable`);
-    assert.ok((await person.read(path)).includes("Nothing is sent to this endpoint"));
+    assert.ok((await person.read(path)).includes("This endpoint is disabled."));
     await send(person, `${path}/enable`);
-    assert.ok(!(await person.read(path)).includes("Nothing is sent to this endpoint"));
+    assert.ok(!(await person.read(path)).includes("This endpoint is disabled."));
 
     const other = await gateway.register("other@example.org");
     for (const act of ["test", "disable", "delete", "secret/rotate"]) {
@@ -125,11 +130,12 @@ Deno.test(
   },
 );
 
-Deno.test("an address that is not public is refused in the form", STRICT, async () => {
+Deno.test("a URL that is not public is an error of its field", STRICT, async () => {
   await using gateway = await openConsole();
   const res = await send(gateway.person, "/console/webhooks", { url: "https://127.0.0.1/x" });
   assert.equal(res.status, 400);
   assert.ok(res.text.includes('aria-invalid="true"'));
+  assert.match(res.text, /class="field-error"[^>]*>Endpoint URL must/);
 });
 
 Deno.test("an operator sees what is stuck, and replays it", STRICT, async () => {
@@ -142,7 +148,7 @@ Deno.test("an operator sees what is stuck, and replays it", STRICT, async () => 
   });
   const id = made.location.split("/").at(-1)!;
   const { sql } = gateway.gateway.database;
-  const replay = () => send(person, `/console/operator/work/tasks/${id}/replay`);
+  const replay = () => send(person, `/console/operator/queue/tasks/${id}/replay`);
   assert.equal((await replay()).status, 404, "not yet an operator");
   await person.makeOperator();
   await until(
@@ -150,7 +156,7 @@ Deno.test("an operator sees what is stuck, and replays it", STRICT, async () => 
     async () => (await sql`select from task where completed_at is not null`).length === 1,
     60,
   );
-  const all = await person.read("/console/operator/work?view=all");
+  const all = await person.read("/console/operator/queue?view=all");
   assert.ok(all.includes(id) && all.includes("simulator/video"));
   assert.equal((await replay()).status, 400, "what is over is final");
 });

@@ -84,7 +84,7 @@ Deno.test("nobody makes keys without end, in the console or by authorizing", STR
   for (let i = 0; i < 21; i++) {
     statuses.push(await statusOf(ann.post("/console/keys", { name: `key ${i}` })));
   }
-  assert.deepEqual(statuses, [...Array(20).fill(200), 429]);
+  assert.deepEqual(statuses, [...Array(20).fill(303), 429]);
 
   await sql`delete from throttle`;
   await sql`
@@ -151,12 +151,10 @@ Deno.test("what a cookie says about coming back is checked like an address", STR
 /** One of everything an account can have, as addresses below /console. */
 async function belongings(person: SignedInPerson) {
   const html = async (answer: Promise<Response>) => await (await answer).text();
-  const key = /keys\/(key_\w+)\/revoke/.exec(
-    await html(person.post("/console/keys", { name: "k" })),
-  );
-  const endpoint = /webhooks\/(\w+_\w+)"/.exec(
-    await html(person.post("/console/webhooks", { url: "http://127.0.0.1:1/hook" })),
-  );
+  await html(person.post("/console/keys", { name: "k" }));
+  const key = /keys\/(key_\w+)\/revoke/.exec(await person.read("/console/keys"));
+  await html(person.post("/console/webhooks", { url: "http://127.0.0.1:1/hook" }));
+  const endpoint = /webhooks\/(we_\w+)"/.exec(await person.read("/console/webhooks"));
   const sent = await person.post(`/console/webhooks/${endpoint![1]}/test`, {});
   await sent.body?.cancel();
   const delivery = /deliveries\/(\w+)/.exec(sent.headers.get("location")!);
@@ -209,8 +207,8 @@ Deno.test(
       `/console/webhooks/deliveries/${delivery}/redeliver`,
       `/console/operator/accounts/${ann.account}/plan`,
       `/console/operator/accounts/${ann.account}/keys/${key}/revoke`,
-      `/console/operator/work/tasks/${task}/replay`,
-      `/console/operator/work/deliveries/${delivery}/redeliver`,
+      `/console/operator/queue/tasks/${task}/replay`,
+      `/console/operator/queue/deliveries/${delivery}/redeliver`,
     ];
     const { sql } = gateway.gateway.database;
     const state = async () =>

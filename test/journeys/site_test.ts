@@ -67,7 +67,7 @@ test("404 is a page for browsers and the usual error for programs", async () => 
   await using gateway = await openGateway();
   const page = await gateway.fetch("/nowhere", { headers: { accept: "text/html" } });
   assert.equal(page.status, 404);
-  assert.match(await page.text(), /Nothing here/);
+  assert.match(await page.text(), /Page not found/);
   const error = await gateway.fetch("/nowhere");
   assert.equal(error.status, 404);
   assert.equal((await error.json()).error.code, "unknown_endpoint");

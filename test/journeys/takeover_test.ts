@@ -33,7 +33,8 @@ async function connectGitHub(browser: Visitor): Promise<void> {
 }
 
 async function makeKey(browser: Visitor, name: string): Promise<string> {
-  const page = await (await browser.post("/console/keys", { name })).text();
+  const created = await browser.post("/console/keys", { name });
+  const page = await (await browser.get(created.headers.get("location")!)).text();
   return /aria-label="API key">([^<]+)</.exec(page)![1]!;
 }
 
@@ -176,7 +177,7 @@ test("an identity with the address of an unverified account opens nothing and ch
   assert.equal((await throughGitHub(owner)).headers.get("location"), "/sign-in");
   assert.equal(owner.cookies.has("tollgate_session"), false);
   const told = await (await owner.get("/sign-in")).text();
-  assert.match(told, /An account with the address victim@example\.com exists/);
+  assert.match(told, /An account with the email victim@example\.com already exists/);
   assert.match(told, /ask the operator for a new password/);
   assert.equal((await sql`select from person_identity`).length, 0);
   const [row] = await sql`select email_verified_at from person`;

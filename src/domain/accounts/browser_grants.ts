@@ -1,9 +1,9 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { newSecret } from "../../lib/ids.ts";
 import type { CacheVersion, Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 import { mustStillBeSignedIn, type Person } from "./people.ts";
+import { sealText, type SessionSecret, ticketHash, unsealText } from "./session_seal.ts";
 import { periodic } from "../../lib/timers.ts";
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 
@@ -12,12 +12,6 @@ export interface GrantRequest {
   readonly client: string;
   readonly redirectUri: string;
   readonly state: string;
-}
-
-/** The session that consents: its public id, and the secret that only its browser has. */
-export interface GrantSession {
-  readonly hash: string;
-  readonly secret: string;
 }
 
 /** By a background request of the result page, or by a redirect of the page. */
@@ -39,7 +33,7 @@ export async function grantKey(
   { database, cluster }: { database: Database; cluster: Cluster },
   person: Person,
   request: GrantRequest,
-  session: GrantSession,
+  session: SessionSecret,
 ): Promise<string> {
   const { account } = person;
   const name = keyNameOf(request.client);
@@ -56,8 +50,8 @@ export async function grantKey(
     await sql`
       insert into browser_grant
         (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)
-      values (${digest(ticket)}, ${session.hash}, ${request.client}, ${request.redirectUri},
-              ${request.state}, ${seal(session.secret, ticket, key)},
+      values (${ticketHash(ticket)}, ${session.hash}, ${request.client}, ${request.redirectUri},
+              ${request.state}, ${sealText(session.secret, ticket, key)},
               now() + make_interval(secs => ${GRANT_SECONDS}))`;
     const marks: CacheVersion[] = [];
     for (const { id } of ended) marks.push(await cluster.record(sql, "api_key", id));
@@ -71,11 +65,11 @@ export async function grantKey(
 export async function findGrant(
   sql: Queries,
   ticket: string,
-  session: GrantSession,
+  session: SessionSecret,
 ): Promise<GrantRequest | null> {
   const [row] = await sql<[Row?]>`
     select client, redirect_uri, state, sealed_key from browser_grant
-     where ticket_hash = ${digest(ticket)} and session_hash = ${session.hash}
+     where ticket_hash = ${ticketHash(ticket)} and session_hash = ${session.hash}
        and expires_at > now()`;
   return row === undefined ? null : requestOf(row);
 }
@@ -84,23 +78,27 @@ export async function findGrant(
 export async function takeKey(
   sql: Queries,
   ticket: string,
-  session: GrantSession,
+  session: SessionSecret,
   way: GrantDelivery,
 ): Promise<GrantRequest & { key: string } | null> {
   const used = way === "script" ? sql`script_delivered_at` : sql`redirect_delivered_at`;
   const [row] = await sql<[Row?]>`
     update browser_grant set ${used} = now()
-     where ticket_hash = ${digest(ticket)} and session_hash = ${session.hash}
+     where ticket_hash = ${ticketHash(ticket)} and session_hash = ${session.hash}
        and expires_at > now() and ${used} is null
     returning client, redirect_uri, state, sealed_key`;
   return row === undefined
     ? null
-    : { ...requestOf(row), key: unseal(session.secret, ticket, row.sealed_key) };
+    : { ...requestOf(row), key: unsealText(session.secret, ticket, row.sealed_key) };
 }
 
-/** Deletes expired grants. */
+/** Deletes expired grants and stashed text. */
 export function startExpiryLoop(sql: Queries): Disposable {
-  return periodic(() => sql`delete from browser_grant where expires_at < now()`, {
+  const deleteExpired = async () => {
+    await sql`delete from browser_grant where expires_at < now()`;
+    await sql`delete from session_stash where expires_at < now()`;
+  };
+  return periodic(deleteExpired, {
     intervalMs: GRANT_SECONDS * 1000,
     onError: ignoreStorageUnavailable,
   });
@@ -115,30 +113,4 @@ interface Row {
 
 function requestOf(row: Row): GrantRequest {
   return { client: row.client, redirectUri: row.redirect_uri, state: row.state };
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
-}
-
-/** Both are random and 256 bits: one hash makes a key of them that is used once. */
-function sealingKey(secret: string, ticket: string): Uint8Array {
-  return createHash("sha256").update(`grant:${secret}:${ticket}`).digest();
-}
-
-function seal(secret: string, ticket: string, text: string): Uint8Array {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv("aes-256-gcm", sealingKey(secret, ticket), nonce);
-  const sealed = [cipher.update(text, "utf8"), cipher.final()];
-  return new Uint8Array([...nonce, ...cipher.getAuthTag(), ...sealed.flatMap((part) => [...part])]);
-}
-
-function unseal(secret: string, ticket: string, sealed: Uint8Array): string {
-  const decipher = createDecipheriv(
-    "aes-256-gcm",
-    sealingKey(secret, ticket),
-    sealed.subarray(0, 12),
-  );
-  decipher.setAuthTag(sealed.subarray(12, 28));
-  return decipher.update(sealed.subarray(28), undefined, "utf8") + decipher.final("utf8");
 }

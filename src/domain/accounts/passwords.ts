@@ -6,8 +6,8 @@ export type PasswordTask =
   | { task: "verify"; password: string; hash: string | null };
 export type PasswordAnswer = { result: string | boolean } | { error: string };
 
-const LENGTH_MIN = 10;
-const LENGTH_MAX = 256;
+/** Characters of a password. */
+export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 /** More waiting entries are an attack or an outage: further ones fail at once. */
 const WAITING = { perClient: 63, total: 512 };
 /** Requests of the operator's API: few, and authenticated. */
@@ -39,7 +39,7 @@ export class Passwords implements Disposable {
     const task: PasswordTask = {
       task: "verify",
       // Two keyboards may write the same letter differently.
-      password: password.slice(0, LENGTH_MAX).normalize("NFC"),
+      password: password.slice(0, PASSWORD_LENGTH.max).normalize("NFC"),
       hash,
     };
     return await this.#ask(task, asker) as boolean;
@@ -97,13 +97,17 @@ function tooMany(): ApiError {
 
 /** What is wrong with a new password; null when nothing is. Length is what counts, says NIST 800-63B. */
 export function passwordFault(password: string, email: string): string | null {
-  if (password.length < LENGTH_MIN) return `Use ${LENGTH_MIN} characters or more.`;
-  if (password.length > LENGTH_MAX) return `Use at most ${LENGTH_MAX} characters.`;
+  if (password.length < PASSWORD_LENGTH.min) {
+    return `Use at least ${PASSWORD_LENGTH.min} characters.`;
+  }
+  if (password.length > PASSWORD_LENGTH.max) {
+    return `Use at most ${PASSWORD_LENGTH.max} characters.`;
+  }
   const plain = password.toLowerCase();
   if (
     plain === email || new Set(plain).size < 5 || /^(password|1234567890|qwertyuiop)/.test(plain)
   ) {
-    return "This password is among the first that would be guessed: choose another.";
+    return "This password is too easy to guess. Choose another one.";
   }
   return null;
 }

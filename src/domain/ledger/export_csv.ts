@@ -8,7 +8,7 @@ export interface ExportQuery {
 }
 
 interface Row {
-  /** As text: a `Date` would lose the microseconds that separate pages. */
+  /** As text: a `Date` would lose the microseconds that the next page starts after. */
   at: string;
   id: string;
   kind: string;
@@ -19,16 +19,18 @@ interface Row {
   reference: string | null;
   reason: string | null;
   shortfall: string | null;
+  model: string | null;
   created_at: Date;
 }
 
 const PAGE = 1000;
-const COLUMNS = "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall\r\n";
+const COLUMNS =
+  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model\r\n";
 
 /**
- * Every movement of an account's money and quotas as CSV, oldest first, a page at a time: no connection
- * is kept while a slow reader reads. Money in is positive, money out negative. A shortfall has a line of its
- * own, which moves nothing: the account did not pay it.
+ * Every movement of an account's money and quotas as CSV, oldest first. It is read a page at a time, so that
+ * a slow client holds no connection. Money in is positive, money out negative. A shortfall has its own line
+ * with amount 0: the account did not pay it.
  */
 export async function* exportCsv(
   sql: Queries,
@@ -38,24 +40,25 @@ export async function* exportCsv(
   let last: Row | undefined;
   while (true) {
     const rows: Row[] = await sql<Row[]>`
-      select created_at::text as at, created_at, id, unit, hold_id, reference, reason,
-             kind,
-             case when kind = 'shortfall' then 0
-                  when credit ~ '^(cash|gift|quota):' then amount else -amount end as amount,
-             case kind when 'shortfall' then '' else
-               split_part(case when credit ~ '^(cash|gift|quota):' then credit else debit end, ':', 1)
+      select t.created_at::text as at, t.created_at, t.id, t.unit, t.hold_id, t.reference, t.reason,
+             t.kind,
+             case when t.kind = 'shortfall' then 0
+                  when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
+             case t.kind when 'shortfall' then '' else
+               split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
+                          ':', 1)
              end as bucket,
-             case kind when 'shortfall' then amount end as shortfall
-        from transfer
-       where account_id = ${account}
+             case t.kind when 'shortfall' then t.amount end as shortfall, h.model
+        from transfer t left join hold h on h.id = t.hold_id
+       where t.account_id = ${account}
          ${
       last === undefined
         ? sql``
-        : sql`and (created_at, id) > (${last.at}::text::timestamptz, ${last.id})`
+        : sql`and (t.created_at, t.id) > (${last.at}::text::timestamptz, ${last.id})`
     }
-         ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
-         ${to === undefined ? sql`` : sql`and created_at < ${to}`}
-       order by created_at, id limit ${PAGE}`;
+         ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
+         ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
+       order by t.created_at, t.id limit ${PAGE}`;
     yield rows.map(line).join("");
     if (rows.length < PAGE) return;
     last = rows.at(-1);
@@ -74,12 +77,13 @@ function line(row: Row): string {
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),
     row.shortfall === null ? "" : trimDecimal(row.shortfall),
+    row.model ?? "",
   ].map(quoted).join(",") + "\r\n";
 }
 
-/** Text that a client chose must not become a formula in a spreadsheet. */
-function asText(words: string): string {
-  return /^[=+\-@\t\r]/.test(words) ? `'${words}` : words;
+/** Text that people chose must not become a formula in a spreadsheet. */
+function asText(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
 function quoted(field: string): string {

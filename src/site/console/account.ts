@@ -7,7 +7,7 @@ import type { ConsoleDeps } from "./deps.ts";
 
 type Stored = Pick<ConsoleDeps, "database">;
 
-/** Calls the API as the account of whoever is signed in. */
+/** Calls the API as the account of the signed-in person. */
 export async function callApiAs(
   deps: ConsoleDeps,
   c: SiteContext,
@@ -16,7 +16,7 @@ export async function callApiAs(
   return await deps.callApi(await callerOf(c, deps), request, c.env);
 }
 
-/** The account of whoever is signed in, as the declaration looks at it. */
+/** The account of the signed-in person, with the plan in force. */
 export async function pricedAccountOf(
   c: SiteContext,
   { database }: Stored,
@@ -30,7 +30,7 @@ export async function pricedAccountOf(
   };
 }
 
-/** The same as somebody who calls the API: without a key, counted as one client per account. */
+/** The account as an API caller. Without an API key, the console counts as one client per account. */
 async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
   const id = personOf(c).account;
   const [account, slowed] = await Promise.all([

@@ -1,5 +1,4 @@
 import type { Child } from "hono/jsx";
-import { ApiError } from "../../lib/api_error.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
 import { exportCsv } from "../../domain/ledger/export_csv.ts";
 import {
@@ -8,18 +7,22 @@ import {
   listMovements,
   type Movement,
 } from "../../domain/ledger/movements.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { AccountPlan } from "../../platform/config/config.ts";
 import { personOf, type SiteContext } from "../context.ts";
+import { formatBytes, formatCount, formatMoney, type MoneyFormat, plural } from "../format.ts";
+import { Money } from "../money.tsx";
 import { Empty, Field } from "../parts.tsx";
+import { Time } from "../time.tsx";
 import { pricedAccountOf } from "./account.ts";
+import { BalanceCard } from "./balance.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { ago, bytes, date, formatCount, moment, money } from "./format.ts";
-import { BalanceFigures } from "./overview.tsx";
 import { Head, Pager, sendConsole, TableCard, withQuery } from "./shell.tsx";
 
 const PATH = "/console/billing";
 const PAGE = 25;
 
-/** GET /console/billing: what there is, where it came from and where it went. */
+/** GET /console/billing: the balance, the plan, and every movement. */
 export function billingPage({ database }: ConsoleDeps) {
   return async function billingPage(c: SiteContext): Promise<Response> {
     const { sql } = database;
@@ -27,52 +30,26 @@ export function billingPage({ database }: ConsoleDeps) {
     const { after } = c.req.query();
     const period = readPeriod(c);
     const account = await pricedAccountOf(c, { database });
-    const [now, lots, { data, hasMore }] = await Promise.all([
+    const [balance, grants, { data, hasMore }] = await Promise.all([
       readBalance(sql, account.id, service.currency),
       listCreditGrants(sql, account.id),
       listMovements(sql, { account: account.id, limit: PAGE, after, ...period.span }),
     ]);
-    const plan = plans.get(account.plan)!;
     const query = { from: period.from, to: period.to, after };
     return sendConsole(
       c,
       { section: "billing", title: "Billing" },
       <>
         <Head title="Billing" />
-        <BalanceFigures balance={now} />
+        <BalanceCard balance={balance} config={c.env.config} />
         <div class="grid billing-grid">
-          <section class="card stack-s">
-            <h2 class="card-title">Plan: {plan.name}</h2>
-            {plan.description !== null && <p class="soft">{plan.description}</p>}
-            <dl class="facts facts-tight">
-              <dt>Renews or ends</dt>
-              <dd>{now.plan.expires_at === null ? "has no end" : moment(now.plan.expires_at)}</dd>
-              <dt>Requests a minute</dt>
-              <dd class="numeric">{formatCount(plan.rates.requestsPerMinute)} per key</dd>
-              <dt>Tokens a minute</dt>
-              <dd class="numeric">{formatCount(plan.rates.tokensPerMinute)} per key</dd>
-              <dt>Tasks at once</dt>
-              <dd class="numeric">{formatCount(plan.rates.runningTasks)}</dd>
-              <dt>Room for uploads</dt>
-              <dd class="numeric">{bytes(plan.rates.storageBytes)}</dd>
-            </dl>
-          </section>
-          <section class="card stack-s">
-            <h2 class="card-title">Gifts and quotas</h2>
-            {lots.length === 0 ? <p class="soft">None. Calls are paid from cash.</p> : (
-              <>
-                <p class="soft small">Used before cash, the one that ends first before others.</p>
-                <ul class="plain-list">
-                  {lots.map((lot) => <LotLine lot={lot} currency={service.currency} />)}
-                </ul>
-              </>
-            )}
-          </section>
+          <PlanCard plan={plans.get(account.plan)!} expiresAt={balance.plan.expires_at} />
+          <GrantsCard grants={grants} currency={service} />
         </div>
         <form class="filters" method="get" action={PATH}>
-          <Field name="from" label="From" type="date" value={period.from} />
-          <Field name="to" label="To, not included" type="date" value={period.to} />
-          <button type="submit" class="button">Show</button>
+          <Field name="from" label="From (UTC)" type="date" value={period.from} />
+          <Field name="to" label="Before (UTC)" type="date" value={period.to} />
+          <button type="submit" class="button">Apply</button>
           <a
             class="button push"
             href={withQuery(`${PATH}/statement.csv`, { from: period.from, to: period.to })}
@@ -84,16 +61,16 @@ export function billingPage({ database }: ConsoleDeps) {
         {data.length === 0
           ? (
             <section class="card">
-              <Empty title="No movement in this time">
-                <p>Credits, quotas and what calls cost are listed here, to the last digit.</p>
+              <Empty title="No transactions in this period">
+                <p>Credits, quotas and charges are listed here.</p>
               </Empty>
             </section>
           )
           : (
             <MovementTable
-              title="Statement"
+              title="Transactions"
               movements={data}
-              currency={service.currency}
+              currency={service}
               hasReceipts
               foot={<Pager path={PATH} query={query} lastId={data.at(-1)?.id} hasMore={hasMore} />}
             />
@@ -119,65 +96,113 @@ export function statementCsv({ database }: ConsoleDeps) {
   };
 }
 
-const KINDS: Readonly<Record<Movement["unit"], string>> = {
-  money: "credit",
+function PlanCard({ plan, expiresAt }: { plan: AccountPlan; expiresAt: string | null }) {
+  const { rates } = plan;
+  return (
+    <section class="card stack-s">
+      <h2 class="card-title">Plan: {plan.name}</h2>
+      {plan.description !== null && <p class="soft">{plan.description}</p>}
+      <dl class="facts facts-tight">
+        <dt>Ends</dt>
+        <dd>{expiresAt === null ? "Never" : <Time at={expiresAt} />}</dd>
+        <dt>Requests per minute</dt>
+        <dd class="numeric">{formatCount(rates.requestsPerMinute)} per key</dd>
+        <dt>Tokens per minute</dt>
+        <dd class="numeric">{formatCount(rates.tokensPerMinute)} per key</dd>
+        <dt>Concurrent tasks</dt>
+        <dd class="numeric">{formatCount(rates.runningTasks)}</dd>
+        <dt>Upload storage</dt>
+        <dd class="numeric">{formatBytes(rates.storageBytes)}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function GrantsCard(
+  { grants, currency }: { grants: readonly CreditGrant[]; currency: MoneyFormat },
+) {
+  return (
+    <section class="card stack-s">
+      <h2 class="card-title">Credits and quotas</h2>
+      {grants.length === 0 ? <p class="soft">None. Requests are paid from cash.</p> : (
+        <>
+          <p class="soft small">Used before cash. Whatever expires first is used first.</p>
+          <ul class="plain-list">
+            {grants.map((grant) => <GrantLine grant={grant} currency={currency} />)}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+const UNITS: Readonly<Record<Exclude<Movement["unit"], "money">, string>> = {
   text: "token",
-  image: "picture",
+  image: "image",
   video: "second",
 };
 
-function LotLine({ lot, currency }: { lot: CreditGrant; currency: string }) {
-  const isMoney = lot.unit === "money";
-  const amount = (value: string) => isMoney ? money(value, currency) : formatCount(BigInt(value));
-  const unit = isMoney ? "" : ` ${KINDS[lot.unit]}s`;
+/** `$1.00`, `500 tokens`, `-1 image` */
+function amountText(amount: string, unit: Movement["unit"], currency: MoneyFormat): string {
+  return unit === "money" ? formatMoney(amount, currency) : plural(BigInt(amount), UNITS[unit]);
+}
+
+function GrantLine({ grant, currency }: { grant: CreditGrant; currency: MoneyFormat }) {
+  const granted = amountText(grant.granted, grant.unit, currency);
+  const remaining = grant.unit === "money"
+    ? formatMoney(grant.remaining, currency)
+    : formatCount(BigInt(grant.remaining));
   return (
     <li class="meter">
       <div class="row-between">
-        <span class="strong numeric">
-          {amount(lot.remaining)} <span class="faint">of {amount(lot.granted)}{unit}</span>
+        <span>
+          <span class="strong money">{remaining}</span> <span class="faint">of {granted}</span>
         </span>
         <span class="small faint">
-          {lot.source === "gift" ? "gift" : "quota"}, {lot.ends_at === null
-            ? "no end"
-            : (
-              <time datetime={lot.ends_at.toISOString()} title={moment(lot.ends_at)}>
-                until {date(lot.ends_at)}
-              </time>
-            )}
+          {grant.source === "gift" ? "Promotional credit" : "Quota"},{" "}
+          {grant.ends_at === null ? "no expiry" : (
+            <>
+              expires <Time at={grant.ends_at} as="date" />
+            </>
+          )}
         </span>
       </div>
       <progress
         class="progress"
-        max={lot.granted}
-        value={lot.remaining}
-        aria-label={`${amount(lot.remaining)} left of ${amount(lot.granted)}${unit}`}
+        max={grant.granted}
+        value={grant.remaining}
+        aria-label={`${remaining} of ${granted} left`}
       />
     </li>
   );
 }
 
-const NAMES: Readonly<Record<Movement["kind"], string>> = {
-  credit: "Credit",
-  grant: "Quota of the plan",
-  capture: "Call",
-  breakage: "Lapsed",
-  adjustment: "Correction",
+const KINDS: Readonly<Record<Exclude<Movement["kind"], "capture">, string>> = {
+  credit: "Credit added",
+  grant: "Plan quota",
+  breakage: "Expired",
+  adjustment: "Adjustment",
+};
+const SOURCES: Readonly<Record<Movement["source"], string>> = {
+  cash: "Cash",
+  gift: "Credit",
+  quota: "Quota",
 };
 
 export function MovementTable(
   { title, movements, currency, foot, hasReceipts = false }: {
     title: string;
     movements: readonly Movement[];
-    currency: string;
+    currency: MoneyFormat;
     foot?: Child;
-    /** Whether the reader's own pages have the receipts. */
+    /** Whether the reader has access to the receipts. */
     hasReceipts?: boolean;
   },
 ) {
   return (
     <TableCard
       title={title}
-      columns={["When", "What", "Paid from", ["Amount", "right"]]}
+      columns={["Time", "Description", "Balance", ["Amount", "right"]]}
       foot={foot}
     >
       {movements.map((movement) => (
@@ -190,55 +215,58 @@ export function MovementTable(
 function MovementRow(
   { movement, currency, hasReceipts }: {
     movement: Movement;
-    currency: string;
+    currency: MoneyFormat;
     hasReceipts: boolean;
   },
 ) {
   const { at, kind, unit, amount, source, request_id, model, reference, reason } = movement;
-  const what = kind === "capture" ? `Call of ${model ?? "a model"}` : NAMES[kind];
+  const text = kind === "capture" ? `Request to ${model ?? "a model"}` : KINDS[kind];
   const isIn = !amount.startsWith("-");
-  const written = unit === "money"
-    ? money(amount, currency)
-    : `${formatCount(BigInt(amount))} ${KINDS[unit]}s`;
+  const detail = reason ?? reference;
   return (
     <tr>
-      <td data-label="When" class="nowrap">
-        <time datetime={at.toISOString()} title={moment(at)}>{ago(at)}</time>
+      <td data-label="Time">
+        <Time at={at} as="relative" />
       </td>
-      <td data-label="What">
+      <td data-label="Description">
         <span>
           {request_id !== null && hasReceipts
-            ? <a href={`${PATH}/receipts/${request_id}`}>{what}</a>
-            : what}
-          {(reason ?? reference) !== null && <span class="faint">, {reason ?? reference}</span>}
+            ? <a href={`${PATH}/receipts/${request_id}`}>{text}</a>
+            : text}
+          {detail !== null && <span class="faint">, {detail}</span>}
         </span>
       </td>
-      <td data-label="Paid from">
-        {kind === "credit" || kind === "grant" ? `to ${source}` : source}
-      </td>
+      <td data-label="Balance">{SOURCES[source]}</td>
       <td data-label="Amount" class={`right ${isIn ? "amount-in" : "amount-out"}`}>
-        {isIn ? `+${written}` : written}
+        {unit === "money"
+          ? <Money amount={amount} currency={currency} sign />
+          : (
+            <span class="nowrap">
+              {isIn && "+"}
+              {amountText(amount, unit, currency)}
+            </span>
+          )}
       </td>
     </tr>
   );
 }
 
-interface ReadPeriod {
+interface Period {
   from: string | undefined;
   to: string | undefined;
   span: { from?: Date; to?: Date };
 }
 
 /** Days as date inputs send them; in UTC. */
-function readPeriod(c: SiteContext): ReadPeriod {
-  const [from, to] = ["from", "to"].map((name) => {
-    const day = c.req.query(name);
+function readPeriod(c: SiteContext): Period {
+  const [from, to] = [["from", "From"], ["to", "Before"]].map(([name, label]) => {
+    const day = c.req.query(name!);
     if (day === undefined || day === "") return undefined;
     if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
-      throw new ApiError("invalid_value", `${name} must be a day such as 2026-01-31.`);
+      throw new ApiError("invalid_value", `${label} must be a date such as 2026-01-31.`);
     }
     return day;
   });
-  const moment = (day: string | undefined) => day === undefined ? undefined : new Date(day);
-  return { from, to, span: { from: moment(from), to: moment(to) } };
+  const toDate = (day: string | undefined) => day === undefined ? undefined : new Date(day);
+  return { from, to, span: { from: toDate(from), to: toDate(to) } };
 }

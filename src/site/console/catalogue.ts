@@ -2,14 +2,14 @@ import { ApiError } from "../../lib/api_error.ts";
 import { type Config, isVisible, type Model, type Price } from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 
-/** A model as clients see it, with what this account pays for it. */
+/** A model with the price for one account. */
 export interface Offer {
   readonly model: Model;
-  readonly shown: CatalogueModel;
+  readonly details: CatalogueModel;
   readonly price: Price | null;
 }
 
-/** The public detail view: nothing in it is private. */
+/** The public details of a model. */
 export interface CatalogueModel {
   id: string;
   name: string;
@@ -29,7 +29,7 @@ export function offersFor(config: Config, account: PricedAccount): Offer[] {
     .filter((model) => isVisible(model, account))
     .map((model) => ({
       model,
-      shown: JSON.parse(model.detailJson) as CatalogueModel,
+      details: JSON.parse(model.detailJson) as CatalogueModel,
       price: priceFor(config, account, model.id, now),
     }));
 }
@@ -40,7 +40,7 @@ export function offerOf(config: Config, account: PricedAccount, id: string): Off
   return found;
 }
 
-/** Where a type of model is called, as the declaration has it; null when that is not released. */
+/** The API path for a type of model, as configured; null when it is not released. */
 export function routeOf(config: Config, type: Model["type"]): string | null {
   const route = config.routes.find(({ operation, type: of, stage }) =>
     stage !== "planned" &&

@@ -1,5 +1,5 @@
 import { decimal, formatDecimal } from "../../lib/money.ts";
-import { dayShort } from "./format.ts";
+import { formatDay, formatMoney, formatMoneyShort, type MoneyFormat } from "../format.ts";
 
 /** One day of a chart: a value per series, in units of 10⁻¹². */
 export interface ChartDay {
@@ -12,11 +12,11 @@ export interface ChartProps {
   title: string;
   series: readonly string[];
   days: readonly ChartDay[];
-  /** How values are written, and how on the axis; given as decimal strings. */
-  show: (value: string) => string;
-  showShort: (value: string) => string;
-  /** The axis reaches this far at the least. */
-  least: string;
+  /** Formats a value, given as a decimal string; for the axis it may be shorter. */
+  format: (value: string) => string;
+  formatAxis: (value: string) => string;
+  /** The axis ends at this value or above. */
+  axisMin: string;
 }
 
 const HEIGHT = 1000;
@@ -24,24 +24,23 @@ const STEP = 100;
 const GAP = 22;
 
 /**
- * Bars by day, one on another. The bars are drawn in a picture that stretches; words are outside of it, so
- * that they stay readable at any width. The same figures are there as a table, which is also where the
- * script that shows them under the pointer has them from.
+ * Stacked bars by day. The bars are an SVG that stretches; labels are outside of it, so that they stay
+ * readable at any width. The same figures are in a table, which the script for the tooltip reads them from.
  */
-export function BarChart({ id, title, series, days, show, showShort, least }: ChartProps) {
+export function BarChart({ id, title, series, days, format, formatAxis, axisMin }: ChartProps) {
   const sums = days.map(({ values }) => values.reduce((sum, value) => sum + value, 0n));
-  const top = niceTop(sums.reduce((most, sum) => sum > most ? sum : most, decimal(least)));
+  const top = niceTop(sums.reduce((max, sum) => sum > max ? sum : max, decimal(axisMin)));
   const high = (value: bigint) => Number(value * BigInt(HEIGHT) / top);
   const all = sums.reduce((total, sum) => total + sum, 0n);
-  const names = days.map(({ day }) => dayShort(day));
-  const totals = sums.map((sum) => show(plain(sum)));
+  const names = days.map(({ day }) => formatDay(day));
+  const totals = sums.map((sum) => format(plain(sum)));
   return (
     <figure class="chart" data-chart>
       <div class="chart-body">
         <div class="chart-axis" aria-hidden="true">
-          <span>{showShort(plain(top))}</span>
-          <span>{showShort(plain(top / 2n))}</span>
-          <span>{showShort("0")}</span>
+          <span>{formatAxis(plain(top))}</span>
+          <span>{formatAxis(plain(top / 2n))}</span>
+          <span>{formatAxis("0")}</span>
         </div>
         <div class="chart-plot">
           <svg
@@ -64,8 +63,8 @@ export function BarChart({ id, title, series, days, show, showShort, least }: Ch
       </div>
       <figcaption>
         <span class="sr-only" id={`${id}-summary`}>
-          {title} from {names[0]} to {names.at(-1)}, in all{" "}
-          {show(plain(all))}. The table that follows has every day.
+          {title} from {names[0]} to {names.at(-1)}, total{" "}
+          {format(plain(all))}. The table below has every day.
         </span>
         {series.length > 1 && (
           <ul class="chart-legend">
@@ -79,39 +78,80 @@ export function BarChart({ id, title, series, days, show, showShort, least }: Ch
             ))}
           </ul>
         )}
-        <details class="chart-table">
-          <summary>Show as a table</summary>
-          <div class="table-box" tabindex={0} role="region" aria-label={`${title} by day`}>
-            <table class="table">
-              <thead>
-                <tr>
-                  <th scope="col">Day</th>
-                  <th scope="col" class="right">{title}</th>
-                  {series.length > 1 &&
-                    series.map((name) => <th scope="col" class="right">{name}</th>)}
-                </tr>
-              </thead>
-              <tbody>
-                {days.map(({ values }, at) => (
-                  <tr>
-                    <td>{names[at]}</td>
-                    <td class="right">{totals[at]}</td>
-                    {values.length > 1 &&
-                      values.map((value) => (
-                        <td class="right">{value === 0n ? "" : show(plain(value))}</td>
-                      ))}
-                  </tr>
-                )).reverse()}
-              </tbody>
-            </table>
-          </div>
-        </details>
+        <ChartTable
+          title={title}
+          series={series}
+          names={names}
+          totals={totals}
+          days={days}
+          format={format}
+        />
       </figcaption>
     </figure>
   );
 }
 
-/** A path per series: an element per bar would be most of the page. */
+function ChartTable(
+  { title, series, names, totals, days, format }:
+    & Pick<ChartProps, "title" | "series" | "days" | "format">
+    & { names: readonly string[]; totals: readonly string[] },
+) {
+  return (
+    <details class="chart-table">
+      <summary>Show as table</summary>
+      <div class="table-box" tabindex={0} role="region" aria-label={`${title} by day`}>
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col" class="right">{title}</th>
+              {series.length > 1 &&
+                series.map((name) => <th scope="col" class="right">{name}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {days.map(({ values }, at) => (
+              <tr>
+                <td>{names[at]}</td>
+                <td class="right">{totals[at]}</td>
+                {values.length > 1 &&
+                  values.map((value) => (
+                    <td class="right">{value === 0n ? "" : format(plain(value))}</td>
+                  ))}
+              </tr>
+            )).reverse()}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+/** Amounts of money by day. */
+export function SpendChart(
+  { series, currency, ...chart }:
+    & Pick<ChartProps, "id" | "title" | "series" | "days">
+    & { currency: MoneyFormat },
+) {
+  return (
+    <BarChart
+      {...chart}
+      series={series.length === 0 ? [chart.title] : series}
+      format={(value) => formatMoney(value, currency)}
+      formatAxis={(value) => axisMoney(value, currency)}
+      axisMin="0.000001"
+    />
+  );
+}
+
+/** Amounts below a cent need their decimals on the axis. */
+function axisMoney(value: string, currency: MoneyFormat): string {
+  return /^0\.0*[1-9]/.test(value)
+    ? formatMoney(value, currency)
+    : formatMoneyShort(value, currency.currency);
+}
+
+/** One path per series: one element per bar would be most of the page. */
 function barsOf(days: readonly ChartDay[], high: (value: bigint) => number): string[] {
   const paths: string[] = [];
   for (const [at, { values }] of days.entries()) {
@@ -128,20 +168,20 @@ function barsOf(days: readonly ChartDay[], high: (value: bigint) => number): str
   return paths;
 }
 
-/** At most five labels below, the first and the last among them. */
+/** At most five labels, the first and the last among them. */
 function labelled(names: readonly string[]): string[] {
-  const most = Math.min(5, names.length);
+  const count = Math.min(5, names.length);
   return Array.from(
-    { length: most },
-    (_, at) => names[Math.round(at * (names.length - 1) / Math.max(1, most - 1))]!,
+    { length: count },
+    (_, at) => names[Math.round(at * (names.length - 1) / Math.max(1, count - 1))]!,
   );
 }
 
-/** The axis ends at 2, 4, 6, 8 or 10 times a power of ten, so that its middle is a round figure too. */
-export function niceTop(most: bigint): bigint {
+/** The end of the axis: 2, 4, 6, 8 or 10 times a power of ten, so that its middle is round too. */
+export function niceTop(max: bigint): bigint {
   let step = 1n;
-  while (step * 10n < most) step *= 10n;
-  return [2n, 4n, 6n, 8n, 10n].map((times) => times * step).find((value) => value >= most)!;
+  while (step * 10n < max) step *= 10n;
+  return [2n, 4n, 6n, 8n, 10n].map((times) => times * step).find((value) => value >= max)!;
 }
 
 function plain(value: bigint): string {

@@ -1,18 +1,19 @@
 import { findDelivery, type WebhookAttempt } from "../../domain/webhooks/deliveries.ts";
 import { redeliver } from "../../domain/webhooks/redeliver.ts";
 import { personOf, type SiteContext } from "../context.ts";
+import { formatCount, plural } from "../format.ts";
 import { Form, Notice } from "../parts.tsx";
 import { seeOtherWith } from "../respond.ts";
-import { DeliveryState } from "./delivery_table.tsx";
+import { Time } from "../time.tsx";
+import { DeliveryStatus } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { ago, formatCount, moment, plural } from "./format.ts";
 import { Head, sendConsole } from "./shell.tsx";
 
 const PATH = "/console/webhooks";
-/** A delivery that was just begun is looked at again by the page itself, for so long. */
-const FRESH_SECONDS = 30;
+/** The page of a new delivery reloads itself for this long. */
+const RELOAD_SECONDS = 30;
 
-/** GET /console/webhooks/deliveries/{id}: what was sent, and every answer. */
+/** GET /console/webhooks/deliveries/{id}: the payload, and every attempt. */
 export function deliveryPage({ database }: ConsoleDeps) {
   return async function deliveryPage(c: SiteContext): Promise<Response> {
     const delivery = await findDelivery(
@@ -20,13 +21,13 @@ export function deliveryPage({ database }: ConsoleDeps) {
       c.req.param("id") ?? "",
       personOf(c).account,
     );
-    const isFresh = delivery.status === "pending" && delivery.attempt_count === 0 &&
-      Date.now() / 1000 - delivery.created < FRESH_SECONDS;
+    const isNew = delivery.status === "pending" && delivery.attempt_count === 0 &&
+      Date.now() / 1000 - delivery.created < RELOAD_SECONDS;
     return sendConsole(
       c,
-      { section: "webhooks", title: "Delivery", scripts: isFresh ? ["refresh"] : [] },
+      { section: "webhooks", title: "Delivery", scripts: isNew ? ["refresh"] : [] },
       <>
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
           <a href={delivery.endpoint === null ? PATH : `${PATH}/${delivery.endpoint}`}>
             {delivery.endpoint === null ? "Webhooks" : "Endpoint"}
           </a>
@@ -34,25 +35,24 @@ export function deliveryPage({ database }: ConsoleDeps) {
         <Head
           title={
             <span class="row-tight">
-              {delivery.event.type} <DeliveryState status={delivery.status} />
+              {delivery.event.type} <DeliveryStatus status={delivery.status} />
             </span>
           }
           note={<span class="break">To {delivery.url}</span>}
         >
           <Form c={c} action={`${PATH}/deliveries/${delivery.id}/redeliver`} class="">
-            <button type="submit" class="button">Send it again</button>
+            <button type="submit" class="button">Redeliver</button>
           </Form>
         </Head>
         {delivery.status === "failed" && (
           <Notice kind="bad">
-            Given up{delivery.reason !== null && (
-              <>: {REASONS[delivery.reason] ?? delivery.reason}</>
-            )}.
+            {REASONS[delivery.reason ?? ""] ?? "The delivery failed."}
           </Notice>
         )}
         {delivery.next_attempt_at !== null && delivery.attempt_count > 0 && (
           <Notice kind="info">
-            Tried again {ago(delivery.next_attempt_at)}, at {moment(delivery.next_attempt_at)}.
+            Next attempt <Time at={delivery.next_attempt_at} as="relative" />, at{" "}
+            <Time at={delivery.next_attempt_at} />.
           </Notice>
         )}
         <section class="card stack">
@@ -60,13 +60,13 @@ export function deliveryPage({ database }: ConsoleDeps) {
           {delivery.attempts.length === 0
             ? (
               <p class="soft">
-                It is on its way. <a href={`${PATH}/deliveries/${delivery.id}`}>Look again</a>
+                Not sent yet. <a href={`${PATH}/deliveries/${delivery.id}`}>Refresh</a>
               </p>
             )
             : delivery.attempts.toReversed().map((attempt) => <Attempt attempt={attempt} />)}
         </section>
         <section class="card stack">
-          <h2 class="card-title">What was sent</h2>
+          <h2 class="card-title">Payload</h2>
           <dl class="facts facts-tight">
             <dt>webhook-id</dt>
             <dd class="mono">{delivery.event.id}</dd>
@@ -98,15 +98,15 @@ export function redeliverPage({ webhooks }: ConsoleDeps) {
   return async function redeliverPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
     await redeliver(webhooks, id, personOf(c).account);
-    return seeOtherWith(c, `${PATH}/deliveries/${id}`, "good", "It is sent again.");
+    return seeOtherWith(c, `${PATH}/deliveries/${id}`, "good", "Redelivery queued.");
   };
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  endpoint_disabled: "the endpoint is disabled",
-  endpoint_deleted: "the endpoint was deleted",
-  retries_spent: "every attempt failed",
-  gone: "the receiver answered 410",
+  endpoint_disabled: "The endpoint is disabled.",
+  endpoint_deleted: "The endpoint was deleted.",
+  retries_spent: "All attempts failed.",
+  gone: "The receiver responded with status 410 (gone).",
 };
 
 function Attempt({ attempt }: { attempt: WebhookAttempt }) {
@@ -115,18 +115,18 @@ function Attempt({ attempt }: { attempt: WebhookAttempt }) {
     <div class="attempt">
       <div class="row-between">
         <span class={`strong ${isGood ? "good" : "bad"}`}>
-          {attempt.status ?? "No answer"}
+          {attempt.status ?? "No response"}
           {attempt.error !== null && <span class="soft">: {attempt.error}</span>}
         </span>
         <span class="small faint">
-          {moment(attempt.started_at)}, {formatCount(attempt.latency_ms)} ms
+          <Time at={attempt.started_at} />, {formatCount(attempt.latency_ms)} ms
         </span>
       </div>
       {attempt.response !== null && attempt.response !== "" && (
         <pre
           tabindex={0}
           role="region"
-          aria-label={`Answer to attempt ${attempt.number}`}
+          aria-label={`Response to attempt ${attempt.number}`}
         ><code>{attempt.response}</code></pre>
       )}
     </div>

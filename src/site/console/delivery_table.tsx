@@ -1,12 +1,16 @@
 import type { WebhookDelivery } from "../../domain/webhooks/deliveries.ts";
+import { plural } from "../format.ts";
 import { Badge } from "../parts.tsx";
-import { ago, moment, plural } from "./format.ts";
+import { Time } from "../time.tsx";
+import { readableName } from "./models.tsx";
 import { TableCard } from "./shell.tsx";
 
-const KINDS = { pending: "info", delivered: "good", failed: "bad" } as const;
+const STATUS_BADGES = { pending: "info", delivered: "good", failed: "bad" } as const;
 
-export function DeliveryState({ status }: Pick<WebhookDelivery, "status">) {
-  return <Badge kind={KINDS[status]} dot={status === "pending"}>{status}</Badge>;
+export function DeliveryStatus({ status }: Pick<WebhookDelivery, "status">) {
+  return (
+    <Badge kind={STATUS_BADGES[status]} dot={status === "pending"}>{readableName(status)}</Badge>
+  );
 }
 
 export function DeliveryTable(
@@ -22,11 +26,11 @@ export function DeliveryTable(
       title={title}
       head={head}
       foot={foot}
-      columns={["Event", "To", "State", "Answer", "Created"]}
+      columns={["Event", "To", "Status", "Response", "Created"]}
     >
       {deliveries.length === 0 && (
         <tr>
-          <td colspan={5} class="faint">None.</td>
+          <td colspan={5} class="faint">No deliveries.</td>
         </tr>
       )}
       {deliveries.map((delivery) => (
@@ -35,24 +39,19 @@ export function DeliveryTable(
             <a href={`/console/webhooks/deliveries/${delivery.id}`}>{delivery.event.type}</a>
           </td>
           <td data-label="To" class="break small">{delivery.url}</td>
-          <td data-label="State">
-            <DeliveryState status={delivery.status} />
+          <td data-label="Status">
+            <DeliveryStatus status={delivery.status} />
           </td>
-          <td data-label="Answer">
+          <td data-label="Response">
             <span>
-              {delivery.last_status ?? (delivery.last_error === null ? "" : "no answer")}
+              {delivery.last_status ?? (delivery.last_error === null ? "" : "No response")}
               {delivery.attempt_count > 1 && (
                 <span class="faint">, {plural(delivery.attempt_count, "attempt")}</span>
               )}
             </span>
           </td>
-          <td data-label="Created" class="nowrap">
-            <time
-              datetime={new Date(delivery.created * 1000).toISOString()}
-              title={moment(delivery.created)}
-            >
-              {ago(delivery.created)}
-            </time>
+          <td data-label="Created">
+            <Time at={delivery.created} as="relative" />
           </td>
         </tr>
       ))}

@@ -1,6 +1,6 @@
 import type { SiteDeps } from "../context.ts";
 
-/** What the console is made from. */
+/** Dependencies of the console. */
 export type ConsoleDeps = Pick<
   SiteDeps,
   | "database"

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   type ApiKey,
   createKey,
@@ -6,22 +7,27 @@ import {
   revokeKey,
 } from "../../domain/accounts/api_keys.ts";
 import { mustStillBeSignedIn } from "../../domain/accounts/people.ts";
+import { stashText, takeStash } from "../../domain/accounts/session_stash.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { apiKeyVariable } from "../api_key_variable.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { Badge, CodeBox, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
-import { seeOtherWith } from "../respond.ts";
+import { readSiteForm } from "../form.ts";
+import { plural } from "../format.ts";
+import { Badge, CodeBox, ConfirmForm, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
+import { seeOther, seeOtherWith } from "../respond.ts";
+import { Time } from "../time.tsx";
+import { sessionSecretOf } from "../visitor.ts";
 import { pricedAccountOf } from "./account.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { firstCall } from "./first_call.ts";
-import { ago, date } from "./format.ts";
-import { readSiteForm } from "../form.ts";
+import { firstRequest } from "./first_request.ts";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
+const PATH = "/console/keys";
 const NAME_MAX = 100;
-/** Keys are made by people: this many at once, then one every half minute. */
+/** Keys are created by people: 20 at once, then one every half minute. */
 const CREATIONS = { burst: 20, everySeconds: 30 };
-/** Keys that browser authorization made; the rest is the client's name. */
-const BROWSER = "BA:";
+/** Prefix of keys that browser authorization created; the rest is the client's name. */
+const BROWSER_PREFIX = "BA:";
 
 /** GET /console/keys */
 export function keysPage({ database }: ConsoleDeps) {
@@ -31,52 +37,67 @@ export function keysPage({ database }: ConsoleDeps) {
   };
 }
 
-/** POST /console/keys: the one page that ever shows the key. */
+const NewKey = z.object({ name: z.string(), key: z.string() });
+
+/** POST /console/keys: the key waits in the session's stash for the page that shows it once. */
 export function createKeyPage({ database, throttle }: ConsoleDeps) {
   return async function createKeyPage(c: SiteContext): Promise<Response> {
     const person = personOf(c);
     const { account } = person;
     const form = await readSiteForm(c);
     const name = (form.name ?? "").trim();
-    const fault = faultOf(name);
-    if (fault !== null) {
+    const error = nameError(name);
+    if (error !== null) {
       const keys = await listKeys(database.sql, account);
       return sendConsole(
         c,
         { section: "keys", title: "API keys", status: 400 },
-        <Keys c={c} keys={keys} name={name} fault={fault} />,
+        <Keys c={c} keys={keys} name={name} error={error} />,
       );
     }
     await throttle.take([[`key:${account}`, CREATIONS]]);
-    const made = await database.sql.begin(async (sql) => {
+    const ticket = await database.sql.begin(async (sql) => {
       await mustStillBeSignedIn(sql, person);
-      return await createKey(sql, account, name, OWN_KEYS_MAX);
+      const { key } = await createKey(sql, account, name, OWN_KEYS_MAX);
+      const created: z.infer<typeof NewKey> = { name, key };
+      return await stashText(sql, sessionSecretOf(c), JSON.stringify(created));
     });
-    const example = firstCall(c, await pricedAccountOf(c, { database }));
-    const keys = await listKeys(database.sql, account);
+    return seeOther(`${PATH}/created?${new URLSearchParams({ ticket })}`);
+  };
+}
+
+/** GET /console/keys/created: shows a new key, once. */
+export function createdKeyPage({ database }: ConsoleDeps) {
+  return async function createdKeyPage(c: SiteContext): Promise<Response> {
+    const ticket = c.req.query("ticket") ?? "";
+    const stashed = await takeStash(database.sql, sessionSecretOf(c), ticket);
+    if (stashed === null) {
+      return seeOtherWith(c, PATH, "info", "This key was already shown. It cannot be shown again.");
+    }
+    const { name, key } = NewKey.parse(JSON.parse(stashed));
+    const example = firstRequest(c, await pricedAccountOf(c, { database }));
+    const keys = await listKeys(database.sql, personOf(c).account);
+    const variable = apiKeyVariable(c.env.config.service.name);
     return sendConsole(
       c,
-      { section: "keys", title: "Your new key" },
+      { section: "keys", title: "API key created" },
       <>
-        <Head title="Your new key" note={`It is called ${made.name}.`} />
+        <Head title={<>API key created: {name}</>} />
         <section class="card stack">
-          <Notice kind="warn">
-            <strong>Copy it now.</strong>
-            <span>Only a fingerprint of it is kept: this page is the one place that shows it.</span>
-          </Notice>
+          <Notice kind="warn">Copy this key now. You won't be able to see it again.</Notice>
           <div class="secret">
-            <code id="new-key" aria-label="API key">{made.key}</code>
+            <code id="new-key" aria-label="API key">{key}</code>
             <CopyButton target="#new-key" />
           </div>
           {example !== null && (
             <div class="stack-s">
-              <p class="soft">Put it into the environment, and make a call:</p>
-              <CodeBox id="new-key-env" text={`export TOLLGATE_KEY='${made.key}'`} />
-              <CodeBox id="new-key-call" text={example.curl} />
+              <p class="soft">Set it in your environment and send a request:</p>
+              <CodeBox id="new-key-env" text={`export ${variable}='${key}'`} />
+              <CodeBox id="new-key-request" text={example.curl} />
             </div>
           )}
           <div>
-            <a class="button" href="/console/keys">I have copied it</a>
+            <a class="button" href={PATH}>Done</a>
           </div>
         </section>
         <KeyTable c={c} keys={keys} />
@@ -93,46 +114,41 @@ export function revokeKeyPage({ database, cluster }: ConsoleDeps) {
     const key = keys.find((each) => each.id === id);
     if (key === undefined) throw new ApiError("not_found", "There is no such key.");
     await revokeKey(database, cluster, id);
-    return seeOtherWith(
-      c,
-      "/console/keys",
-      "good",
-      `The key ${key.name} is revoked: nothing accepts it any more.`,
-    );
+    return seeOtherWith(c, PATH, "good", `API key revoked: ${key.name}`);
   };
 }
 
-function faultOf(name: string): string | null {
-  if (name === "") return "Give it a name, so that you know later where it is used.";
-  if (name.length > NAME_MAX) return `A name has ${NAME_MAX} characters at the most.`;
-  // Such names say that a client was authorized in the browser, and are replaced by the next time.
-  return name.startsWith(BROWSER)
-    ? `Names that begin with ${BROWSER} are for clients authorized in the browser.`
+function nameError(name: string): string | null {
+  if (name === "") return "Enter a name.";
+  if (name.length > NAME_MAX) return `Use at most ${NAME_MAX} characters.`;
+  // The next browser authorization of that client would revoke such a key.
+  return name.startsWith(BROWSER_PREFIX)
+    ? `Names starting with ${BROWSER_PREFIX} are reserved for browser authorization.`
     : null;
 }
 
 function Keys(
-  { c, keys, name, fault }: {
+  { c, keys, name, error }: {
     c: SiteContext;
     keys: readonly ApiKey[];
     name?: string;
-    fault?: string;
+    error?: string;
   },
 ) {
   return (
     <>
       <Head
         title="API keys"
-        note="For programs that call this gateway. Keep them on servers: whoever has one can spend your balance."
+        note="Keys authenticate API requests and spend your balance. Keep them secret and on servers."
       />
       <section class="card">
-        <Form c={c} action="/console/keys" class="inline-form">
+        <Form c={c} action={PATH} class="inline-form">
           <Field
             name="name"
-            label="Name of the new key"
-            placeholder="Where it will be used, such as production"
+            label="Name"
+            placeholder="e.g. production"
             value={name}
-            fault={fault}
+            error={error}
             maxlength={NAME_MAX}
             required
             autocomplete="off"
@@ -146,15 +162,13 @@ function Keys(
 }
 
 function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
-  const [live, gone] = [
-    keys.filter(({ revoked }) => revoked === null).toReversed(),
-    keys.filter(({ revoked }) => revoked !== null).toReversed(),
-  ];
+  const active = keys.filter(({ revoked }) => revoked === null).toReversed();
+  const revoked = keys.filter(({ revoked }) => revoked !== null).toReversed();
   if (keys.length === 0) {
     return (
       <section class="card">
-        <Empty title="No key yet">
-          <p>Create one above; the first call is one command away.</p>
+        <Empty title="No API keys yet">
+          <p>Create a key above to send your first request.</p>
         </Empty>
       </section>
     );
@@ -162,34 +176,47 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
   return (
     <>
       <TableCard
-        title={live.length === 1 ? "1 key in use" : `${live.length} keys in use`}
+        title={plural(active.length, "active key")}
         columns={["Name", "Key", "Created", "Last used", ["", "right"]]}
       >
-        {live.map((key) => (
+        {active.map((key) => (
           <tr>
             <td data-label="Name">
               <KeyName name={key.name} />
             </td>
             <td data-label="Key" class="mono nowrap">sk-…{key.last4}</td>
-            <td data-label="Created">{date(key.created)}</td>
+            <td data-label="Created">
+              <Time at={key.created} as="date" />
+            </td>
             <td data-label="Last used">
-              {key.last_used === null ? <span class="faint">never</span> : ago(key.last_used)}
+              {key.last_used === null
+                ? <span class="faint">Never</span>
+                : <Time at={key.last_used} as="relative" />}
             </td>
             <td class="right">
-              <RevokeForm c={c} apiKey={key} />
+              <ConfirmForm
+                c={c}
+                action={`${PATH}/${key.id}/revoke`}
+                button="Revoke"
+                confirm={`Revoke ${key.name}`}
+                subject={key.name}
+              >
+                Requests using this key will fail immediately. This cannot be undone.
+              </ConfirmForm>
             </td>
           </tr>
         ))}
       </TableCard>
-      {gone.length > 0 && (
+      {revoked.length > 0 && (
         <details class="disclosure">
-          <summary>{gone.length === 1 ? "1 revoked key" : `${gone.length} revoked keys`}</summary>
+          <summary>{plural(revoked.length, "revoked key")}</summary>
           <ul class="plain-list">
-            {gone.map((key) => (
+            {revoked.map((key) => (
               <li>
                 <KeyName name={key.name} />{" "}
                 <span class="faint">
-                  <span class="mono">sk-…{key.last4}</span>, revoked {date(key.revoked!)}
+                  <span class="mono">sk-…{key.last4}</span>, revoked{" "}
+                  <Time at={key.revoked!} as="date" />
                 </span>
               </li>
             ))}
@@ -201,34 +228,12 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
 }
 
 function KeyName({ name }: { name: string }) {
-  if (!name.startsWith(BROWSER)) return <span class="strong">{name}</span>;
+  if (!name.startsWith(BROWSER_PREFIX)) return <span class="strong">{name}</span>;
   return (
     <span class="row-tight">
-      <span class="strong">{name.slice(BROWSER.length)}</span>
-      <Badge kind="info">browser sign-in</Badge>
+      <span class="strong">{name.slice(BROWSER_PREFIX.length)}</span>
+      <Badge kind="info">Browser authorization</Badge>
       <span class="sr-only">(key {name})</span>
     </span>
-  );
-}
-
-/** With scripts the browser asks; without, the question is here and wants one click more. */
-function RevokeForm({ c, apiKey }: { c: SiteContext; apiKey: ApiKey }) {
-  return (
-    <details class="confirm">
-      <summary class="button button-small button-danger-quiet">
-        Revoke <span class="sr-only">{apiKey.name}</span>
-      </summary>
-      <div class="confirm-body">
-        <p>
-          Programs that use <strong>{apiKey.name}</strong>{" "}
-          fail at once, everywhere. This cannot be undone.
-        </p>
-        <Form c={c} action={`/console/keys/${apiKey.id}/revoke`} class="row">
-          <button type="submit" class="button button-small button-danger">
-            Revoke {apiKey.name}
-          </button>
-        </Form>
-      </div>
-    </details>
   );
 }

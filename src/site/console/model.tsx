@@ -1,100 +1,137 @@
+import { readStash } from "../../domain/accounts/session_stash.ts";
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import type { SiteContext } from "../context.ts";
+import { curlExample } from "../curl_example.ts";
+import { formatCount } from "../format.ts";
 import { Badge, CodeBox, Notice } from "../parts.tsx";
+import { sessionSecretOf } from "../visitor.ts";
 import { pricedAccountOf } from "./account.ts";
-import { apiUrl } from "./address.ts";
 import { type Offer, offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { formatCount } from "./format.ts";
-import { describeLimits, ModelStatusBadge } from "./models.tsx";
+import { ModelStatusBadge, readableName } from "./models.tsx";
 import { Playground, type PlaygroundProps } from "./playground.tsx";
-import { bodyOf } from "./playground_body.ts";
-import { priceLines } from "./price_text.ts";
+import { bodyOf, type Fields } from "./playground_body.ts";
+import { priceLines, stagePriceLines } from "./price_text.ts";
 import { Head, sendConsole } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
-/** GET /console/models/{id} */
+/** GET /console/models/{id}; `?conversation=` is a ticket of a chat without scripts. */
 export function modelPage(deps: ConsoleDeps) {
   return async function modelPage(c: SiteContext): Promise<Response> {
     const account = await pricedAccountOf(c, deps);
-    return sendModel(c, offerOf(c.env.config, account, c.req.param("id") ?? ""));
+    const offer = offerOf(c.env.config, account, c.req.param("id") ?? "");
+    const ticket = c.req.query("conversation");
+    const history = ticket === undefined
+      ? null
+      : await readStash(deps.database.sql, sessionSecretOf(c), ticket);
+    const fields: Fields = history === null ? {} : { history };
+    return sendModel(c, account, offer, { fields });
   };
 }
 
-/** The page of a model, also with an answer or a fault on it. */
+/** The page of a model, also with an error of its playground. */
 export function sendModel(
   c: SiteContext,
+  account: PricedAccount,
   offer: Offer,
-  more: Omit<PlaygroundProps, "c" | "offer"> & { status?: number } = {},
+  { status, ...playground }: Omit<PlaygroundProps, "c" | "offer"> & { status?: number },
 ): Response {
-  const { shown, model } = offer;
-  const { status, ...played } = more;
+  const { details, model } = offer;
   const route = routeOf(c.env.config, model.type);
-  const canRun = route !== null && shown.status !== "unavailable" && offer.price !== null;
+  const canRun = route !== null && details.status !== "unavailable" && offer.price !== null;
   return sendConsole(
     c,
-    { section: "models", title: shown.name, scripts: ["playground"], status: status ?? 200 },
+    { section: "models", title: details.name, scripts: ["playground"], status: status ?? 200 },
     <>
-      <nav class="crumbs" aria-label="You are here">
+      <nav class="crumbs" aria-label="Breadcrumb">
         <a href="/console/models">Models</a>
       </nav>
       <Head
         title={
           <span class="row-tight">
-            <TypeMark type={shown.type} />
-            {shown.name}
-            <ModelStatusBadge status={shown.status} />
+            <TypeMark type={details.type} />
+            {details.name}
+            <ModelStatusBadge status={details.status} />
           </span>
         }
-        note={shown.description}
+        note={details.description}
       />
       <div class="with-facts">
-        {canRun ? <Playground c={c} offer={offer} {...played} /> : (
+        {canRun ? <Playground c={c} offer={offer} {...playground} /> : (
           <Notice kind="info">
             {route === null
-              ? "Models of this type cannot be called yet: their endpoint is planned."
-              : "This model cannot be called just now."}
+              ? "Models of this type are not available yet: their endpoint is planned."
+              : "This model is currently unavailable."}
           </Notice>
         )}
-        <Facts offer={offer} currency={c.env.config.service.currency} />
+        <aside class="stack model-facts" aria-label="About this model">
+          <PriceCard c={c} account={account} offer={offer} />
+          <FactCards offer={offer} />
+        </aside>
       </div>
       {route !== null && (
         <section class="stack">
-          <h2>Call it</h2>
-          <CodeBox id="model-call" text={callOf(c, offer, route)} />
+          <h2>API example</h2>
+          <CodeBox id="api-example" text={exampleOf(c, offer, route)} />
         </section>
       )}
     </>,
   );
 }
 
-function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: string }) {
-  const limits = Object.entries(shown.limits);
+function PriceCard(
+  { c, account, offer: { model, price } }: {
+    c: SiteContext;
+    account: PricedAccount;
+    offer: Offer;
+  },
+) {
+  const { config } = c.env;
+  const stages = stagePriceLines(config, account, model);
   return (
-    <aside class="stack" aria-label="About this model">
+    <section class="card stack-s">
+      <h2 class="card-title">Your price</h2>
+      {price === null
+        ? <p class="soft">No price available for your account.</p>
+        : (
+          <dl class="facts facts-tight">
+            {priceLines(price, config.service.currency).map(([name, text]) => (
+              <>
+                <dt>{stages.length > 0 && name === "Price" ? "Drama fee" : name}</dt>
+                <dd class="numeric">{text}</dd>
+              </>
+            ))}
+          </dl>
+        )}
+      {stages.length > 0 && (
+        <>
+          <p class="small soft">Plus the models used:</p>
+          <dl class="facts facts-tight">
+            {stages.map(([name, text]) => (
+              <>
+                <dt>{name}</dt>
+                <dd class="numeric">{text}</dd>
+              </>
+            ))}
+          </dl>
+        </>
+      )}
+    </section>
+  );
+}
+
+function FactCards({ offer: { details } }: { offer: Offer }) {
+  const limits = Object.entries(details.limits);
+  const { advantages = [], scenarios = [] } = details;
+  return (
+    <>
       <section class="card stack-s">
-        <h2 class="card-title">Your price</h2>
-        {price === null
-          ? <p class="soft">Nobody has priced it for your account.</p>
-          : (
-            <dl class="facts facts-tight">
-              {priceLines(price, currency).map(([name, text]) => (
-                <>
-                  <dt>{name}</dt>
-                  <dd class="numeric">{text}</dd>
-                </>
-              ))}
-            </dl>
-          )}
-      </section>
-      <section class="card stack-s">
-        <h2 class="card-title">What it can do</h2>
+        <h2 class="card-title">Capabilities</h2>
         <div class="row-tight">
-          {shown.capabilities.map((each) => <Badge>{describeLimits(each)}</Badge>)}
+          {details.capabilities.map((each) => <Badge>{readableName(each)}</Badge>)}
         </div>
-        {(shown.advantages ?? []).length > 0 && (
-          <ul class="plain-list soft small">
-            {shown.advantages!.map((each) => <li>{each}</li>)}
-          </ul>
+        {advantages.length > 0 && (
+          <ul class="plain-list soft small">{advantages.map((each) => <li>{each}</li>)}</ul>
         )}
       </section>
       {limits.length > 0 && (
@@ -102,7 +139,7 @@ function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: 
           <h2 class="card-title">Limits</h2>
           <dl class="facts facts-tight">
             {limits.map(([name, value]) => {
-              const [label, unit] = LIMITS[name] ?? [describeLimits(name), ""];
+              const [label, unit] = LIMITS[name] ?? [readableName(name), ""];
               return (
                 <>
                   <dt>{label}</dt>
@@ -116,36 +153,36 @@ function Facts({ offer: { shown, price }, currency }: { offer: Offer; currency: 
           </dl>
         </section>
       )}
-      {(shown.scenarios ?? []).length > 0 && (
+      {scenarios.length > 0 && (
         <section class="card stack-s">
-          <h2 class="card-title">Good for</h2>
-          <div class="row-tight">{shown.scenarios!.map((each) => <Badge>{each}</Badge>)}</div>
+          <h2 class="card-title">Use cases</h2>
+          <div class="row-tight">{scenarios.map((each) => <Badge>{each}</Badge>)}</div>
         </section>
       )}
-    </aside>
+    </>
   );
 }
 
-/** What a limit is called, and what it counts. */
+/** Labels and units of limits. */
 const LIMITS: Readonly<Record<string, readonly [name: string, unit: string]>> = {
   context_tokens: ["Context", " tokens"],
-  max_output_tokens: ["Longest answer", " tokens"],
-  max_prompt_length: ["Longest prompt", " characters"],
-  max_count: ["At once", ""],
-  max_input_images: ["Input pictures", ""],
-  max_characters: ["People in a story", ""],
-  max_shots: ["Shots", ""],
+  max_output_tokens: ["Max output", " tokens"],
+  max_prompt_length: ["Max prompt", " characters"],
+  max_count: ["Max images per request", ""],
+  max_input_images: ["Max input images", ""],
+  max_characters: ["Max characters", ""],
+  max_shots: ["Max shots", ""],
   aspect_ratios: ["Aspect ratios", ""],
-  durations: ["Lengths", " seconds"],
+  durations: ["Durations", " seconds"],
   sizes: ["Sizes", ""],
   voices: ["Voices", ""],
   formats: ["Formats", ""],
 };
 
-/** An example that the API accepts, from the model's own limits. */
-function callOf(c: SiteContext, { model, shown }: Offer, route: string): string {
+/** A request that the API accepts, from the model's own limits. */
+function exampleOf(c: SiteContext, { model, details }: Offer, route: string): string {
   const first = (name: string) => {
-    const values = shown.limits[name];
+    const values = details.limits[name];
     return Array.isArray(values) ? String(values[0]) : "";
   };
   const body = bodyOf(model, {
@@ -157,18 +194,12 @@ function callOf(c: SiteContext, { model, shown }: Offer, route: string): string 
     voice: first("voices"),
     response_format: first("formats"),
     title: "The lighthouse",
-    script: "A configStore finds a letter.",
+    script: "A lighthouse keeper finds a letter.",
     stage: "script",
     business_id: "my-own-id-1",
     avatar_file_id: "file_…",
     audio_file_id: "file_…",
   });
-  return [
-    `curl ${apiUrl(c)}${route} \\`,
-    '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
-    '  -H "Content-Type: application/json" \\',
-    `  -d '${JSON.stringify(body)}'${
-      shown.type === "speech" ? ` -o speech.${first("formats")}` : ""
-    }`,
-  ].join("\n");
+  const output = details.type === "speech" ? `speech.${first("formats")}` : undefined;
+  return curlExample(c, route, body, output);
 }

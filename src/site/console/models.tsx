@@ -4,31 +4,31 @@ import { Badge, Empty, Field, Select } from "../parts.tsx";
 import { pricedAccountOf } from "./account.ts";
 import { type Offer, offersFor } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { priceShort } from "./price_text.ts";
+import { priceSummary } from "./price_text.ts";
 import { Head, sendConsole } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
-/** GET /console/models: what this account can call, and what it costs. */
+/** GET /console/models: the models of this account, with its prices. */
 export function modelsPage(deps: ConsoleDeps) {
   return async function modelsPage(c: SiteContext): Promise<Response> {
     const { config } = c.env;
     const account = await pricedAccountOf(c, deps);
     const offers = offersFor(config, account);
     const { q = "", type = "", capability = "" } = c.req.query();
-    const found = offers.filter(({ shown }) =>
-      (type === "" || shown.type === type) &&
-      (capability === "" || shown.capabilities.includes(capability)) &&
-      matches(shown, q)
+    const found = offers.filter(({ details }) =>
+      (type === "" || details.type === type) &&
+      (capability === "" || details.capabilities.includes(capability)) &&
+      matches(details, q)
     );
-    const types = MODEL_TYPES.filter((each) => offers.some(({ shown }) => shown.type === each));
-    const capabilities = [...new Set(offers.flatMap(({ shown }) => shown.capabilities))].sort();
+    const types = MODEL_TYPES.filter((each) => offers.some(({ details }) => details.type === each));
+    const capabilities = [...new Set(offers.flatMap(({ details }) => details.capabilities))].sort();
     return sendConsole(
       c,
       { section: "models", title: "Models", scripts: ["search"] },
       <>
         <Head
           title="Models"
-          note="What your account can call, with the prices that apply to it. Open one to try it."
+          note="Models available to your account, at your prices. Open one to try it."
         />
         <form class="filters" method="get" action="/console/models" data-search="#models">
           <Field name="q" label="Search" type="search" value={q} placeholder="Name or purpose" />
@@ -36,7 +36,10 @@ export function modelsPage(deps: ConsoleDeps) {
             name="type"
             label="Type"
             value={type}
-            options={[["", "All types"], ...types.map((each) => [each, each] as const)]}
+            options={[
+              ["", "All types"],
+              ...types.map((each) => [each, readableName(each)] as const),
+            ]}
           />
           <Select
             name="capability"
@@ -44,18 +47,18 @@ export function modelsPage(deps: ConsoleDeps) {
             value={capability}
             options={[
               ["", "Any capability"],
-              ...capabilities.map((each) => [each, describeLimits(each)] as const),
+              ...capabilities.map((each) => [each, readableName(each)] as const),
             ]}
           />
-          <button type="submit" class="button">Show</button>
+          <button type="submit" class="button">Apply</button>
         </form>
         <div id="models" class="grid model-grid">
           {found.map((offer) => <ModelCard offer={offer} currency={config.service.currency} />)}
         </div>
         <div class="card" data-search-empty hidden={found.length > 0}>
-          <Empty title="No model fits">
+          <Empty title="No models found">
             <p>
-              Try fewer words, or <a href="/console/models">see all of them</a>.
+              Try a different search, or <a href="/console/models">view all</a>.
             </p>
           </Empty>
         </div>
@@ -64,26 +67,30 @@ export function modelsPage(deps: ConsoleDeps) {
   };
 }
 
-function ModelCard({ offer: { shown, price }, currency }: { offer: Offer; currency: string }) {
+function ModelCard(
+  { offer: { model, details, price }, currency }: { offer: Offer; currency: string },
+) {
   return (
     <a
       class="card model-card"
-      href={`/console/models/${encodeURIComponent(shown.id)}`}
-      data-words={wordsOf(shown).toLowerCase()}
-      data-type={shown.type}
-      data-capabilities={shown.capabilities.join(" ")}
+      href={`/console/models/${encodeURIComponent(details.id)}`}
+      data-search-text={searchTextOf(details).toLowerCase()}
+      data-type={details.type}
+      data-capabilities={details.capabilities.join(" ")}
     >
       <div class="model-card-head">
-        <TypeMark type={shown.type} />
+        <TypeMark type={details.type} />
         <div class="model-card-name">
-          <h2>{shown.name}</h2>
-          <span class="mono faint small">{shown.id}</span>
+          <h2>{details.name}</h2>
+          <span class="mono faint small">{details.id}</span>
         </div>
-        {shown.status !== "available" && <ModelStatusBadge status={shown.status} />}
+        {details.status !== "available" && <ModelStatusBadge status={details.status} />}
       </div>
-      <p class="soft model-card-text">{shown.description}</p>
+      <p class="soft model-card-text">{details.description}</p>
       <p class="small numeric">
-        {price === null ? <span class="faint">No price</span> : priceShort(price, currency)}
+        {price === null
+          ? <span class="faint">No price</span>
+          : priceSummary(model, price, currency)}
       </p>
     </a>
   );
@@ -97,21 +104,21 @@ const STATUS = {
 } as const;
 
 export function ModelStatusBadge({ status }: { status: keyof typeof STATUS }) {
-  return <Badge kind={STATUS[status]}>{status}</Badge>;
+  return <Badge kind={STATUS[status]}>{readableName(status)}</Badge>;
 }
 
-function matches(shown: Offer["shown"], query: string): boolean {
-  const text = wordsOf(shown).toLowerCase();
+function matches(details: Offer["details"], query: string): boolean {
+  const text = searchTextOf(details).toLowerCase();
   return query.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-function wordsOf(shown: Offer["shown"]): string {
-  const { id, name, type, description, advantages, scenarios } = shown;
+function searchTextOf(details: Offer["details"]): string {
+  const { id, name, type, description, advantages, scenarios } = details;
   return [id, name, type, description, ...advantages ?? [], ...scenarios ?? []].join(" ");
 }
 
-/** `text_to_image` as people say it. */
-export function describeLimits(name: string): string {
-  const text = name.replaceAll("_", " ");
-  return text === "json schema" ? "JSON schema" : text;
+/** A name of the API for people: `text_to_image` is `Text to image`. */
+export function readableName(name: string): string {
+  const text = name.replaceAll("_", " ").replace(/^json\b/, "JSON");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

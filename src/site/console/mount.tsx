@@ -2,30 +2,31 @@ import type { SiteRouter } from "../context.ts";
 import { billingPage, statementCsv } from "./billing.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { deliveryPage, redeliverPage } from "./delivery.tsx";
-import { createKeyPage, keysPage, revokeKeyPage } from "./keys.tsx";
+import { createdKeyPage, createKeyPage, keysPage, revokeKeyPage } from "./keys.tsx";
 import { modelPage } from "./model.tsx";
 import { modelsPage } from "./models.tsx";
-import { overview } from "./overview.tsx";
+import { overviewPage } from "./overview.tsx";
 import { mountOperator } from "./operator/mount.tsx";
 import { receiptPage } from "./receipt.tsx";
 import { cancelTaskPage, taskPage, taskResults } from "./task.tsx";
 import { tasksPage } from "./tasks.tsx";
-import { actOnWebhook, updateWebhook, webhookPage } from "./webhook.tsx";
+import { runWebhookAction, updateWebhook, webhookPage } from "./webhook.tsx";
 import { rotateSecretPage, secretPage } from "./webhook_secret.tsx";
 import { createWebhookPage, WEBHOOKS, webhooksPage } from "./webhooks.tsx";
-import { callApi, quoteModel, runModel } from "./run_model.tsx";
+import { proxyApi, quoteModel, runModel } from "./run_model.tsx";
 
-/** The console: every page is behind sign-in already. */
+/** The console. All its pages are behind sign-in. */
 export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
-  site.get("/console", overview(deps));
+  site.get("/console", overviewPage(deps));
   site.get("/console/keys", keysPage(deps));
   site.post("/console/keys", createKeyPage(deps));
+  site.get("/console/keys/created", createdKeyPage(deps));
   site.post("/console/keys/:id/revoke", revokeKeyPage(deps));
   site.get("/console/models", modelsPage(deps));
   site.get("/console/models/:id", modelPage(deps));
   site.post("/console/models/:id/run", runModel(deps));
   site.post("/console/models/:id/quote", quoteModel(deps));
-  site.all("/console/api/*", callApi(deps));
+  site.all("/console/api/*", proxyApi(deps));
 
   site.get("/console/tasks", tasksPage(deps));
   site.get("/console/tasks/:id", taskPage(deps));
@@ -41,7 +42,7 @@ export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
 function mountWebhooks(site: SiteRouter, deps: ConsoleDeps): void {
   site.get(WEBHOOKS, webhooksPage(deps));
   site.post(WEBHOOKS, createWebhookPage(deps));
-  // Before the endpoints' own, whose ids these words are not.
+  // Before the routes of single endpoints, which would match these too.
   site.get(`${WEBHOOKS}/callback-secret`, secretPage(deps));
   site.post(`${WEBHOOKS}/callback-secret/rotate`, rotateSecretPage(deps));
   site.get(`${WEBHOOKS}/deliveries/:id`, deliveryPage(deps));
@@ -50,5 +51,5 @@ function mountWebhooks(site: SiteRouter, deps: ConsoleDeps): void {
   site.post(`${WEBHOOKS}/:id`, updateWebhook(deps));
   site.get(`${WEBHOOKS}/:id/secret`, secretPage(deps));
   site.post(`${WEBHOOKS}/:id/secret/rotate`, rotateSecretPage(deps));
-  site.post(`${WEBHOOKS}/:id/:act`, actOnWebhook(deps));
+  site.post(`${WEBHOOKS}/:id/:action`, runWebhookAction(deps));
 }

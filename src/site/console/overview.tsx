@@ -5,36 +5,34 @@ import { listUsage } from "../../domain/ledger/statement.ts";
 import { usageChart } from "../../domain/ledger/usage_days.ts";
 import { listTasks } from "../../workflows/tasks/find_task.ts";
 import type { SiteContext } from "../context.ts";
+import { formatCount, formatCountShort, isZero, type MoneyFormat, plural } from "../format.ts";
+import { Money } from "../money.tsx";
 import { Badge, CodeBox } from "../parts.tsx";
+import { Time } from "../time.tsx";
 import { pricedAccountOf } from "./account.ts";
-import { BarChart } from "./chart.tsx";
+import { BalanceCard } from "./balance.tsx";
+import { BarChart, SpendChart } from "./chart.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { firstCall } from "./first_call.ts";
-import { ago, countShort, formatCount, moment, money, moneyShort, plural } from "./format.ts";
-import { Charged, ReceiptState } from "./receipt_text.tsx";
+import { firstRequest } from "./first_request.ts";
+import { Charged, ReceiptStatus } from "./receipt_status.tsx";
 import { ChoiceLinks, Head, sendConsole, TableCard } from "./shell.tsx";
 import { TaskTable } from "./tasks.tsx";
-import { dayAgo, figuresOf, type UsageFigures } from "./usage_figures.ts";
+import { dayAgo, figuresOf, PERIODS, readPeriodDays, type UsageFigures } from "./usage_figures.ts";
 
-const SPANS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"]] as const;
-
-/** GET /console: what there is to spend, what was spent, and what to do first. */
-export function overview({ database }: ConsoleDeps) {
-  return async function overview(c: SiteContext): Promise<Response> {
+/** GET /console: balance, usage and the latest requests; for a new account, how to get started. */
+export function overviewPage({ database }: ConsoleDeps) {
+  return async function overviewPage(c: SiteContext): Promise<Response> {
     const { sql } = database;
-    const { currency } = c.env.config.service;
-    const asked = c.req.query("days");
-    const days = SPANS.some(([value]) => value === asked) ? asked! : "30";
-    const span = Number(days);
+    const { service } = c.env.config;
+    const span = readPeriodDays(c.req.query("days"));
     const account = await pricedAccountOf(c, { database });
-    const [now, rows, recent, tasks, keys] = await Promise.all([
-      readBalance(sql, account.id, currency),
+    const [balance, rows, recent, tasks, keys] = await Promise.all([
+      readBalance(sql, account.id, service.currency),
       usageChart(sql, account.id, dayAgo(span - 1)),
-      listUsage(sql, { account: account.id, limit: 8, order: "desc" }, currency),
+      listUsage(sql, { account: account.id, limit: 8, order: "desc" }, service.currency),
       listTasks(sql, { account: account.id, limit: 5, order: "desc" }),
       listKeys(sql, account.id),
     ]);
-    const figures = figuresOf(rows, span);
     const isNew = recent.data.length === 0;
     const hasKey = keys.some(({ revoked }) => revoked === null);
     return sendConsole(
@@ -46,189 +44,151 @@ export function overview({ database }: ConsoleDeps) {
             <ChoiceLinks
               label="Period"
               name="days"
-              options={SPANS}
-              value={days}
+              options={PERIODS}
+              value={String(span)}
               path="/console"
               query={{}}
             />
           )}
         </Head>
-        <BalanceFigures balance={now} />
+        <BalanceCard balance={balance} config={c.env.config} />
         {isNew
-          ? <FirstSteps c={c} hasKey={hasKey} balance={now} model={firstCall(c, account)} />
-          : <Charts figures={figures} span={span} currency={currency} />}
+          ? (
+            <GetStarted
+              c={c}
+              hasKey={hasKey}
+              balance={balance}
+              example={firstRequest(c, account)}
+            />
+          )
+          : <Charts figures={figuresOf(rows, span)} span={span} currency={service} />}
         {tasks.rows.length > 0 && (
           <TaskTable
-            title="Latest tasks"
-            head={<a href="/console/tasks">All of them</a>}
+            title="Recent tasks"
+            head={<a href="/console/tasks">View all</a>}
             tasks={tasks.rows}
-            currency={currency}
+            currency={service}
           />
         )}
-        {!isNew && <Recent receipts={recent.data} currency={currency} />}
+        {!isNew && <RecentRequests receipts={recent.data} currency={service} />}
       </>,
     );
   };
 }
 
-export function BalanceFigures({ balance }: { balance: Balance }) {
-  const { currency, quotas } = balance;
-  const parts: [name: string, value: string, note: string][] = [
-    ["Cash", money(balance.cash_balance, currency), "with what is on hold"],
-    ["Gift credit", money(balance.gift_balance, currency), "used before cash"],
-    ["On hold", money(balance.frozen_balance, currency), "for what runs now"],
-  ];
-  const kinds: [string, number, string][] = [
-    ["Text", quotas.text, "tokens left"],
-    ["Picture", quotas.image, "pictures left"],
-    ["Video", quotas.video, "seconds left"],
-  ];
-  const granted = kinds.filter(([, left]) => left > 0);
-  return (
-    <section class="card balance" aria-label="Balance">
-      <div class="figure balance-main">
-        <div class="figure-name">Available</div>
-        <div class="balance-sum">{money(balance.available_balance, currency)}</div>
-        <div class="figure-note">
-          Plan {balance.plan.name}
-          {balance.plan.expires_at !== null && `, until ${moment(balance.plan.expires_at)}`}
-        </div>
-      </div>
-      <dl class="balance-parts">
-        {parts.map(([name, value, note]) => (
-          <div class="figure">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-            <dd class="figure-note">{note}</dd>
-          </div>
-        ))}
-        {granted.map(([name, left, unit]) => (
-          <div class="figure">
-            <dt>{name} quota</dt>
-            <dd title={formatCount(left)}>{countShort(left)}</dd>
-            <dd class="figure-note">{unit}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
 function Charts(
-  { figures, span, currency }: { figures: UsageFigures; span: number; currency: string },
+  { figures, span, currency }: { figures: UsageFigures; span: number; currency: MoneyFormat },
 ) {
   const { totals, models, spend, calls } = figures;
-  const failures = totals.failed === 0 ? "none failed" : `${formatCount(totals.failed)} failed`;
   return (
     <div class="grid chart-pair">
       <section class="card stack">
         <div class="figure">
           <h2 class="figure-name">Spend, last {span} days</h2>
-          <div class="figure-value">{money(totals.charged, currency)}</div>
+          <div class="figure-value">
+            <Money amount={totals.charged} currency={currency} />
+          </div>
         </div>
-        <BarChart
-          id="spend"
-          title="Spend"
-          series={models.length === 0 ? ["Spend"] : models}
-          days={spend}
-          show={(value) => money(value, currency)}
-          showShort={(value) => axisMoney(value, currency)}
-          least="0.000001"
-        />
+        <SpendChart id="spend" title="Spend" series={models} days={spend} currency={currency} />
       </section>
       <section class="card stack">
         <div class="figure">
-          <h2 class="figure-name">Calls, last {span} days</h2>
+          <h2 class="figure-name">Requests, last {span} days</h2>
           <div class="figure-value">
             {formatCount(totals.calls)}{" "}
             <span class="figure-note">
-              {failures}
-              {totals.tokens > 0 && `, ${countShort(totals.tokens)} tokens`}
+              {formatCount(totals.failed)} failed
+              {totals.tokens > 0 && `, ${formatCountShort(totals.tokens)} tokens`}
             </span>
           </div>
         </div>
         <BarChart
-          id="calls"
-          title="Calls"
-          series={["Calls"]}
+          id="requests"
+          title="Requests"
+          series={["Requests"]}
           days={calls}
-          show={(value) => plural(Number(value), "call")}
-          showShort={(value) => countShort(Number(value))}
-          least="4"
+          format={(value) => plural(Number(value), "request")}
+          formatAxis={(value) => formatCountShort(Number(value))}
+          axisMin="4"
         />
       </section>
     </div>
   );
 }
 
-/** On the axis a small amount needs its digits. */
-export function axisMoney(value: string, currency: string): string {
-  return /^0\.0*[1-9]/.test(value) ? money(value, currency) : moneyShort(value, currency);
-}
-
-function FirstSteps(
-  { c, hasKey, balance, model }: {
+function GetStarted(
+  { c, hasKey, balance, example }: {
     c: SiteContext;
     hasKey: boolean;
     balance: Balance;
-    model: { curl: string; model: string } | null;
+    example: { curl: string; model: string } | null;
   },
 ) {
-  const isBroke = /^0(\.0*)?$/.test(balance.available_balance) &&
+  const isEmpty = isZero(balance.available_balance) &&
     Object.values(balance.quotas).every((left) => left === 0);
   const { supportUrl } = c.env.config.service;
   return (
     <section class="card stack-l first-steps">
       <div>
-        <h2>Three steps to the first answer</h2>
-        <p class="soft">Charts of what you use appear here with the first call.</p>
+        <h2>Get started</h2>
+        <p class="soft">Usage charts appear here after your first request.</p>
       </div>
       <ol class="steps">
         <li>
-          <h3>Create an API key {hasKey && <Badge kind="good">done</Badge>}</h3>
-          <p class="soft">It is shown once. Keep it on a server, never in a page or an app.</p>
+          <h3>Create an API key {hasKey && <Badge kind="good">Done</Badge>}</h3>
+          <p class="soft">Keep it on a server, never in a web page or an app.</p>
           <p>
             <a class={`button ${hasKey ? "" : "button-primary"}`} href="/console/keys">
-              {hasKey ? "See your keys" : "Create a key"}
+              {hasKey ? "View API keys" : "Create API key"}
             </a>
           </p>
         </li>
         <li>
-          <h3>Have something to spend {!isBroke && <Badge kind="good">done</Badge>}</h3>
-          {isBroke
+          <h3>Add credit {!isEmpty && <Badge kind="good">Done</Badge>}</h3>
+          {isEmpty
             ? (
               <p class="soft">
-                The balance is empty: calls are answered with 402 until credit is booked.{" "}
+                Your balance is empty. Requests fail with status 402 until credit is added.{" "}
                 {supportUrl === null
-                  ? "Ask whoever runs this gateway."
-                  : <a href={supportUrl}>Ask for credit</a>}
+                  ? "Contact the operator of this service."
+                  : <a href={supportUrl}>Contact support</a>}
               </p>
             )
-            : <p class="soft">{money(balance.available_balance, balance.currency)} is there.</p>}
+            : (
+              <p class="soft">
+                You have{" "}
+                <Money amount={balance.available_balance} currency={c.env.config.service} />{" "}
+                in credit.
+              </p>
+            )}
         </li>
         <li>
-          <h3>Make the first call</h3>
-          {model === null ? <p class="soft">No chat model is offered to this account yet.</p> : (
-            <>
-              <CodeBox id="first-call" text={model.curl} />
-              <p class="soft">
-                Or without a line of code:{" "}
-                <a href={`/console/models/${model.model}`}>try {model.model} here</a>.
-              </p>
-            </>
-          )}
+          <h3>Send your first request</h3>
+          {example === null
+            ? <p class="soft">No chat model is available for your account yet.</p>
+            : (
+              <>
+                <CodeBox id="first-request" text={example.curl} />
+                <p class="soft">
+                  Or without code:{" "}
+                  <a href={`/console/models/${example.model}`}>try {example.model}</a>.
+                </p>
+              </>
+            )}
         </li>
       </ol>
     </section>
   );
 }
 
-function Recent({ receipts, currency }: { receipts: readonly Receipt[]; currency: string }) {
+function RecentRequests(
+  { receipts, currency }: { receipts: readonly Receipt[]; currency: MoneyFormat },
+) {
   return (
     <TableCard
-      title="Latest calls"
-      head={<a href="/console/billing">All of them</a>}
-      columns={["Request", "Model", "When", "State", ["Charged", "right"]]}
+      title="Recent requests"
+      head={<a href="/console/billing">View all</a>}
+      columns={["Request", "Model", "Time", "Status", ["Charged", "right"]]}
     >
       {receipts.map((receipt) => (
         <tr>
@@ -236,16 +196,14 @@ function Recent({ receipts, currency }: { receipts: readonly Receipt[]; currency
             <a class="mono" href={`/console/billing/receipts/${receipt.id}`}>{receipt.id}</a>
           </td>
           <td data-label="Model">{receipt.model}</td>
-          <td data-label="When">
-            <time datetime={new Date(receipt.created * 1000).toISOString()}>
-              {ago(receipt.created)}
-            </time>
+          <td data-label="Time">
+            <Time at={receipt.created} as="relative" />
           </td>
-          <td data-label="State">
-            <ReceiptState status={receipt.status} />
+          <td data-label="Status">
+            <ReceiptStatus status={receipt.status} />
           </td>
           <td data-label="Charged" class="right">
-            <Charged receipt={receipt} currency={currency} />
+            {receipt.status === "open" ? "—" : <Charged receipt={receipt} currency={currency} />}
           </td>
         </tr>
       ))}

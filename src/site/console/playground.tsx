@@ -7,57 +7,52 @@ import { Inputs } from "./playground_inputs.tsx";
 export interface PlaygroundProps {
   c: SiteContext;
   offer: Offer;
-  /** What was sent, when the page comes back with an answer or a fault. */
+  /** The form as it was sent, when the page comes back with an error. */
   fields?: Fields;
-  answer?: string;
-  fault?: string;
+  error?: string;
 }
 
-/** A form that calls the model. With scripts the answer comes as it is made; without, as a page. */
-export function Playground({ c, offer: { shown }, fields = {}, answer, fault }: PlaygroundProps) {
-  const action = `/console/models/${encodeURIComponent(shown.id)}`;
+/** A form that runs the model. With scripts the response appears as it is made; without, on the next page. */
+export function Playground({ c, offer: { details }, fields = {}, error }: PlaygroundProps) {
+  const action = `/console/models/${encodeURIComponent(details.id)}`;
   return (
     <section class="card stack playground" aria-labelledby="playground-title">
-      <h2 id="playground-title">Try it</h2>
-      <p class="soft small">
-        Called as your account, with your limits and prices. It costs what a call of the API costs.
-      </p>
-      {fault && <Notice kind="bad" role="alert">{fault}</Notice>}
+      <h2 id="playground-title">Playground</h2>
+      <p class="soft small">Runs on your account and is billed like an API request.</p>
+      {error && (
+        <div data-form-error>
+          <Notice kind="bad" role="alert">{error}</Notice>
+        </div>
+      )}
       <form
         method="post"
         action={`${action}/run`}
         class="form"
-        data-playground={shown.type}
+        data-playground={details.type}
         data-quote={`${action}/quote`}
       >
         <CsrfField c={c} />
-        {shown.type === "chat" && <Conversation history={historyOf(fields, answer)} />}
-        <Inputs shown={shown} fields={answer === undefined ? fields : { ...fields, prompt: "" }} />
+        {details.type === "chat" && <Conversation history={readHistory(fields.history)} />}
+        <Inputs details={details} fields={fields} />
         <div class="playground-send">
           <button type="submit" class="button button-primary" data-send>
-            {shown.type === "chat" ? "Send" : shown.type === "speech" ? "Speak" : "Create"}
+            {details.type === "chat" ? "Send" : "Generate"}
           </button>
           <button type="button" class="button only-scripted" data-stop hidden>Stop</button>
-          {shown.type === "chat" && (
+          {details.type === "chat" && (
             <button type="button" class="button button-quiet only-scripted" data-clear>
               New conversation
             </button>
           )}
           <p class="small faint numeric playground-quote" data-quoted aria-live="polite"></p>
         </div>
+        {details.type === "speech" && (
+          <p class="only-unscripted small soft">The audio is downloaded as a file.</p>
+        )}
       </form>
-      {shown.type !== "chat" && <div class="playground-results" data-results></div>}
+      {details.type !== "chat" && <div class="playground-results" data-results></div>}
     </section>
   );
-}
-
-function historyOf(fields: Fields, answer: string | undefined): PlaygroundMessage[] {
-  const said = readHistory(fields.history);
-  if (answer === undefined) return said;
-  return [...said, { role: "user", content: fields.prompt ?? "" }, {
-    role: "assistant",
-    content: answer,
-  }];
 }
 
 function Conversation({ history }: { history: readonly PlaygroundMessage[] }) {
@@ -72,13 +67,13 @@ function Conversation({ history }: { history: readonly PlaygroundMessage[] }) {
         tabindex={0}
       >
         {history.map(({ role, content }) => (
-          <div class={`said said-${role}`}>
+          <div class={`message message-${role}`}>
             <span class="sr-only">{role === "user" ? "You" : "Model"}:</span>
-            <div class="said-text">{content}</div>
+            <div class="message-text">{content}</div>
           </div>
         ))}
         <p class="conversation-empty faint" hidden={history.length > 0}>
-          Say something to begin.
+          Send a message to start.
         </p>
       </div>
     </>

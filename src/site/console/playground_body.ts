@@ -1,10 +1,11 @@
+import { z } from "zod";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 
 export type Body = Record<string, unknown>;
 export type Fields = Readonly<Record<string, string>>;
 
-/** What a form of the playground asks the API for. Checking it is the API's part. */
+/** The API request of a playground form. The API checks it. */
 export function bodyOf(model: Model, fields: Fields): Body {
   const body = WRITERS[model.type](fields);
   return Object.fromEntries(
@@ -57,43 +58,50 @@ export interface PlaygroundMessage {
   content: string;
 }
 
-/** The conversation so far, kept in the form, and what is said now. */
+/** The messages of a chat request: the conversation so far, which the form carries, and the new prompt. */
 export function messagesOf({ history, system, prompt = "" }: Fields): PlaygroundMessage[] {
   const before = readHistory(history);
-  const said: PlaygroundMessage[] = prompt === "" ? [] : [{ role: "user", content: prompt }];
-  const rules: PlaygroundMessage[] = system === undefined || system.trim() === ""
+  const added: PlaygroundMessage[] = prompt === "" ? [] : [{ role: "user", content: prompt }];
+  const instructions: PlaygroundMessage[] = system === undefined || system.trim() === ""
     ? []
     : [{ role: "system", content: system }];
-  return [...rules, ...before, ...said];
+  return [...instructions, ...before, ...added];
 }
+
+const History = z.array(z.object({
+  role: z.enum(["user", "assistant"]),
+  content: z.string(),
+}));
 
 export function readHistory(history: string | undefined): PlaygroundMessage[] {
   if (history === undefined || history === "") return [];
+  const read = History.safeParse(parseJson(history));
+  if (read.success) return read.data;
+  throw new ApiError("invalid_value", "The conversation could not be read. Start a new one.");
+}
+
+/** Undefined where the text is no JSON. */
+function parseJson(text: string): unknown {
   try {
-    const read = JSON.parse(history) as unknown;
-    if (Array.isArray(read)) {
-      return read.filter((each): each is PlaygroundMessage =>
-        (each?.role === "user" || each?.role === "assistant") && typeof each.content === "string"
-      ).map(({ role, content }) => ({ role, content }));
-    }
-  } catch {
-    // Said below.
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
-  throw new ApiError("invalid_value", "The conversation could not be read: start a new one.");
 }
 
 function text(value: string | undefined): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }
 
-/** A number where there is one; anything else as it is, for the API to refuse by name. */
+/** A number; anything else stays as it is, so that the API names the field in its error. */
 function number(value: string | undefined): number | string | undefined {
   if (value === undefined || value.trim() === "") return undefined;
   const read = Number(value);
   return Number.isFinite(read) ? read : value;
 }
 
-/** One address a line. */
+/** URLs or file ids, one per line. */
 function list(value: string | undefined): string[] | undefined {
   const lines = (value ?? "").split(/\s+/).filter((line) => line !== "");
   return lines.length === 0 ? undefined : lines;

@@ -1,16 +1,42 @@
 import type { Child } from "hono/jsx";
 import { Field, Select } from "../parts.tsx";
+import type { FieldLabels } from "../form_error.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 import type { Fields } from "./playground_body.ts";
 
-export function Prompt({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
+/** Labels of the playground's fields by their names in the API, for error messages. */
+export const FIELD_LABELS: FieldLabels = {
+  prompt: "Prompt",
+  messages: "Message",
+  system: "System message",
+  temperature: "Temperature",
+  max_completion_tokens: "Max output tokens",
+  size: "Size",
+  n: "Number of images",
+  input_images: "Input image",
+  duration: "Duration",
+  aspect_ratio: "Aspect ratio",
+  avatar_file_id: "Portrait image",
+  audio_file_id: "Audio",
+  title: "Title",
+  script: "Story",
+  stage: "Last stage",
+  episode: "Episode",
+  from_task: "Continue from task",
+  input: "Text",
+  voice: "Voice",
+  response_format: "Format",
+  speed: "Speed",
+};
+
+export function Prompt({ details, fields }: { details: CatalogueModel; fields: Fields }) {
   return (
     <Area
       name="prompt"
-      label="Prompt"
+      label={FIELD_LABELS.prompt!}
       rows={3}
       value={fields.prompt}
-      max={limitOf(shown, "max_prompt_length")}
+      max={limitOf(details, "max_prompt_length")}
       required
     />
   );
@@ -48,13 +74,13 @@ export function Images({ fields }: { fields: Fields }) {
     <div class="grid field-grid-wide">
       <Field
         name="input_images"
-        label="Picture to start from, if any"
+        label="Input image (optional)"
         placeholder="https://…"
-        hint="A public address, or the id of an uploaded file."
+        hint="A public URL, or the ID of an uploaded file."
         value={fields.input_images}
       />
       <div class="field only-scripted">
-        <label for="file-input_images">Or upload one</label>
+        <label for="file-input_images">Or upload an image</label>
         <input
           class="input"
           id="file-input_images"
@@ -67,7 +93,7 @@ export function Images({ fields }: { fields: Fields }) {
   );
 }
 
-/** A file goes to the gateway by itself; the form sends its id. */
+/** A file is uploaded on its own; the form sends its id. */
 export function Upload({ name, label, accept }: { name: string; label: string; accept: string }) {
   return (
     <div class="field">
@@ -78,34 +104,34 @@ export function Upload({ name, label, accept }: { name: string; label: string; a
   );
 }
 
-export function Ratio({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
+export function Ratio({ details, fields }: { details: CatalogueModel; fields: Fields }) {
   return (
-    <Pick
-      shown={shown}
+    <LimitSelect
+      details={details}
       limit="aspect_ratios"
       name="aspect_ratio"
-      label="Aspect ratio"
+      label={FIELD_LABELS.aspect_ratio!}
       fields={fields}
     />
   );
 }
 
-/** A choice among what the model declares; nothing where it declares nothing. */
-export function Pick(
-  { shown, limit, name, label, fields, word = String, skip }: {
-    shown: CatalogueModel;
+/** A choice among the values of a limit; nothing where the model has no such limit. */
+export function LimitSelect(
+  { details, limit, name, label, fields, text = String, skip }: {
+    details: CatalogueModel;
     limit: string;
     name: string;
     label: string;
     fields: Fields;
-    word?: (value: string | number) => string;
+    text?: (value: string | number) => string;
     skip?: string;
   },
 ) {
-  const values = shown.limits[limit];
+  const values = details.limits[limit];
   if (!Array.isArray(values)) return null;
   const options = values.filter((value) => value !== skip)
-    .map((value) => [String(value), word(value)] as const);
+    .map((value) => [String(value), text(value)] as const);
   return (
     <Select
       name={name}
@@ -120,7 +146,7 @@ export function ControlRow({ children }: { children: Child }) {
   return <div class="grid field-grid">{children}</div>;
 }
 
-export function limitOf(shown: CatalogueModel, name: string): number | undefined {
-  const value = shown.limits[name];
+export function limitOf(details: CatalogueModel, name: string): number | undefined {
+  const value = details.limits[name];
   return typeof value === "number" ? value : undefined;
 }

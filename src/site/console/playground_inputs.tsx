@@ -6,74 +6,74 @@ import {
   ControlRow,
   Images,
   limitOf,
-  Pick,
+  LimitSelect,
   Prompt,
   Ratio,
   Upload,
 } from "./playground_controls.tsx";
 
-/** What a model of this type is asked with: its own limits as choices. */
-export function Inputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
-  switch (shown.type) {
+/** The fields for a model of this type, with its limits as choices. */
+export function Inputs({ details, fields }: { details: CatalogueModel; fields: Fields }) {
+  switch (details.type) {
     case "chat":
-      return <ChatInputs shown={shown} fields={fields} />;
+      return <ChatInputs details={details} fields={fields} />;
     case "image":
       return (
         <>
-          <Prompt shown={shown} fields={fields} />
+          <Prompt details={details} fields={fields} />
           <ControlRow>
-            <Pick shown={shown} limit="sizes" name="size" label="Size" fields={fields} />
+            <LimitSelect details={details} limit="sizes" name="size" label="Size" fields={fields} />
             <Field
               name="n"
-              label="How many"
+              label="Number of images"
               type="number"
               min="1"
-              max={limitOf(shown, "max_count") ?? 10}
+              max={limitOf(details, "max_count") ?? 10}
               value={fields.n ?? "1"}
             />
           </ControlRow>
-          {shown.capabilities.includes("image_to_image") && <Images fields={fields} />}
+          {details.capabilities.includes("image_to_image") && <Images fields={fields} />}
         </>
       );
     case "video":
       return (
         <>
-          <Prompt shown={shown} fields={fields} />
+          <Prompt details={details} fields={fields} />
           <ControlRow>
-            <Pick
-              shown={shown}
+            <LimitSelect
+              details={details}
               limit="durations"
               name="duration"
-              label="Length"
+              label="Duration"
               fields={fields}
-              word={(value) => `${value} seconds`}
+              text={(value) => `${value} seconds`}
             />
-            <Ratio shown={shown} fields={fields} />
+            <Ratio details={details} fields={fields} />
           </ControlRow>
-          {shown.capabilities.includes("image_to_video") && <Images fields={fields} />}
+          {details.capabilities.includes("image_to_video") && <Images fields={fields} />}
         </>
       );
     case "avatar":
       return (
         <>
-          <Upload name="avatar_file_id" label="Picture of a person" accept="image/*" />
-          <Upload name="audio_file_id" label="What is said" accept="audio/*" />
+          <Upload name="avatar_file_id" label="Portrait image" accept="image/*" />
+          <Upload name="audio_file_id" label="Audio" accept="audio/*" />
           <ControlRow>
-            <Ratio shown={shown} fields={fields} />
+            <Ratio details={details} fields={fields} />
           </ControlRow>
           <p class="only-unscripted small soft">
-            Uploads here need scripts. Without them, send files to the API and use their ids.
+            Uploads on this page need JavaScript. Without it, use the API.
           </p>
         </>
       );
     case "drama":
-      return <DramaInputs shown={shown} fields={fields} />;
+      return <DramaInputs details={details} fields={fields} />;
     case "speech":
-      return <SpeechInputs shown={shown} fields={fields} />;
+      return <SpeechInputs details={details} fields={fields} />;
   }
 }
 
-function ChatInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
+function ChatInputs({ details, fields }: { details: CatalogueModel; fields: Fields }) {
   return (
     <>
       <div class="field">
@@ -81,7 +81,7 @@ function ChatInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }
         <textarea class="input" id="field-prompt" name="prompt" rows={3} required>
           {fields.prompt}
         </textarea>
-        <div class="hint only-scripted">Enter sends, Shift and Enter begins a line.</div>
+        <div class="hint only-scripted">Enter to send, Shift+Enter for a new line</div>
       </div>
       <details class="disclosure">
         <summary>Settings</summary>
@@ -95,16 +95,16 @@ function ChatInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }
               min="0"
               max="2"
               step="0.1"
-              placeholder="the model's own"
+              placeholder="Default"
               value={fields.temperature}
             />
             <Field
               name="max_completion_tokens"
-              label="Longest answer, in tokens"
+              label="Max output tokens"
               type="number"
               min="1"
-              max={limitOf(shown, "max_output_tokens")}
-              placeholder={limitOf(shown, "max_output_tokens")}
+              max={limitOf(details, "max_output_tokens")}
+              placeholder={limitOf(details, "max_output_tokens")}
               value={fields.max_completion_tokens}
             />
           </ControlRow>
@@ -114,64 +114,66 @@ function ChatInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }
   );
 }
 
-function DramaInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
+function DramaInputs({ details, fields }: { details: CatalogueModel; fields: Fields }) {
   return (
     <>
       <Field name="title" label="Title" value={fields.title} maxlength={300} />
       <Area
         name="script"
-        label="What it is about"
+        label="Story"
         rows={5}
         value={fields.script}
-        max={limitOf(shown, "max_prompt_length")}
+        max={limitOf(details, "max_prompt_length")}
       />
       <ControlRow>
         <Select
           name="stage"
-          label="How far"
+          label="Last stage"
           value={fields.stage ?? "script"}
           options={[
             ["script", "Script"],
             ["roles", "Roles"],
             ["storyboard", "Storyboard"],
-            ["video", "Final video (needs a webhook)"],
-            ["", "Everything (needs a webhook)"],
+            ["video", "Final video"],
           ]}
         />
-        <Ratio shown={shown} fields={fields} />
+        <Ratio details={details} fields={fields} />
         <Field name="episode" label="Episode" type="number" min="1" value={fields.episode ?? "1"} />
       </ControlRow>
+      <p class="hint">
+        A final video requires a <a href="/console/webhooks">webhook endpoint</a>: it takes long.
+      </p>
       <Field
         name="from_task"
-        label="Go on from a task, if any"
+        label="Continue from task (optional)"
         placeholder="task_…"
-        hint="What an earlier drama has finished is neither made nor paid for again."
+        hint="Stages that an earlier drama has finished are reused and not charged again."
         value={fields.from_task}
       />
     </>
   );
 }
 
-function SpeechInputs({ shown, fields }: { shown: CatalogueModel; fields: Fields }) {
+function SpeechInputs({ details, fields }: { details: CatalogueModel; fields: Fields }) {
   return (
     <>
       <Area
         name="input"
-        label="What to say"
+        label="Text"
         rows={4}
         value={fields.input}
-        max={limitOf(shown, "max_prompt_length")}
+        max={limitOf(details, "max_prompt_length")}
         required
       />
       <ControlRow>
-        <Pick shown={shown} limit="voices" name="voice" label="Voice" fields={fields} />
-        <Pick
-          shown={shown}
+        <LimitSelect details={details} limit="voices" name="voice" label="Voice" fields={fields} />
+        <LimitSelect
+          details={details}
           limit="formats"
           name="response_format"
           label="Format"
           fields={fields}
-          // A browser cannot play bare samples.
+          // Browsers cannot play raw samples.
           skip="pcm"
         />
         <Field

@@ -1,5 +1,7 @@
-import type { Price } from "../../platform/config/config.ts";
-import { money } from "./format.ts";
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
+import { priceFor } from "../../domain/pricing/find_price.ts";
+import type { Config, Model, Price } from "../../platform/config/config.ts";
+import { formatPrice } from "../format.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   input_price: "Input",
@@ -8,33 +10,62 @@ const NAMES: Readonly<Record<string, string>> = {
   reasoning_price: "Reasoning",
 };
 
-/** What a model costs, a line per amount: `["Input", "$0.15 per 1M tokens"]`. */
-export function priceLines(price: Price, currency: string): [name: string, text: string][] {
-  const lines: [string, string][] = [];
+export type PriceLine = readonly [name: string, text: string];
+
+/** The amounts of a price, one per line: `["Input", "$0.15 per 1M tokens"]`. */
+export function priceLines(price: Price, currency: string): PriceLine[] {
+  const lines: PriceLine[] = [];
   for (const [name, label] of Object.entries(NAMES)) {
     const amount = price.amounts[name as keyof Price["amounts"]];
-    if (amount !== undefined) lines.push([label, per(amount, price, currency)]);
+    if (amount !== undefined) lines.push([label, perUnit(amount, price, currency)]);
   }
   if (price.amounts.price !== undefined) {
-    lines.push(["Price", per(price.amounts.price, price, currency)]);
+    lines.push(["Price", perUnit(price.amounts.price, price, currency)]);
   }
   if (price.amounts.minimum_charge !== undefined) {
-    lines.push(["At least", money(price.amounts.minimum_charge, currency)]);
+    lines.push(["Minimum", formatPrice(price.amounts.minimum_charge, currency)]);
   }
   return lines;
 }
 
-/** The same in one short line, for lists. */
-export function priceShort(price: Price, currency: string): string {
-  const { price: each, input_price: input, output_price: output } = price.amounts;
-  if (each !== undefined) return per(each, price, currency);
-  return `${money(input ?? "0", currency)} in, ${money(output ?? "0", currency)} out per ${
-    unitOf(price)
-  }`;
+/** A price in one short line, for lists. */
+export function priceSummary(model: Model, price: Price, currency: string): string {
+  const { price: single, input_price: input, output_price: output } = price.amounts;
+  if (single !== undefined) {
+    const text = perUnit(single, price, currency);
+    return model.pipeline === null ? text : `${text} plus models used`;
+  }
+  return `${formatPrice(input ?? "0", currency)} in, ${
+    formatPrice(output ?? "0", currency)
+  } out per ${unitOf(price)}`;
 }
 
-function per(amount: string, price: Price, currency: string): string {
-  return `${money(amount, currency)} per ${unitOf(price)}`;
+/** The prices of the models that a drama uses, by what they are used for. They are charged on top of its own. */
+export function stagePriceLines(
+  config: Config,
+  account: PricedAccount,
+  { pipeline }: Model,
+): PriceLine[] {
+  if (pipeline === null) return [];
+  const { script, roles, storyboard, video } = pipeline;
+  const stages: [name: string, model: string, note: string][] = [["Script", script.model, ""]];
+  if (roles.offered) stages.push(["Roles", roles.model, ""]);
+  if (storyboard.offered) stages.push(["Storyboard", storyboard.model, ", one image per shot"]);
+  if (video.offered) {
+    stages.push(["Video", video.model, `, ${video.duration} s per shot`]);
+    if (video.speech.offered) stages.push(["Speech", video.speech.model, ""]);
+  }
+  const { currency } = config.service;
+  return stages.flatMap(([name, id, note]): PriceLine[] => {
+    const model = config.models.get(id);
+    const price = model && priceFor(config, account, model.id, Date.now());
+    if (!model || !price) return [];
+    return [[name, `${priceSummary(model, price, currency)} (${model.id}${note})`]];
+  });
+}
+
+function perUnit(amount: string, price: Price, currency: string): string {
+  return `${formatPrice(amount, currency)} per ${unitOf(price)}`;
 }
 
 function unitOf({ unit }: Price): string {

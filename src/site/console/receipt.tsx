@@ -1,140 +1,166 @@
-import { trimDecimal } from "../../lib/money.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { trimDecimal } from "../../lib/money.ts";
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { findReceipt } from "../../domain/ledger/statement.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage, UsageItem } from "../../domain/pricing/usage.ts";
 import { personOf, type SiteContext } from "../context.ts";
+import { formatCount, formatMoney, isZero, type MoneyFormat } from "../format.ts";
+import { Money } from "../money.tsx";
+import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { formatCount, moment, money } from "./format.ts";
-import { describeLimits } from "./models.tsx";
+import { readableName } from "./models.tsx";
 import { priceLines } from "./price_text.ts";
-import { ReceiptState } from "./receipt_text.tsx";
+import { quotaText, ReceiptStatus } from "./receipt_status.tsx";
 import { Head, sendConsole } from "./shell.tsx";
 
 /** GET /console/billing/receipts/{request_id} */
 export function receiptPage({ database }: ConsoleDeps) {
   return async function receiptPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    const { currency } = c.env.config.service;
-    const receipt = await findReceipt(database.sql, personOf(c).account, id, currency);
-    if (receipt === null) throw new ApiError("not_found", "There is no receipt with this id.");
+    const { service } = c.env.config;
+    const receipt = await findReceipt(database.sql, personOf(c).account, id, service.currency);
+    if (receipt === null) throw new ApiError("not_found", "There is no receipt with this ID.");
     return sendConsole(
       c,
       { section: "billing", title: "Receipt" },
       <>
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
           <a href="/console/billing">Billing</a>
         </nav>
         <Head
           title={
             <span class="row-tight">
-              Receipt <ReceiptState status={receipt.status} />
+              Receipt <ReceiptStatus status={receipt.status} />
             </span>
           }
           note={<span class="mono break">{receipt.id}</span>}
         />
-        <ReceiptCard receipt={receipt} />
+        <ReceiptCard receipt={receipt} currency={service} />
       </>,
     );
   };
 }
 
 /** How an amount came about; also on the page of a task. */
-export function ReceiptCard({ receipt, title }: { receipt: Receipt; title?: string }) {
-  const { currency, usage, price } = receipt;
-  const { model, book, effective_at } = price;
+export function ReceiptCard(
+  { receipt, currency, title }: { receipt: Receipt; currency: MoneyFormat; title?: string },
+) {
+  const { usage, price } = receipt;
+  const isRunning = receipt.status === "open";
   return (
     <section class="card stack">
       {title !== undefined && <h2 class="card-title">{title}</h2>}
       <dl class="facts">
         <dt>Model</dt>
         <dd>
-          <a href={`/console/models/${encodeURIComponent(model)}`}>{model}</a>
+          <a href={`/console/models/${encodeURIComponent(price.model)}`}>{price.model}</a>
         </dd>
         <dt>Charged</dt>
-        <dd class="strong numeric">{money(receipt.settled, currency)}</dd>
-        <dt>Paid from</dt>
-        <dd class="numeric">{paidFrom(receipt)}</dd>
-        <dt>Held, and given back</dt>
-        <dd class="numeric">
-          {money(receipt.held, currency)}, {money(receipt.released, currency)} given back
+        <dd class="strong">
+          {isRunning ? "—" : <Money amount={receipt.settled} currency={currency} />}
         </dd>
-        {!isNone(receipt.shortfall) && (
+        <dt>Paid from</dt>
+        <dd class="numeric">{paidFrom(receipt, currency)}</dd>
+        <dt>Held / Returned</dt>
+        <dd>
+          <Money amount={receipt.held} currency={currency} /> /{" "}
+          {isRunning ? "—" : <Money amount={receipt.released} currency={currency} />}
+        </dd>
+        {!isZero(receipt.shortfall) && (
           <>
-            <dt>Not covered by the balance</dt>
-            <dd class="numeric">{money(receipt.shortfall, currency)}</dd>
+            <dt>Not covered by balance</dt>
+            <dd>
+              <Money amount={receipt.shortfall} currency={currency} />
+            </dd>
           </>
         )}
-        <dt>Used</dt>
-        <dd class="numeric">{usage === null ? "not known yet" : <UsageWords usage={usage} />}</dd>
+        <dt>Usage</dt>
+        <dd class="numeric">{usage === null ? "—" : <UsageText usage={usage} />}</dd>
         <dt>Price</dt>
         <dd class="numeric">
-          {priceLines(priceFrom(price), currency).map(([name, text]) =>
-            name === "Price" ? text : `${name.toLowerCase()} ${text}`
-          ).join(", ")}
-          <span class="faint">
-            , book {book} since {moment(effective_at)}
-          </span>
+          <PriceText receipt={receipt} currency={currency.currency} />
         </dd>
-        <dt>Begun</dt>
-        <dd>{moment(receipt.created)}</dd>
+        <dt>Started</dt>
+        <dd>
+          <Time at={receipt.created} />
+        </dd>
         <dt>Settled</dt>
-        <dd>{receipt.completed === null ? "not yet" : moment(receipt.completed)}</dd>
+        <dd>{receipt.completed === null ? "—" : <Time at={receipt.completed} />}</dd>
         {receipt.client_request_id !== null && (
           <>
-            <dt>Your own id</dt>
+            <dt>Client request ID</dt>
             <dd class="mono">{receipt.client_request_id}</dd>
           </>
         )}
       </dl>
       {usage?.items !== undefined && usage.items.length > 0 && (
-        <details class="disclosure">
-          <summary>What it is made up of</summary>
-          <ul class="plain-list small">
-            {usage.items.map(({ stage, shot, model, amount }) => (
-              <li class="row-between">
-                <span>
-                  {stage}
-                  {shot !== undefined && `, shot ${shot}`} <span class="faint">{model}</span>
-                </span>
-                <span class="numeric">{money(amount, currency)}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
+        <CostBreakdown items={usage.items} currency={currency} />
       )}
     </section>
   );
 }
 
-function paidFrom({ from, currency }: Receipt): string {
+function PriceText({ receipt, currency }: { receipt: Receipt; currency: string }) {
+  const { price, usage } = receipt;
+  const lines = priceLines(priceFrom(price), currency).map(([name, text]) =>
+    name === "Price" ? text : `${name}: ${text}`
+  );
+  return (
+    <>
+      {lines.join(", ")}
+      {usage?.items !== undefined && ", plus models used"}
+      <span class="faint small block">
+        Price list: {price.book}, effective <Time at={price.effective_at} as="date" />
+      </span>
+    </>
+  );
+}
+
+function CostBreakdown(
+  { items, currency }: { items: readonly UsageItem[]; currency: MoneyFormat },
+) {
+  return (
+    <details class="disclosure">
+      <summary>Cost breakdown</summary>
+      <ul class="plain-list small">
+        {items.map(({ stage, shot, model, amount }) => (
+          <li class="row-between">
+            <span>
+              <span class="stage-name">{stage}</span>
+              {shot !== undefined && `, shot ${shot}`} <span class="faint">{model}</span>
+            </span>
+            <Money amount={amount} currency={currency} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function paidFrom(receipt: Receipt, currency: MoneyFormat): string {
+  const { from } = receipt;
   const parts = [
-    from.quota > 0 ? `${formatCount(from.quota)} of quota` : "",
-    isNone(from.gift) ? "" : `${money(from.gift, currency)} of gifts`,
-    isNone(from.cash) ? "" : `${money(from.cash, currency)} of cash`,
+    from.quota > 0 ? quotaText(receipt) : "",
+    isZero(from.gift) ? "" : `${formatMoney(from.gift, currency)} credit`,
+    isZero(from.cash) ? "" : `${formatMoney(from.cash, currency)} cash`,
   ].filter((part) => part !== "");
-  return parts.length === 0 ? "nothing was taken" : parts.join(", ");
+  return parts.length === 0 ? "—" : parts.join(", ");
 }
 
-function isNone(amount: string): boolean {
-  return /^0(\.0*)?$/.test(amount);
-}
-
-function UsageWords({ usage }: { usage: Usage }) {
+function UsageText({ usage }: { usage: Usage }) {
   const { estimated, items: _, ...quantities } = usage;
-  const told = Object.entries(quantities)
+  const parts = Object.entries(quantities)
     .filter(([name, value]) => name !== "calls" && Number(value) > 0)
     .map(([name, value]) => {
       const amount = typeof value === "number" ? formatCount(value) : trimDecimal(value, 0);
-      return `${amount} ${
-        amount === "1" ? describeLimits(name).replace(/s$/, "") : describeLimits(name)
-      }`;
+      const unit = readableName(name).toLowerCase();
+      return `${amount} ${amount === "1" ? unit.replace(/s$/, "") : unit}`;
     });
   return (
     <>
-      {told.length === 0 ? "1 call" : told.join(", ")}
-      {estimated && <span class="faint">, counted by the gateway</span>}
+      {parts.length === 0 ? "1 request" : parts.join(", ")}
+      {estimated && <span class="faint">(estimated)</span>}
     </>
   );
 }

@@ -1,76 +1,114 @@
+import { z } from "zod";
+import { stashText } from "../../domain/accounts/session_stash.ts";
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { newSecret } from "../../lib/ids.ts";
-import { readSiteForm } from "../form.ts";
 import type { SiteContext } from "../context.ts";
+import { readSiteForm } from "../form.ts";
+import { formError } from "../form_error.ts";
+import { formatMoney } from "../format.ts";
 import { seeOther, sendSiteJson } from "../respond.ts";
+import { sessionSecretOf } from "../visitor.ts";
 import { callApiAs, pricedAccountOf } from "./account.ts";
-import { offerOf, routeOf } from "./catalogue.ts";
+import { type Offer, offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
-import { money } from "./format.ts";
 import { sendModel } from "./model.tsx";
-import { type Body, bodyOf, type Fields } from "./playground_body.ts";
+import { type Body, bodyOf, type Fields, messagesOf } from "./playground_body.ts";
+import { FIELD_LABELS } from "./playground_controls.tsx";
 
-const BELOW = "/console/api/";
+const API_PREFIX = "/console/api/";
+
+const ChatResponse = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string().nullish() }) })).min(1),
+});
+const TaskResponse = z.object({ id: z.string() });
+const ErrorResponse = z.object({
+  error: z.object({ message: z.string(), param: z.string().nullish() }),
+});
+const QuoteResponse = z.object({ amount: z.string(), covered: z.boolean() });
 
 /**
- * POST /console/models/{id}/run: calls the model as the session's account. For a script the API's own
- * answer, streamed where it streams; for a browser without scripts a page, or the way to the task.
+ * POST /console/models/{id}/run: runs the model as the session's account. A script gets the API's own
+ * response, streamed where it streams; a browser without scripts is redirected to a page with the result.
  */
 export function runModel(deps: ConsoleDeps) {
   return async function runModel(c: SiteContext): Promise<Response> {
     const isPage = c.req.header("accept")?.includes("text/html") ?? false;
     const fields = await readSiteForm(c);
-    const { offer, route } = await offered(deps, c);
+    const { account, offer, route } = await findOffer(deps, c);
     const body = bodyOf(offer.model, fields);
     if (offer.model.type === "chat" && !isPage && offer.model.capabilities.has("streaming")) {
       body.stream = true;
       body.stream_options = { include_usage: true };
     }
     if (offer.model.type === "drama") body.business_id ??= `console-${newSecret().slice(0, 20)}`;
-    const answer = await call(deps, c, route, body);
-    if (!isPage) return answer;
-    if (!answer.ok) {
-      const fault = (await readError(answer)).message;
-      return sendModel(c, offer, { fields, fault, status: answer.status });
+    const response = await postToApi(deps, c, route, body);
+    if (!isPage) return response;
+    if (!response.ok) {
+      const { error } = ErrorResponse.parse(await response.json());
+      const { message } = formError({ ...error, param: error.param ?? null }, FIELD_LABELS);
+      return sendModel(c, account, offer, { fields, error: message, status: response.status });
     }
-    if (offer.model.type === "chat") {
-      const { choices } = await answer.json() as { choices: [{ message: { content: string } }] };
-      return sendModel(c, offer, { fields, answer: choices[0].message.content ?? "" });
-    }
-    if (offer.model.type === "speech") return answer;
-    const { id } = await answer.json() as { id: string };
-    return seeOther(`/console/tasks/${id}`);
+    return await sendResult(deps, c, { offer, fields, response });
   };
 }
 
-/** POST /console/models/{id}/quote: what it would cost at the most, as the form stands. */
+/** The result of a form that was sent without scripts. */
+async function sendResult(
+  { database }: ConsoleDeps,
+  c: SiteContext,
+  { offer, fields, response }: { offer: Offer; fields: Fields; response: Response },
+): Promise<Response> {
+  switch (offer.model.type) {
+    case "chat": {
+      const { choices } = ChatResponse.parse(await response.json());
+      const content = choices[0]!.message.content ?? "";
+      const { system: _, ...said } = fields;
+      const history = [...messagesOf(said), { role: "assistant", content }];
+      const text = JSON.stringify(history);
+      const ticket = await stashText(database.sql, sessionSecretOf(c), text);
+      const path = `/console/models/${encodeURIComponent(offer.model.id)}`;
+      return seeOther(`${path}?${new URLSearchParams({ conversation: ticket })}`);
+    }
+    case "speech": {
+      const format = fields.response_format ?? "mp3";
+      const name = `speech.${/^\w+$/.test(format) ? format : "bin"}`;
+      response.headers.set("content-disposition", `attachment; filename="${name}"`);
+      return response;
+    }
+    default:
+      return seeOther(`/console/tasks/${TaskResponse.parse(await response.json()).id}`);
+  }
+}
+
+/** POST /console/models/{id}/quote: the maximum cost of the form as it stands. */
 export function quoteModel(deps: ConsoleDeps) {
   return async function quoteModel(c: SiteContext): Promise<Response> {
     const fields: Fields = await readSiteForm(c);
-    const { offer, route } = await offered(deps, c);
-    // A conversation has a price before its first word: that of the longest answer.
-    const isSilent = offer.model.type === "chat" && (fields.prompt ?? "") === "";
-    const body = bodyOf(offer.model, isSilent ? { ...fields, prompt: " " } : fields);
-    const answer = await call(deps, c, "/quotes", { path: route, body });
-    if (!answer.ok) return sendSiteJson({ text: "" });
-    const quote = await answer.json() as { amount: string; covered: boolean };
-    const amount = money(quote.amount, c.env.config.service.currency);
+    const { offer, route } = await findOffer(deps, c);
+    // A chat has a maximum before anything is typed: that of the longest response.
+    const isEmptyChat = offer.model.type === "chat" && (fields.prompt ?? "") === "";
+    const body = bodyOf(offer.model, isEmptyChat ? { ...fields, prompt: " " } : fields);
+    const response = await postToApi(deps, c, "/quotes", { path: route, body });
+    if (!response.ok) return sendSiteJson({ text: "" });
+    const quote = QuoteResponse.parse(await response.json());
+    const amount = formatMoney(quote.amount, c.env.config.service);
     return sendSiteJson({
       text: quote.covered
-        ? `At most ${amount}`
-        : `At most ${amount}, more than your balance covers`,
+        ? `Estimated maximum: ${amount}`
+        : `Estimated maximum: ${amount}, more than your balance`,
       covered: quote.covered,
     });
   };
 }
 
-/** Anything under /console/api/: the API itself, as the session's account; for the site's own scripts. */
-export function callApi(deps: ConsoleDeps) {
-  return async function callApi(c: SiteContext): Promise<Response> {
+/** Anything under /console/api/: the API as the session's account, for the site's own scripts. */
+export function proxyApi(deps: ConsoleDeps) {
+  return async function proxyApi(c: SiteContext): Promise<Response> {
     const url = new URL(c.req.url);
-    // Read whole, an address with dots in it may lead out of here again.
-    if (!url.pathname.startsWith(BELOW)) return await c.notFound();
-    url.pathname = `/v1/${url.pathname.slice(BELOW.length)}`;
+    // A path with dots may resolve to a place outside of the prefix.
+    if (!url.pathname.startsWith(API_PREFIX)) return await c.notFound();
+    url.pathname = `/v1/${url.pathname.slice(API_PREFIX.length)}`;
     const headers = new Headers();
     for (const name of ["content-type", "content-length", "accept", "prefer", "range"]) {
       const value = c.req.header(name);
@@ -78,21 +116,25 @@ export function callApi(deps: ConsoleDeps) {
     }
     const { method, raw } = c.req;
     const request = new Request(url, { method, headers, body: raw.body, signal: raw.signal });
-    return privately(await callApiAs(deps, c, request));
+    return withoutCache(await callApiAs(deps, c, request));
   };
 }
 
-async function offered(deps: ConsoleDeps, c: SiteContext) {
+async function findOffer(
+  deps: ConsoleDeps,
+  c: SiteContext,
+): Promise<{ account: PricedAccount; offer: Offer; route: string }> {
   const { config } = c.env;
-  const offer = offerOf(config, await pricedAccountOf(c, deps), c.req.param("id") ?? "");
+  const account = await pricedAccountOf(c, deps);
+  const offer = offerOf(config, account, c.req.param("id") ?? "");
   const route = routeOf(config, offer.model.type);
   if (route === null) {
-    throw new ApiError("endpoint_not_released", "Models of this type cannot be called yet.");
+    throw new ApiError("endpoint_not_released", "Models of this type are not available yet.");
   }
-  return { offer, route };
+  return { account, offer, route };
 }
 
-async function call(
+async function postToApi(
   deps: ConsoleDeps,
   c: SiteContext,
   route: string,
@@ -101,25 +143,20 @@ async function call(
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const request = new Request(new URL(`/v1${route}`, c.req.url), {
     method: "POST",
-    // Said here, where no server does: a body of unknown length may be a large one.
+    // No server adds it here, and a body of unknown length counts as a large one.
     headers: { "content-type": "application/json", "content-length": String(bytes.length) },
     body: bytes,
     signal: c.req.raw.signal,
   });
-  return privately(await callApiAs(deps, c, request));
+  return withoutCache(await callApiAs(deps, c, request));
 }
 
-/** What a person sees of their account is kept by no cache. */
-function privately(response: Response): Response {
+/** Responses contain data of the account: no cache may keep them. */
+function withoutCache(response: Response): Response {
   const headers = new Headers(response.headers);
   headers.set("cache-control", "private, no-store");
   headers.set("x-content-type-options", "nosniff");
-  // The page's own answer gets the same one.
+  // The response of the page gets the same id.
   headers.delete("x-request-id");
   return new Response(response.body, { status: response.status, headers });
-}
-
-async function readError(answer: Response): Promise<{ message: string; code: string | null }> {
-  const { error } = await answer.json() as { error: { message: string; code: string | null } };
-  return error;
 }

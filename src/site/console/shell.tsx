@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx";
 import { type PageOptions, sendHtmlPage } from "../layout.tsx";
 import { personOf, type SiteContext } from "../context.ts";
 
-/** Where one is in the console. */
+/** An entry of the console's navigation. */
 export type Section =
   | "overview"
   | "keys"
@@ -12,9 +12,9 @@ export type Section =
   | "billing"
   | "accounts"
   | "margins"
-  | "declaration"
+  | "configuration"
   | "providers"
-  | "work";
+  | "queue";
 
 const OWN: [Section, path: string, name: string][] = [
   ["overview", "/console", "Overview"],
@@ -28,15 +28,15 @@ const OWN: [Section, path: string, name: string][] = [
 const OPERATORS: [Section, path: string, name: string][] = [
   ["accounts", "/console/operator/accounts", "Accounts"],
   ["margins", "/console/operator/margins", "Revenue and cost"],
-  ["declaration", "/console/operator/declaration", "Declaration"],
+  ["configuration", "/console/operator/configuration", "Configuration"],
   ["providers", "/console/operator/providers", "Providers"],
-  ["work", "/console/operator/work", "Queue"],
+  ["queue", "/console/operator/queue", "Queue"],
 ];
 
-/** A page of the console: its sections beside it, its content under a heading of its own. */
+/** A page of the console: its navigation, and the content beside it. `null` for a page of no section. */
 export function sendConsole(
   c: SiteContext,
-  options: Omit<PageOptions, "at" | "width"> & { section: Section },
+  options: Omit<PageOptions, "at" | "width"> & { section: Section | null },
   content: Child,
 ): Response {
   const { section, ...page } = options;
@@ -61,7 +61,7 @@ export function sendConsole(
   );
 }
 
-/** A heading with something to do beside it. */
+/** The heading of a page, with its actions. */
 export function Head(
   { title, note, children }: { title: Child; note?: Child; children?: Child },
 ) {
@@ -114,7 +114,7 @@ export function TableCard(
   );
 }
 
-/** Back to the beginning, and on to what is older. */
+/** Links to the first and to the next page of a list. */
 export function Pager(
   { path, query, lastId, hasMore }: {
     path: string;
@@ -129,13 +129,13 @@ export function Pager(
     <nav class="pager" aria-label="Pages">
       {isFirst
         ? <span></span>
-        : <a href={withQuery(path, { ...query, after: undefined })}>Back to the newest</a>}
+        : <a href={withQuery(path, { ...query, after: undefined })}>Back to newest</a>}
       {hasMore && <a href={withQuery(path, { ...query, after: lastId })}>Older</a>}
     </nav>
   );
 }
 
-/** An address with those parameters that are set. */
+/** A path with the query parameters that are set. */
 export function withQuery(path: string, query: Record<string, string | undefined>): string {
   const set = Object.entries(query).filter((entry): entry is [string, string] =>
     entry[1] !== undefined && entry[1] !== ""
@@ -143,7 +143,7 @@ export function withQuery(path: string, query: Record<string, string | undefined
   return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`;
 }
 
-/** A row of choices that are links, such as 7, 30 or 90 days. */
+/** Choices as links, such as 7, 30 or 90 days. */
 export function ChoiceLinks(
   { label, options, value, path, query, name }: {
     label: string;

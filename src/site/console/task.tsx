@@ -2,17 +2,21 @@ import { cancelTask } from "../../workflows/tasks/cancel_task.ts";
 import { findTask, taskNotFound } from "../../workflows/tasks/find_task.ts";
 import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
 import { isOver } from "../../workflows/tasks/task.ts";
+import { findTaskRequest, type TaskRequest } from "../../workflows/tasks/task_request.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import { personOf, type SiteContext } from "../context.ts";
+import { formatDuration } from "../format.ts";
 import { Form, Notice } from "../parts.tsx";
 import { seeOtherWith, sendHtml } from "../respond.ts";
+import { Time } from "../time.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { duration, moment } from "./format.ts";
+import { readableName } from "./models.tsx";
 import { ReceiptCard } from "./receipt.tsx";
+import { isFree } from "./receipt_status.tsx";
 import { Head, sendConsole } from "./shell.tsx";
 import { Outputs, Stages, type StageView } from "./task_outputs.tsx";
-import { TaskState } from "./tasks.tsx";
+import { TaskStatus } from "./tasks.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
 const PATH = "/console/tasks";
@@ -22,18 +26,16 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
   return async function taskPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
     const task = await readTask({ database, tasks }, c);
-    const { data: deliveries } = await listDeliveries(database.sql, {
-      account,
-      task: task.id,
-      limit: 20,
-      order: "desc",
-    });
-    const isLiving = !isOver(task.status);
+    const [request, { data: deliveries }] = await Promise.all([
+      findTaskRequest(database.sql, account, task.id),
+      listDeliveries(database.sql, { account, task: task.id, limit: 20, order: "desc" }),
+    ]);
+    const isActive = !isOver(task.status);
     return sendConsole(
       c,
-      { section: "tasks", title: `Task ${task.id}`, scripts: isLiving ? ["task"] : [] },
+      { section: "tasks", title: `Task ${task.id}`, scripts: isActive ? ["task"] : [] },
       <>
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
           <a href={PATH}>Tasks</a>
         </nav>
         <Head
@@ -41,67 +43,33 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
             <span class="row-tight">
               <TypeMark type={task.type} />
               {task.model}
-              <TaskState status={task.status} />
+              <TaskStatus status={task.status} />
             </span>
           }
           note={<span class="mono break">{task.id}</span>}
         >
-          {isLiving && (
+          {isActive && (
             <Form c={c} action={`${PATH}/${task.id}/cancel`} class="">
-              <button type="submit" class="button button-danger-quiet">Cancel it</button>
+              <button type="submit" class="button button-danger-quiet">Cancel</button>
             </Form>
           )}
         </Head>
-        {isLiving && <Living task={task} />}
+        {isActive && <Progress task={task} />}
         {task.error !== null && (
-          <Notice kind="bad">
-            <strong>{task.error.message}</strong>
+          <Notice kind="bad" title={task.error.message}>
             <span class="small">
-              <code>{task.error.code}</code>. Nothing was charged.
+              <code>{task.error.code}</code>
+              {isFree(task.charge) && ". You were not charged."}
             </span>
           </Notice>
         )}
-        {task.stages !== undefined && task.stages.length > 0
-          ? <Stages stages={task.stages as unknown as readonly StageView[]} />
-          : task.output.length > 0 && (
-            <section class="card stack">
-              <h2 class="card-title">Results</h2>
-              <Outputs outputs={task.output} />
-            </section>
-          )}
+        <Results task={task} />
         <div class="grid billing-grid">
-          <section class="card stack">
-            <h2 class="card-title">Times</h2>
-            <dl class="facts facts-tight">
-              <dt>Created</dt>
-              <dd>{moment(task.created)}</dd>
-              <dt>Started</dt>
-              <dd>{task.started_at === null ? "not yet" : moment(task.started_at)}</dd>
-              <dt>{isLiving ? "Ends at the latest" : "Ended"}</dt>
-              <dd>
-                {task.completed_at !== null
-                  ? moment(task.completed_at)
-                  : task.expires_at === null
-                  ? ""
-                  : moment(task.expires_at)}
-              </dd>
-              {task.completed_at !== null && (
-                <>
-                  <dt>Took</dt>
-                  <dd>{duration(Date.parse(task.completed_at) / 1000 - task.created)}</dd>
-                </>
-              )}
-              {task.status === "succeeded" && task.expires_at !== null && (
-                <>
-                  <dt>Results are kept until</dt>
-                  <dd>{moment(task.expires_at)}</dd>
-                </>
-              )}
-              <dt>Request</dt>
-              <dd class="mono break">{task.request_id}</dd>
-            </dl>
-          </section>
-          <ReceiptCard receipt={task.charge} title="Receipt" />
+          <div class="stack">
+            {request !== null && <RequestCard request={request} />}
+            <DetailsCard task={task} />
+          </div>
+          <ReceiptCard receipt={task.charge} currency={c.env.config.service} title="Receipt" />
         </div>
         {deliveries.length > 0 && (
           <DeliveryTable title="Webhook deliveries" deliveries={deliveries} />
@@ -111,7 +79,110 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
   };
 }
 
-/** GET /console/tasks/{id}/results: the part of the page that shows them, for other pages' scripts. */
+/** A finished drama has both: its episode, and what its stages made. */
+function Results({ task: { output, stages = [] } }: { task: RenderedTask }) {
+  return (
+    <>
+      {output.length > 0 && (
+        <section class="card stack">
+          <h2 class="card-title">{stages.length > 0 ? "Final result" : "Results"}</h2>
+          <Outputs outputs={output} />
+        </section>
+      )}
+      {stages.length > 0 && (
+        <Stages
+          stages={stages as unknown as readonly StageView[]}
+          isCollapsed={output.length > 0}
+        />
+      )}
+    </>
+  );
+}
+
+function RequestCard({ request: { texts, parameters, inputs } }: { request: TaskRequest }) {
+  const values = Object.entries(parameters);
+  if (Object.keys(texts).length + values.length + inputs.length === 0) return null;
+  return (
+    <section class="card stack">
+      <h2 class="card-title">Request</h2>
+      {Object.entries(texts).map(([name, text]) => (
+        <div>
+          <h3 class="label">{readableName(name)}</h3>
+          <p class="long-text">{text}</p>
+        </div>
+      ))}
+      {values.length + inputs.length > 0 && (
+        <dl class="facts facts-tight">
+          {values.map(([name, value]) => (
+            <>
+              <dt>{PARAMETERS[name] ?? readableName(name)}</dt>
+              <dd>{String(value)}</dd>
+            </>
+          ))}
+          {inputs.length > 0 && (
+            <>
+              <dt>Inputs</dt>
+              <dd class="mono break">{inputs.join(", ")}</dd>
+            </>
+          )}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  n: "Number of images",
+  duration: "Duration (seconds)",
+  stage: "Last stage",
+  shots_max: "Max shots",
+};
+
+function DetailsCard({ task }: { task: RenderedTask }) {
+  const { started_at, completed_at, expires_at } = task;
+  return (
+    <section class="card stack">
+      <h2 class="card-title">Details</h2>
+      <dl class="facts facts-tight">
+        <dt>Created</dt>
+        <dd>
+          <Time at={task.created} />
+        </dd>
+        <dt>Started</dt>
+        <dd>{started_at === null ? "—" : <Time at={started_at} />}</dd>
+        {completed_at === null
+          ? (
+            <>
+              <dt>Deadline</dt>
+              <dd>{expires_at === null ? "—" : <Time at={expires_at} />}</dd>
+            </>
+          )
+          : (
+            <>
+              <dt>Completed</dt>
+              <dd>
+                <Time at={completed_at} />
+              </dd>
+              <dt>Duration</dt>
+              <dd>{formatDuration(Date.parse(completed_at) / 1000 - task.created)}</dd>
+            </>
+          )}
+        {task.status === "succeeded" && expires_at !== null && (
+          <>
+            <dt>Results available until</dt>
+            <dd>
+              <Time at={expires_at} />
+            </dd>
+          </>
+        )}
+        <dt>Request ID</dt>
+        <dd class="mono break">{task.request_id}</dd>
+      </dl>
+    </section>
+  );
+}
+
+/** GET /console/tasks/{id}/results: the results alone, for scripts of other pages. */
 export function taskResults(deps: ConsoleDeps) {
   return async function taskResults(c: SiteContext): Promise<Response> {
     const { output } = await readTask(deps, c);
@@ -144,22 +215,28 @@ export function cancelTaskPage({ tasks }: ConsoleDeps) {
       `${PATH}/${id}`,
       isPending ? "info" : "good",
       isPending
-        ? "Asked to stop: it ends when that is confirmed."
+        ? "Cancellation requested."
         : row.status === "cancelled"
-        ? "Cancelled; what was held is given back."
-        : `It is ${row.status} already.`,
+        ? "Task cancelled. Held funds were returned."
+        : `The task has already ${ENDED[row.status] ?? "ended"}.`,
     );
   };
 }
 
-function Living({ task }: { task: RenderedTask }) {
+const ENDED: Readonly<Record<string, string>> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  expired: "expired",
+};
+
+function Progress({ task }: { task: RenderedTask }) {
   return (
     <section class="card stack-s" data-task={task.id} data-status={task.status}>
       <p class="row-between">
         <span data-task-status role="status">
-          {task.status === "queued" ? "Waiting for its turn" : `${task.progress} %`}
+          {task.status === "queued" ? "Queued" : `Running, ${task.progress}%`}
         </span>
-        <a class="only-unscripted" href={`${PATH}/${task.id}`}>Look again</a>
+        <a class="only-unscripted" href={`${PATH}/${task.id}`}>Refresh</a>
       </p>
       <progress class="progress" max="100" value={task.progress} aria-label="Progress" />
     </section>

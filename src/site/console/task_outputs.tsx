@@ -1,6 +1,7 @@
 import type { RenderedTask } from "../../workflows/tasks/render_task.ts";
+import { formatBytes, formatDuration } from "../format.ts";
 import { Badge } from "../parts.tsx";
-import { bytes, duration } from "./format.ts";
+import { readableName } from "./models.tsx";
 
 type Output = RenderedTask["output"][number];
 type FileOutput = Extract<Output, { url: string }>;
@@ -13,7 +14,7 @@ export interface StageView {
   readonly output: readonly Output[];
 }
 
-/** Results to look at, to listen to, to read. */
+/** Results: text first, then images, videos and audio. */
 export function Outputs({ outputs }: { outputs: readonly Output[] }) {
   const files = outputs.filter((output): output is FileOutput => "url" in output);
   const texts = outputs.filter((output) => "content" in output);
@@ -29,7 +30,7 @@ export function Outputs({ outputs }: { outputs: readonly Output[] }) {
   );
 }
 
-const KINDS = {
+const STAGE_BADGES = {
   waiting: undefined,
   running: "info",
   succeeded: "good",
@@ -37,9 +38,11 @@ const KINDS = {
   cancelled: undefined,
 } as const;
 
-/** The stages of a drama; the last that has something is open. */
-export function Stages({ stages }: { stages: readonly StageView[] }) {
-  const last = stages.findLastIndex(({ output }) => output.length > 0);
+/** The stages of a drama; the last one with results is open, unless all are collapsed. */
+export function Stages(
+  { stages, isCollapsed }: { stages: readonly StageView[]; isCollapsed: boolean },
+) {
+  const last = isCollapsed ? -1 : stages.findLastIndex(({ output }) => output.length > 0);
   return (
     <section class="stack" aria-label="Stages">
       {stages.map(({ stage, status, progress, output }, at) => (
@@ -47,13 +50,13 @@ export function Stages({ stages }: { stages: readonly StageView[] }) {
           <summary>
             <span class="row-tight">
               <span class="stage-name">{stage}</span>
-              <Badge kind={KINDS[status]} dot={status === "running"}>
-                {status}
-                {status === "running" && ` ${progress} %`}
+              <Badge kind={STAGE_BADGES[status]} dot={status === "running"}>
+                {readableName(status)}
+                {status === "running" && ` ${progress}%`}
               </Badge>
             </span>
           </summary>
-          {output.length === 0 ? <p class="soft">Nothing yet.</p> : <Outputs outputs={output} />}
+          {output.length === 0 ? <p class="soft">No results yet.</p> : <Outputs outputs={output} />}
         </details>
       ))}
     </section>
@@ -61,26 +64,26 @@ export function Stages({ stages }: { stages: readonly StageView[] }) {
 }
 
 function Preview({ output, at }: { output: FileOutput; at: number }) {
-  const address = localPath(output.url);
+  const path = localPath(output.url);
   const { width, height } = output;
   return (
     <figure class="preview">
       {output.type === "video"
-        ? <video src={address} controls preload="metadata" width={width} height={height} />
+        ? <video src={path} controls preload="metadata" width={width} height={height} />
         : output.type === "audio"
-        ? <audio src={address} controls />
-        : <img src={address} alt={`Result ${at + 1}`} width={width} height={height} />}
+        ? <audio src={path} controls />
+        : <img src={path} alt={`Result ${at + 1}`} width={width} height={height} />}
       <figcaption class="faint">
-        <a href={address} target="_blank" rel="noopener">Open the file</a>, {output.mime_type},{" "}
-        {bytes(output.bytes)}
+        <a href={path} target="_blank" rel="noopener">Open file</a>, {output.mime_type},{" "}
+        {formatBytes(output.bytes)}
         {width !== undefined && `, ${width}\u00a0×\u00a0${height}`}
-        {output.duration !== undefined && `, ${duration(output.duration)}`}
+        {output.duration !== undefined && `, ${formatDuration(output.duration)}`}
       </figcaption>
     </figure>
   );
 }
 
-/** What a stage wrote: a script, the people in it, or anything else as it is. */
+/** Text of a stage: a script, its characters, or anything else as JSON. */
 function Text({ content }: { content: unknown }) {
   const { synopsis, scenes, characters } = (content ?? {}) as {
     synopsis?: unknown;
@@ -144,7 +147,7 @@ function Roles({ characters }: { characters: readonly Role[] }) {
   );
 }
 
-/** The API's public address may be another name of this same server; pages load only from their own. */
+/** The path of a result: the API may have another host name, and pages load from their own origin only. */
 function localPath(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;

@@ -4,21 +4,25 @@ import { isOver, type Status, STATUSES, type TaskRow } from "../../workflows/tas
 import { receiptOf } from "../../workflows/tasks/task.ts";
 import { toReceipt } from "../../domain/ledger/receipt.ts";
 import { personOf, type SiteContext } from "../context.ts";
+import type { MoneyFormat } from "../format.ts";
 import { Badge, Empty, Select } from "../parts.tsx";
+import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { ago, moment } from "./format.ts";
-import { Charged } from "./receipt_text.tsx";
+import { readableName } from "./models.tsx";
+import { Charged } from "./receipt_status.tsx";
 import { Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
 const PATH = "/console/tasks";
 const PAGE = 20;
+/** Chat and speech answer at once. */
+const TASK_TYPES = MODEL_TYPES.filter((type) => type !== "chat" && type !== "speech");
 
 /** GET /console/tasks */
 export function tasksPage({ database }: ConsoleDeps) {
   return async function tasksPage(c: SiteContext): Promise<Response> {
     const { after, ...asked } = c.req.query();
-    const type = MODEL_TYPES.find((each) => each === asked.type);
+    const type = TASK_TYPES.find((each) => each === asked.type);
     const status = STATUSES.find((each) => each === asked.status);
     const { rows, hasMore } = await listTasks(database.sql, {
       account: personOf(c).account,
@@ -33,10 +37,7 @@ export function tasksPage({ database }: ConsoleDeps) {
       c,
       { section: "tasks", title: "Tasks" },
       <>
-        <Head
-          title="Tasks"
-          note="Pictures, clips, avatars, dramas and speech that you asked for."
-        />
+        <Head title="Tasks" note="Asynchronous jobs: images, videos, avatars and dramas." />
         <form class="filters" method="get" action={PATH}>
           <Select
             name="type"
@@ -44,33 +45,36 @@ export function tasksPage({ database }: ConsoleDeps) {
             value={type}
             options={[
               ["", "All types"],
-              ...MODEL_TYPES.filter((each) => each !== "chat").map((each) => [each, each] as const),
+              ...TASK_TYPES.map((each) => [each, readableName(each)] as const),
             ]}
           />
           <Select
             name="status"
-            label="State"
+            label="Status"
             value={status}
-            options={[["", "Any state"], ...STATUSES.map((each) => [each, each] as const)]}
+            options={[
+              ["", "Any status"],
+              ...STATUSES.map((each) => [each, readableName(each)] as const),
+            ]}
           />
-          <button type="submit" class="button">Show</button>
+          <button type="submit" class="button">Apply</button>
         </form>
         {rows.length === 0
           ? (
             <section class="card">
               {isFiltered
                 ? (
-                  <Empty title="No task like that">
+                  <Empty title="No matching tasks">
                     <p>
-                      <a href={PATH}>See all of them</a>
+                      <a href={PATH}>View all</a>
                     </p>
                   </Empty>
                 )
                 : (
-                  <Empty title="No task yet">
+                  <Empty title="No tasks yet">
                     <p>
-                      A task is a picture, a clip or a sound in the making. Make the first one in
-                      the playground of <a href="/console/models?type=image">an image model</a>.
+                      Create your first task in the playground of{" "}
+                      <a href="/console/models?type=image">an image model</a>.
                     </p>
                   </Empty>
                 )}
@@ -79,7 +83,7 @@ export function tasksPage({ database }: ConsoleDeps) {
           : (
             <TaskTable
               tasks={rows}
-              currency={c.env.config.service.currency}
+              currency={c.env.config.service}
               foot={
                 <Pager
                   path={PATH}
@@ -98,7 +102,7 @@ export function tasksPage({ database }: ConsoleDeps) {
 export function TaskTable(
   { tasks, currency, foot, title, head }: {
     tasks: readonly TaskRow[];
-    currency: string;
+    currency: MoneyFormat;
     foot?: Parameters<typeof TableCard>[0]["foot"];
     title?: string;
     head?: Parameters<typeof TableCard>[0]["head"];
@@ -109,7 +113,7 @@ export function TaskTable(
       title={title}
       head={head}
       foot={foot}
-      columns={["Task", "Model", "State", "Created", ["Charged", "right"]]}
+      columns={["Task", "Model", "Status", "Created", ["Charged", "right"]]}
     >
       {tasks.map((task) => (
         <tr>
@@ -120,18 +124,21 @@ export function TaskTable(
             </span>
           </td>
           <td data-label="Model">{task.model}</td>
-          <td data-label="State">
-            <TaskState status={task.status} progress={task.progress} />
+          <td data-label="Status">
+            <TaskStatus status={task.status} progress={task.progress} />
           </td>
-          <td data-label="Created" class="nowrap">
-            <time datetime={task.created_at.toISOString()} title={moment(task.created_at)}>
-              {ago(task.created_at)}
-            </time>
+          <td data-label="Created">
+            <Time at={task.created_at} as="relative" />
           </td>
           <td data-label="Charged" class="right">
             {isOver(task.status)
-              ? <Charged receipt={toReceipt(receiptOf(task), currency)} currency={currency} />
-              : <span class="faint">not yet</span>}
+              ? (
+                <Charged
+                  receipt={toReceipt(receiptOf(task), currency.currency)}
+                  currency={currency}
+                />
+              )
+              : "—"}
           </td>
         </tr>
       ))}
@@ -139,7 +146,7 @@ export function TaskTable(
   );
 }
 
-const KINDS: Readonly<Record<Status, "good" | "warn" | "bad" | "info" | undefined>> = {
+const STATUS_BADGES: Readonly<Record<Status, "good" | "warn" | "bad" | "info" | undefined>> = {
   queued: "info",
   running: "info",
   succeeded: "good",
@@ -148,11 +155,11 @@ const KINDS: Readonly<Record<Status, "good" | "warn" | "bad" | "info" | undefine
   expired: "warn",
 };
 
-export function TaskState({ status, progress }: { status: Status; progress?: number }) {
+export function TaskStatus({ status, progress }: { status: Status; progress?: number }) {
   return (
-    <Badge kind={KINDS[status]} dot={!isOver(status)}>
-      {status}
-      {status === "running" && progress !== undefined && ` ${progress} %`}
+    <Badge kind={STATUS_BADGES[status]} dot={!isOver(status)}>
+      {readableName(status)}
+      {status === "running" && progress !== undefined && ` ${progress}%`}
     </Badge>
   );
 }

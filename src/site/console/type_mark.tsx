@@ -1,6 +1,6 @@
 import type { ModelType } from "../../lib/model_types.ts";
 
-/** A small picture of what a model makes. */
+/** Icons of the model types. */
 const PATHS: Readonly<Record<ModelType, string>> = {
   chat: "M4 5.5h16v10H11l-4.5 4v-4H4z",
   image: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9.2h.01",

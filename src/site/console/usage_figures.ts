@@ -4,8 +4,18 @@ import type { ChartDay } from "./chart.tsx";
 
 const SERIES_MAX = 5;
 
+/** Periods that a chart can be of, in days. */
+export const PERIODS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"]] as const;
+const PERIOD_DEFAULT = "30";
+
+/** The days of a period as a query names it. */
+export function readPeriodDays(value: string | undefined): number {
+  const known = PERIODS.find(([days]) => days === value)?.[0];
+  return Number(known ?? PERIOD_DEFAULT);
+}
+
 export interface UsageFigures {
-  /** Models by what was spent on them, the rest as one. */
+  /** Models with the most spend first; those beyond the limit as one. */
   readonly models: readonly string[];
   readonly spend: readonly ChartDay[];
   readonly calls: readonly ChartDay[];
@@ -17,12 +27,12 @@ export interface UsageFigures {
   };
 }
 
-/** The day so many days ago, in UTC; 0 is today. */
+/** The date so many days ago, in UTC; 0 is today. */
 export function dayAgo(days: number, now = Date.now()): string {
   return new Date(now - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** Usage as charts need it: every day of the span, also those without any. */
+/** Usage for charts: every day of the span, also those without any. */
 export function figuresOf(
   points: readonly UsagePoint[],
   span: number,
@@ -43,9 +53,9 @@ export function figuresOf(
   const ranked = [...byModel].sort(([, a], [, b]) =>
     a.charged === b.charged ? b.calls - a.calls : a.charged < b.charged ? 1 : -1
   ).map(([id]) => id);
-  const shown = ranked.slice(0, ranked.length > SERIES_MAX + 1 ? SERIES_MAX : SERIES_MAX + 1);
-  const models = ranked.length > shown.length ? [...shown, "Others"] : shown;
-  const place = new Map(shown.map((id, at) => [id, at]));
+  const charted = ranked.slice(0, ranked.length > SERIES_MAX + 1 ? SERIES_MAX : SERIES_MAX + 1);
+  const models = ranked.length > charted.length ? [...charted, "Others"] : charted;
+  const seriesOf = new Map(charted.map((id, at) => [id, at]));
 
   const days = new Map<string, { day: string; spend: bigint[]; calls: number }>(
     Array.from({ length: span }, (_, at) => {
@@ -56,7 +66,7 @@ export function figuresOf(
   for (const { day, model, charged, calls } of points) {
     const sum = days.get(day);
     if (sum === undefined) continue;
-    sum.spend[place.get(model) ?? models.length - 1]! += charged;
+    sum.spend[seriesOf.get(model) ?? models.length - 1]! += charged;
     sum.calls += calls;
   }
   const each = [...days.values()];

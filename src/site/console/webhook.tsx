@@ -13,16 +13,24 @@ import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
 import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
-import { Empty, Form, Notice } from "../parts.tsx";
+import { type FormError, toFormError } from "../form_error.ts";
+import { plural } from "../format.ts";
+import { ConfirmForm, Empty, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
+import { Time } from "../time.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { moment, plural } from "./format.ts";
 import { Head, Pager, sendConsole } from "./shell.tsx";
-import { EndpointFieldset, EndpointState, readEndpoint, WEBHOOKS } from "./webhooks.tsx";
+import {
+  ENDPOINT_LABELS,
+  EndpointFieldset,
+  EndpointStatus,
+  readEndpoint,
+  WEBHOOKS,
+} from "./webhooks.tsx";
 
 const PAGE = 20;
-/** How far back everything that failed is sent again. */
+/** How far back failed deliveries are redelivered. */
 const REDELIVER_DAYS = 7;
 
 /** GET /console/webhooks/{id} */
@@ -30,7 +38,7 @@ export function webhookPage(deps: ConsoleDeps) {
   return (c: SiteContext) => sendWebhook(deps, c);
 }
 
-/** POST /console/webhooks/{id}: changes address, description and events. */
+/** POST /console/webhooks/{id}: changes URL, description and events. */
 export function updateWebhook(deps: ConsoleDeps) {
   return async function updateWebhook(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
@@ -42,68 +50,73 @@ export function updateWebhook(deps: ConsoleDeps) {
         ...wanted,
         event_types: wanted.event_types ?? [...TASK_EVENTS],
       });
-      return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Saved.");
+      return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Endpoint saved.");
     } catch (error) {
-      if (!(error instanceof ApiError) || error.isServerError || error.kind === "not_found") {
-        throw error;
-      }
-      return await sendWebhook(deps, c, { fields, fault: error.message });
+      if (error instanceof ApiError && error.kind === "not_found") throw error;
+      const formError = toFormError(error, ENDPOINT_LABELS);
+      return await sendWebhook(deps, c, { fields, error: formError });
     }
   };
 }
 
-type Act = (
+type EndpointAction = (
   deps: ConsoleDeps,
   account: string,
   id: string,
-) => Promise<[path: string, said: string]>;
+) => Promise<[path: string, message: string]>;
 
-const here = (id: string) => `${WEBHOOKS}/${id}`;
+const pathOf = (id: string) => `${WEBHOOKS}/${id}`;
 
-/** What one click does to an endpoint, by the last part of its address. */
-const ACTS: Readonly<Record<string, Act>> = {
+/** Actions on an endpoint, by the last part of their path. */
+const ACTIONS: Readonly<Record<string, EndpointAction>> = {
   async enable({ database }, account, id) {
     await enableEndpoint(database.sql, account, id);
-    return [here(id), "Enabled: events are sent to it again."];
+    return [pathOf(id), "Endpoint enabled."];
   },
   async disable({ database }, account, id) {
     await disableEndpoint(database.sql, account, id);
-    return [here(id), "Disabled: nothing is sent to it."];
+    return [pathOf(id), "Endpoint disabled."];
   },
   async delete({ database }, account, id) {
     await deleteEndpoint(database.sql, account, id);
-    return [WEBHOOKS, "The endpoint is deleted."];
+    return [WEBHOOKS, "Endpoint deleted."];
   },
   async redeliver({ webhooks, database }, account, id) {
     await findEndpoint(database.sql, account, id);
     const since = new Date(Date.now() - REDELIVER_DAYS * 86_400_000);
     const sent = await redeliverFailed(webhooks, { account, endpoint: id, since });
-    return [here(id), sent === 0 ? "Nothing had failed." : `${plural(sent, "event")} sent again.`];
+    return [
+      pathOf(id),
+      sent === 0
+        ? "No failed deliveries."
+        : `${plural(sent, "redelivery", "redeliveries")} queued.`,
+    ];
   },
 };
 
-/** POST /console/webhooks/{id}/{act} */
-export function actOnWebhook(deps: ConsoleDeps) {
-  return async function actOnWebhook(c: SiteContext): Promise<Response> {
-    const [id, name] = [c.req.param("id") ?? "", c.req.param("act") ?? ""];
+/** POST /console/webhooks/{id}/{action} */
+export function runWebhookAction(deps: ConsoleDeps) {
+  return async function runWebhookAction(c: SiteContext): Promise<Response> {
+    const [id, name] = [c.req.param("id") ?? "", c.req.param("action") ?? ""];
     const { account } = personOf(c);
     if (name === "test") {
       const { id: delivery } = await sendTest(deps.webhooks, account, id);
       return seeOther(`${WEBHOOKS}/deliveries/${delivery}`);
     }
-    const act = Object.hasOwn(ACTS, name) ? ACTS[name]! : null;
-    if (act === null) return await c.notFound();
-    const [path, said] = await act(deps, account, id);
-    return seeOtherWith(c, path, "good", said);
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name]! : null;
+    if (action === null) return await c.notFound();
+    const [path, message] = await action(deps, account, id);
+    return seeOtherWith(c, path, "good", message);
   };
 }
 
 async function sendWebhook(
   { database }: ConsoleDeps,
   c: SiteContext,
-  { fields, fault }: { fields?: Record<string, string>; fault?: string } = {},
+  { fields, error }: { fields?: Record<string, string>; error?: FormError } = {},
 ): Promise<Response> {
   const { account } = personOf(c);
+  const { webhooks } = c.env.config;
   const { after } = c.req.query();
   const endpoint = await findEndpoint(database.sql, account, c.req.param("id") ?? "");
   const { id, url } = endpoint;
@@ -116,28 +129,28 @@ async function sendWebhook(
   });
   return sendConsole(
     c,
-    { section: "webhooks", title: "Webhook endpoint", status: fault === undefined ? 200 : 400 },
+    { section: "webhooks", title: "Webhook endpoint", status: error === undefined ? 200 : 400 },
     <>
-      <nav class="crumbs" aria-label="You are here">
+      <nav class="crumbs" aria-label="Breadcrumb">
         <a href={WEBHOOKS}>Webhooks</a>
       </nav>
       <Head
         title={
           <span class="row-tight">
-            Endpoint <EndpointState endpoint={endpoint} />
+            Endpoint <EndpointStatus endpoint={endpoint} />
           </span>
         }
         note={<span class="break">{url}</span>}
       >
-        <ActForm c={c} id={id} act="test" name="Send a test event" look="button-primary" />
+        <ActionForm c={c} id={id} action="test" name="Send test event" look="button-primary" />
         <a class="button" href={`${WEBHOOKS}/${id}/secret`}>Signing secret</a>
       </Head>
-      <StateNotice endpoint={endpoint} />
+      <StatusNotice endpoint={endpoint} disableAfterDays={webhooks.disableAfterDays} />
       {deliveries.data.length === 0
         ? (
           <section class="card">
-            <Empty title="Nothing was sent here yet">
-              <p>Send a test event to see whether your receiver takes it.</p>
+            <Empty title="No deliveries yet">
+              <p>Send a test event to check your endpoint.</p>
             </Empty>
           </section>
         )
@@ -146,11 +159,11 @@ async function sendWebhook(
             title="Deliveries"
             deliveries={deliveries.data}
             head={
-              <ActForm
+              <ActionForm
                 c={c}
                 id={id}
-                act="redeliver"
-                name={`Send failed ones again (${REDELIVER_DAYS} days)`}
+                action="redeliver"
+                name={`Redeliver failed (${REDELIVER_DAYS} days)`}
                 look="button-small"
               />
             }
@@ -164,10 +177,14 @@ async function sendWebhook(
             }
           />
         )}
-      <details class="disclosure" open={fault !== undefined}>
-        <summary>Change it</summary>
+      <details class="disclosure" open={error !== undefined}>
+        <summary>Edit endpoint</summary>
         <Form c={c} action={`${WEBHOOKS}/${id}`}>
-          <EndpointFieldset fields={fields ?? fieldsOf(endpoint)} fault={fault} />
+          <EndpointFieldset
+            fields={fields ?? fieldsOf(endpoint)}
+            error={error}
+            webhooks={webhooks}
+          />
           <div>
             <button type="submit" class="button button-primary">Save</button>
           </div>
@@ -175,16 +192,16 @@ async function sendWebhook(
       </details>
       <div class="row">
         {endpoint.status === "enabled"
-          ? <ActForm c={c} id={id} act="disable" name="Disable" />
-          : <ActForm c={c} id={id} act="enable" name="Enable" />}
-        <ActForm
+          ? <ActionForm c={c} id={id} action="disable" name="Disable" />
+          : <ActionForm c={c} id={id} action="enable" name="Enable" />}
+        <ConfirmForm
           c={c}
-          id={id}
-          act="delete"
-          name="Delete"
-          look="button-danger-quiet"
-          confirm="Delete this endpoint? What is on its way to it is given up."
-        />
+          action={`${WEBHOOKS}/${id}/delete`}
+          button="Delete"
+          confirm="Delete endpoint"
+        >
+          Pending deliveries to this endpoint will be dropped. This cannot be undone.
+        </ConfirmForm>
       </div>
     </>,
   );
@@ -196,46 +213,49 @@ function fieldsOf({ url, description, event_types: types }: WebhookEndpoint) {
   return { url, description, ...Object.fromEntries(ticked) };
 }
 
-const WHY: Readonly<Record<string, string>> = {
+const DISABLED_REASONS: Readonly<Record<string, string>> = {
   owner: "You disabled it.",
-  gone: "It answered 410, which says that it is gone.",
-  failing: "Every event failed for days, so it was disabled to spare both sides.",
+  gone: "It responded with status 410 (gone).",
+  failing: "All deliveries to it failed for several days.",
 };
 
-function StateNotice({ endpoint }: { endpoint: WebhookEndpoint }) {
+function StatusNotice(
+  { endpoint, disableAfterDays }: { endpoint: WebhookEndpoint; disableAfterDays: number },
+) {
   const { disabled_reason: reason, disabled_at: at, failing_since: since } = endpoint;
   if (reason !== null) {
     return (
-      <Notice kind="warn">
-        <strong>Nothing is sent to this endpoint.</strong>
-        <span>
-          {WHY[reason]} {at !== null && `That was on ${moment(at)}. `}
-          Enable it when the receiver is ready, then send again what failed.
-        </span>
+      <Notice kind="warn" title="This endpoint is disabled.">
+        {DISABLED_REASONS[reason]} {at !== null && (
+          <>
+            (<Time at={at} />){" "}
+          </>
+        )}
+        Enable it when your receiver is ready, then redeliver failed events.
       </Notice>
     );
   }
   if (since === null) return null;
   return (
     <Notice kind="warn">
-      It has not taken an event since{" "}
-      {moment(since)}. What fails is tried again; an endpoint that fails for days is disabled.
+      Deliveries have been failing since{" "}
+      <Time at={since} />. Failed deliveries are retried; the endpoint is disabled after{" "}
+      {plural(disableAfterDays, "day")} of failures.
     </Notice>
   );
 }
 
-function ActForm(
-  { c, id, act, name, look = "", confirm }: {
+function ActionForm(
+  { c, id, action, name, look = "" }: {
     c: SiteContext;
     id: string;
-    act: string;
+    action: string;
     name: string;
     look?: string;
-    confirm?: string;
   },
 ) {
   return (
-    <Form c={c} action={`${WEBHOOKS}/${id}/${act}`} class="" data-confirm={confirm}>
+    <Form c={c} action={`${WEBHOOKS}/${id}/${action}`} class="">
       <button type="submit" class={`button ${look}`}>{name}</button>
     </Form>
   );

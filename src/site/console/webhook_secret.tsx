@@ -1,5 +1,10 @@
 import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
-import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
+import {
+  OVERLAP_SECONDS,
+  revealSecret,
+  rotateSecret,
+  type SecretOwner,
+} from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { Form, Select } from "../parts.tsx";
@@ -9,8 +14,8 @@ import { SecretCard } from "./secret_card.tsx";
 import { Head, sendConsole } from "./shell.tsx";
 import { WEBHOOKS } from "./webhooks.tsx";
 
-/** The account's own secret, which signs what goes to a request's callback_url. */
-const OWN = "callback-secret";
+/** The account's own secret, which signs events to a request's callback_url. */
+const ACCOUNT_SECRET = "callback-secret";
 
 /** GET /console/webhooks/{id}/secret and /console/webhooks/callback-secret */
 export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
@@ -22,7 +27,7 @@ export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
       c,
       { section: "webhooks", title: "Signing secret" },
       <>
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
           <a href={owner.endpoint === null ? WEBHOOKS : `${WEBHOOKS}/${owner.endpoint}`}>
             {owner.endpoint === null ? "Webhooks" : "Endpoint"}
           </a>
@@ -31,24 +36,27 @@ export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
           title="Signing secret"
           note={
             <span class="break">
-              {url ?? "Signs what is sent to the callback_url of a request."}
+              {url ?? "Signs events to the callback_url of a request."}
             </span>
           }
         />
         <SecretCard secret={secret} />
         <section class="card stack">
-          <h2 class="card-title">Change it</h2>
+          <h2 class="card-title">Rotate secret</h2>
           <p class="soft">
-            With an overlap both secrets sign every event, so that a receiver can change over
-            without losing one.
+            While both secrets are valid, every event is signed with both, so that your receiver can
+            switch without losing events.
           </p>
           <Form c={c} action={`${path}/rotate`} class="filters">
             <Select
-              name="overlap"
-              label="The old one signs"
-              options={[["86400", "for another day"], ["0", "no more: it leaked"]]}
+              name="old"
+              label="Old secret"
+              options={[
+                ["keep", `Keep for ${OVERLAP_SECONDS / 3600} h`],
+                ["revoke", "Revoke now"],
+              ]}
             />
-            <button type="submit" class="button">Make a new secret</button>
+            <button type="submit" class="button">Create new secret</button>
           </Form>
         </section>
       </>,
@@ -60,9 +68,9 @@ export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
 export function rotateSecretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
   return async function rotateSecretPage(c: SiteContext): Promise<Response> {
     const { owner } = await ownerOf(sql, c);
-    const { overlap } = await readSiteForm(c);
-    await rotateSecret(sql, secretBox, owner, overlap === "0" ? 0 : undefined);
-    return seeOtherWith(c, pathOf(owner), "good", "The new secret signs from now on.");
+    const { old } = await readSiteForm(c);
+    await rotateSecret(sql, secretBox, owner, old === "revoke" ? 0 : undefined);
+    return seeOtherWith(c, pathOf(owner), "good", "Secret rotated.");
   };
 }
 
@@ -78,5 +86,5 @@ async function ownerOf(
 }
 
 function pathOf({ endpoint }: SecretOwner): string {
-  return endpoint === null ? `${WEBHOOKS}/${OWN}` : `${WEBHOOKS}/${endpoint}/secret`;
+  return endpoint === null ? `${WEBHOOKS}/${ACCOUNT_SECRET}` : `${WEBHOOKS}/${endpoint}/secret`;
 }

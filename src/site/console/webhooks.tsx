@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import { DELIVERY_STATES, listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import {
@@ -7,30 +8,34 @@ import {
   type WebhookEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
 import { TASK_EVENTS, type TaskEvent } from "../../domain/webhooks/event.ts";
-import { revealSecret } from "../../domain/webhooks/secrets.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
+import { type FieldLabels, type FormError, toFormError } from "../form_error.ts";
+import { formatRoundDuration } from "../format.ts";
 import { Badge, Empty, Field, Form } from "../parts.tsx";
+import { seeOtherWith } from "../respond.ts";
+import { Time } from "../time.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { date } from "./format.ts";
-import { SecretCard } from "./secret_card.tsx";
+import { readableName } from "./models.tsx";
 import { ChoiceLinks, Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 
 export const WEBHOOKS = "/console/webhooks";
 const PAGE = 20;
 
-interface Shown {
-  fields?: Record<string, string>;
-  fault?: string;
-}
+/** Labels of the endpoint form by the API's field names. */
+export const ENDPOINT_LABELS: FieldLabels = {
+  url: "Endpoint URL",
+  description: "Description",
+  event_types: "Events",
+};
 
-/** GET /console/webhooks: where events go, and how the last ones fared. */
+/** GET /console/webhooks: endpoints and the latest deliveries. */
 export function webhooksPage(deps: ConsoleDeps) {
   return (c: SiteContext) => sendWebhooks(deps, c);
 }
 
-/** POST /console/webhooks: a new endpoint; its secret is on the page that answers. */
+/** POST /console/webhooks: creates an endpoint and continues at its secret. */
 export function createWebhookPage(deps: ConsoleDeps) {
   return async function createWebhookPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
@@ -40,36 +45,27 @@ export function createWebhookPage(deps: ConsoleDeps) {
       const wanted = readEndpoint(fields);
       await checkUrlResolves(wanted.url, c.env.config.outbound, "url");
       const endpoint = await createEndpoint(sql, secretBox, account, wanted);
-      const secret = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
-      return sendConsole(
-        c,
-        { section: "webhooks", title: "New endpoint" },
-        <>
-          <Head title="The endpoint is there" note={<span class="break">{endpoint.url}</span>} />
-          <SecretCard secret={secret} />
-          <div class="row">
-            <a class="button button-primary" href={`${WEBHOOKS}/${endpoint.id}`}>
-              Go on to the endpoint
-            </a>
-          </div>
-        </>,
-      );
+      return seeOtherWith(c, `${WEBHOOKS}/${endpoint.id}/secret`, "good", "Endpoint created.");
     } catch (error) {
-      if (!(error instanceof ApiError) || error.isServerError) throw error;
-      return await sendWebhooks(deps, c, { fields, fault: error.message });
+      const formError = toFormError(error, ENDPOINT_LABELS);
+      return await sendWebhooks(deps, c, { fields, error: formError });
     }
   };
 }
 
-/** What a form says about an endpoint. No type ticked means all of them. */
+/** Reads the endpoint form. No event selected means all events. */
 export function readEndpoint(
   fields: Record<string, string>,
 ): { url: string; description: string; event_types: TaskEvent[] | undefined } {
   const url = (fields.url ?? "").trim();
-  if (url === "") throw new ApiError("missing_field", "Say where events go: an https address.");
+  if (url === "") {
+    throw new ApiError("missing_field", "The field url is missing.", { param: "url" });
+  }
   const description = (fields.description ?? "").trim();
   if (description.length > 200) {
-    throw new ApiError("invalid_value", "A description has 200 characters at the most.");
+    throw new ApiError("invalid_value", "description must be at most 200 characters.", {
+      param: "description",
+    });
   }
   const types = TASK_EVENTS.filter((type) => fields[type] !== undefined);
   return { url, description, event_types: types.length === 0 ? undefined : types };
@@ -78,7 +74,7 @@ export function readEndpoint(
 async function sendWebhooks(
   { database }: ConsoleDeps,
   c: SiteContext,
-  { fields = {}, fault }: Shown = {},
+  { fields = {}, error }: { fields?: Record<string, string>; error?: FormError } = {},
 ): Promise<Response> {
   const { account } = personOf(c);
   const { after, ...asked } = c.req.query();
@@ -90,23 +86,23 @@ async function sendWebhooks(
   const isNew = endpoints.data.length === 0;
   return sendConsole(
     c,
-    { section: "webhooks", title: "Webhooks", status: fault === undefined ? 200 : 400 },
+    { section: "webhooks", title: "Webhooks", status: error === undefined ? 200 : 400 },
     <>
       <Head
         title="Webhooks"
-        note="When a task ends, an event is sent to each of your endpoints, signed by the Standard Webhooks rules."
+        note="When a task ends, a signed event is sent to your endpoints (Standard Webhooks)."
       >
-        <a class="button" href={`${WEBHOOKS}/callback-secret`}>Secret of callback_url</a>
+        <a class="button" href={`${WEBHOOKS}/callback-secret`}>callback_url secret</a>
       </Head>
       {!isNew && (
-        <TableCard columns={["Endpoint", "Events", "State", "Since"]}>
+        <TableCard columns={["Endpoint", "Events", "Status", "Created"]}>
           {endpoints.data.map((endpoint) => <EndpointRow endpoint={endpoint} />)}
         </TableCard>
       )}
-      <details class="disclosure" open={isNew || fault !== undefined}>
+      <details class="disclosure" open={isNew || error !== undefined}>
         <summary>New endpoint</summary>
         <Form c={c} action={WEBHOOKS}>
-          <EndpointFieldset fields={fields} fault={fault} />
+          <EndpointFieldset fields={fields} error={error} webhooks={c.env.config.webhooks} />
           <div>
             <button type="submit" class="button button-primary">Create endpoint</button>
           </div>
@@ -115,8 +111,8 @@ async function sendWebhooks(
       {deliveries.data.length === 0 && status === undefined
         ? (
           <section class="card">
-            <Empty title="No delivery yet">
-              <p>Every attempt is kept here, with what the receiver answered.</p>
+            <Empty title="No deliveries yet">
+              <p>Every attempt is listed here with the response of your endpoint.</p>
             </Empty>
           </section>
         )
@@ -126,9 +122,12 @@ async function sendWebhooks(
             deliveries={deliveries.data}
             head={
               <ChoiceLinks
-                label="State of deliveries"
+                label="Delivery status"
                 name="status"
-                options={[["", "All"], ...DELIVERY_STATES.map((each) => [each, each] as const)]}
+                options={[
+                  ["", "All"],
+                  ...DELIVERY_STATES.map((each) => [each, readableName(each)] as const),
+                ]}
                 value={status ?? ""}
                 path={WEBHOOKS}
                 query={{}}
@@ -155,25 +154,27 @@ function EndpointRow({ endpoint }: { endpoint: WebhookEndpoint }) {
       <td data-label="Endpoint">
         <span>
           <a class="break strong" href={`${WEBHOOKS}/${id}`}>{url}</a>
-          {description !== "" && <span class="small faint account-id">{description}</span>}
+          {description !== "" && <span class="small faint block">{description}</span>}
         </span>
       </td>
       <td data-label="Events">
-        {types.length === TASK_EVENTS.length ? "all" : types.map(shortType).join(", ")}
+        {types.length === TASK_EVENTS.length ? "All" : types.map(shortType).join(", ")}
       </td>
-      <td data-label="State">
-        <EndpointState endpoint={endpoint} />
+      <td data-label="Status">
+        <EndpointStatus endpoint={endpoint} />
       </td>
-      <td data-label="Since" class="nowrap">{date(endpoint.created)}</td>
+      <td data-label="Created">
+        <Time at={endpoint.created} as="date" />
+      </td>
     </tr>
   );
 }
 
-export function EndpointState({ endpoint }: { endpoint: WebhookEndpoint }) {
-  if (endpoint.status === "disabled") return <Badge kind="bad">disabled</Badge>;
+export function EndpointStatus({ endpoint }: { endpoint: WebhookEndpoint }) {
+  if (endpoint.status === "disabled") return <Badge kind="bad">Disabled</Badge>;
   return endpoint.failing_since === null
-    ? <Badge kind="good" dot>enabled</Badge>
-    : <Badge kind="warn" dot>failing</Badge>;
+    ? <Badge kind="good" dot>Enabled</Badge>
+    : <Badge kind="warn" dot>Failing</Badge>;
 }
 
 function shortType(type: string): string {
@@ -181,24 +182,38 @@ function shortType(type: string): string {
 }
 
 export function EndpointFieldset(
-  { fields, fault }: { fields: Record<string, string>; fault?: string | undefined },
+  { fields, error, webhooks: { retrySeconds, timeoutSeconds } }: {
+    fields: Record<string, string>;
+    error?: FormError | undefined;
+    webhooks: Config["webhooks"];
+  },
 ) {
+  const retriesFor = retrySeconds.reduce((sum, seconds) => sum + seconds, 0);
+  const errorOf = (field: string) => error?.field === field ? error.message : null;
   return (
     <>
       <Field
         name="url"
-        label="Address"
+        label="Endpoint URL"
         type="url"
-        placeholder="https://example.com/tollgate"
-        hint="Public https. Answer 2xx within 15 seconds; anything else is tried again for three days."
+        placeholder="https://example.com/webhooks"
+        hint={`A public https URL. Respond with 2xx within ${
+          formatRoundDuration(timeoutSeconds)
+        }; failed deliveries are retried for ${formatRoundDuration(retriesFor)}.`}
         value={fields.url}
-        fault={fault}
+        error={errorOf("url") ?? (error?.field === null ? error.message : null)}
         required
         maxlength={2048}
       />
-      <Field name="description" label="Description" value={fields.description} maxlength={200} />
+      <Field
+        name="description"
+        label="Description"
+        value={fields.description}
+        error={errorOf("description")}
+        maxlength={200}
+      />
       <fieldset class="checks">
-        <legend>Events (none ticked means all)</legend>
+        <legend>Events (none selected: all)</legend>
         {TASK_EVENTS.map((type) => (
           <label class="check">
             <input type="checkbox" name={type} checked={fields[type] !== undefined} />

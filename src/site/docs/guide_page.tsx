@@ -2,7 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import { baseUrlOf } from "../base_url.ts";
 import { pricedAccountOf } from "../console/account.ts";
 import type { SiteContext, SiteDeps } from "../context.ts";
-import { siteOrigin } from "../forgery.ts";
+import { siteOrigin } from "../base_url.ts";
 import { type Guide, readGuide, readReceiver, resolveGuideLink } from "./guides.ts";
 import { renderMarkdown } from "./markdown.tsx";
 import { fillInValues } from "./sample_values.ts";

@@ -1,11 +1,11 @@
-import { faultOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
+import { clearError, errorOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
 
 interface Message {
   role: "user" | "assistant";
   content: string;
 }
 
-/** A conversation on the page: what is said goes out, and the answer is written as it comes. */
+/** A conversation on the page. Responses are written as they stream in. */
 export function startChat(form: HTMLFormElement): void {
   const log = form.querySelector<HTMLElement>("[data-conversation]")!;
   const empty = log.querySelector<HTMLElement>(".conversation-empty")!;
@@ -15,7 +15,7 @@ export function startChat(form: HTMLFormElement): void {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!form.hasAttribute("aria-busy")) void talk();
+    if (!form.hasAttribute("aria-busy")) void submit();
   });
   prompt.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -31,86 +31,89 @@ export function startChat(form: HTMLFormElement): void {
     prompt.focus();
   });
 
-  async function talk(): Promise<void> {
-    const said = prompt.value.trim();
-    if (said === "") return;
+  async function submit(): Promise<void> {
+    const text = prompt.value.trim();
+    if (text === "") return;
     const texts = textsOf(form);
     stop = new AbortController();
     setBusy(form, true);
+    clearError(form);
+    for (const old of log.querySelectorAll(".notice")) old.remove();
     empty.hidden = true;
-    log.append(bubble("user", said));
+    const sent = bubble("user", text);
     const answer = bubble("assistant", "");
-    answer.classList.add("is-writing");
-    log.append(answer);
+    answer.classList.add("is-streaming");
+    log.append(sent, answer);
     prompt.value = "";
     log.scrollTop = log.scrollHeight;
-    const written = answer.querySelector<HTMLElement>(".said-text")!;
-    const fault = await write(texts, written, stop.signal);
-    answer.classList.remove("is-writing");
-    if (fault !== null) log.append(notice(fault));
-    if (written.textContent === "") {
+    const target = answer.querySelector<HTMLElement>(".message-text")!;
+    const error = await write(texts, target, stop.signal);
+    answer.classList.remove("is-streaming");
+    if (error !== null) log.append(notice(error));
+    if (target.textContent === "") {
+      // Without a response the message is not part of the conversation: it goes back to the input.
       answer.remove();
-      // Nothing came: what was said stays with its writer.
-      if (fault !== null && prompt.value === "") prompt.value = said;
-    } else remember(said, written.textContent ?? "");
+      sent.remove();
+      if (prompt.value === "") prompt.value = text;
+    } else remember(text, target.textContent ?? "");
     log.scrollTop = log.scrollHeight;
     setBusy(form, false);
     form.dispatchEvent(new Event("quote"));
     prompt.focus();
   }
 
-  /** Writes an answer as it comes; resolves to what went wrong, if anything did. */
+  /** Writes a response as it streams in. Resolves to the error message, or to null. */
   async function write(
     texts: URLSearchParams,
-    written: HTMLElement,
+    target: HTMLElement,
     signal: AbortSignal,
   ): Promise<string | null> {
     try {
-      const answer = await send(form, form.action, texts, signal);
-      if (!answer.ok || answer.body === null) return await faultOf(answer);
-      if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
-        const { choices } = await answer.json();
-        written.textContent = choices[0].message.content;
+      const response = await send(form, form.action, texts, signal);
+      if (!response.ok || response.body === null) return await errorOf(form, response);
+      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+        const { choices } = await response.json();
+        target.textContent = choices[0].message.content;
         return null;
       }
-      for await (const event of eventsOf(answer.body)) {
+      for await (const event of eventsOf(response.body)) {
         if (event === "[DONE]") return null;
         const { choices, error } = JSON.parse(event);
         if (error !== undefined) return error.message;
-        const nearEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-        written.append(choices[0]?.delta?.content ?? "");
-        if (nearEnd) log.scrollTop = log.scrollHeight;
+        const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+        target.append(choices[0]?.delta?.content ?? "");
+        if (isAtEnd) log.scrollTop = log.scrollHeight;
       }
-      return "The answer broke off: try again.";
+      return "The response was interrupted. Please try again.";
     } catch (error) {
-      return signal.aborted ? null : `The answer did not come through: ${(error as Error).message}`;
+      return signal.aborted ? null : `The request failed: ${(error as Error).message}`;
     }
   }
 
-  function remember(said: string, answered: string): void {
+  function remember(text: string, response: string): void {
     const before = JSON.parse(history.value || "[]") as Message[];
     history.value = JSON.stringify([
       ...before,
-      { role: "user", content: said },
-      { role: "assistant", content: answered },
+      { role: "user", content: text },
+      { role: "assistant", content: response },
     ]);
   }
 }
 
 function bubble(role: Message["role"], text: string): HTMLElement {
-  const said = document.createElement("div");
-  said.className = `said said-${role}`;
-  const who = document.createElement("span");
-  who.className = "sr-only";
-  who.textContent = role === "user" ? "You:" : "Model:";
-  const words = document.createElement("div");
-  words.className = "said-text";
-  words.textContent = text;
-  said.append(who, words);
-  return said;
+  const message = document.createElement("div");
+  message.className = `message message-${role}`;
+  const author = document.createElement("span");
+  author.className = "sr-only";
+  author.textContent = role === "user" ? "You:" : "Model:";
+  const content = document.createElement("div");
+  content.className = "message-text";
+  content.textContent = text;
+  message.append(author, content);
+  return message;
 }
 
-/** The data of every event, as they arrive. */
+/** The data of server-sent events, as they arrive. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
@@ -125,6 +128,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
       for (const event of events) if (event.startsWith("data: ")) yield event.slice(6);
     }
   } finally {
+    // Rejects where the stream has failed already, which the caller has seen.
     void reader.cancel().catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** The token that shows a request comes from this page. */
+/** The CSRF token of the page. */
 export function tokenOf(form: HTMLFormElement): string {
   return field(form, "csrf").value;
 }
@@ -7,7 +7,7 @@ export function field(form: HTMLFormElement, name: string): HTMLInputElement {
   return form.elements.namedItem(name) as HTMLInputElement;
 }
 
-/** The form's texts; files go another way. */
+/** The text fields of a form; files are uploaded on their own. */
 export function textsOf(form: HTMLFormElement): URLSearchParams {
   const texts = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -18,11 +18,11 @@ export function textsOf(form: HTMLFormElement): URLSearchParams {
 
 export function send(
   form: HTMLFormElement,
-  address: string,
+  url: string,
   body: BodyInit,
   signal?: AbortSignal,
 ): Promise<Response> {
-  return fetch(address, {
+  return fetch(url, {
     method: "POST",
     body,
     headers: { "x-csrf-token": tokenOf(form), accept: "application/json, text/event-stream, */*" },
@@ -30,14 +30,23 @@ export function send(
   });
 }
 
-/** What went wrong, in the gateway's words. */
-export async function faultOf(answer: Response): Promise<string> {
-  try {
-    const { error } = await answer.json() as { error: { message: string } };
-    return error.message;
-  } catch {
-    return `The gateway answered ${answer.status}: try again.`;
-  }
+/** The error message of a response, with the label of a field in place of its name in the API. */
+export async function errorOf(form: HTMLFormElement, response: Response): Promise<string> {
+  const fallback = `The request failed with status ${response.status}. Please try again.`;
+  if (!response.headers.get("content-type")?.startsWith("application/json")) return fallback;
+  const { error } = await response.json() as { error?: { message: string; param?: string | null } };
+  if (error === undefined) return fallback;
+  const label = error.param && form.querySelector(`label[for="field-${CSS.escape(error.param)}"]`);
+  if (!label) return error.message;
+  const text = label.textContent ?? "";
+  return error.message
+    .replace(/^The field \w+ is missing\b/, `${text} is required`)
+    .split(" ").map((word) => word === error.param ? text : word).join(" ");
+}
+
+/** Removes the error of the page before a form is sent again. */
+export function clearError(form: HTMLFormElement): void {
+  form.parentElement?.querySelector("[data-form-error]")?.remove();
 }
 
 /** Switches between sending and stopping. */

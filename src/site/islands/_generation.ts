@@ -1,7 +1,7 @@
-import { faultOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
-import { follow, isOver, previewOf, type Task } from "./_task.ts";
+import { clearError, errorOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
+import { isOver, pollTask, previewOf, type Task } from "./_task.ts";
 
-/** Pictures, clips and sound: sent, followed, and shown below the form, the newest first. */
+/** Images, videos and audio: sends the form, follows the task, and shows the result below the form. */
 export function startGeneration(form: HTMLFormElement): void {
   const results = form.parentElement!.querySelector<HTMLElement>("[data-results]")!;
   form.addEventListener("submit", (event) => {
@@ -10,19 +10,21 @@ export function startGeneration(form: HTMLFormElement): void {
   });
 
   async function create(): Promise<void> {
+    clearError(form);
+    for (const failed of results.querySelectorAll(".result:has(.notice)")) failed.remove();
     const card = document.createElement("section");
     card.className = "result stack-s";
     results.prepend(card);
     setBusy(form, true);
     form.querySelector<HTMLElement>("[data-stop]")?.setAttribute("hidden", "");
     try {
-      tell(card, "Sending …", null);
+      showProgress(card, "Sending …", null);
       await upload(card);
-      const answer = await send(form, form.action, textsOf(form));
-      if (!answer.ok) card.replaceChildren(notice(await faultOf(answer)));
-      else if (answer.headers.get("content-type")?.startsWith("audio/")) {
-        card.replaceChildren(sound(await answer.blob()));
-      } else void watch(card, await answer.json() as Task);
+      const response = await send(form, form.action, textsOf(form));
+      if (!response.ok) card.replaceChildren(notice(await errorOf(form, response)));
+      else if (response.headers.get("content-type")?.startsWith("audio/")) {
+        card.replaceChildren(audioPlayer(await response.blob()));
+      } else void follow(card, await response.json() as Task);
     } catch (error) {
       card.replaceChildren(notice((error as Error).message));
     } finally {
@@ -31,41 +33,43 @@ export function startGeneration(form: HTMLFormElement): void {
     }
   }
 
-  /** Files go first, by themselves; their ids go with the form. */
+  /** Uploads the files first; the form sends their ids. */
   async function upload(card: HTMLElement): Promise<void> {
     for (const input of form.querySelectorAll<HTMLInputElement>("input[data-upload]")) {
       const [file] = input.files ?? [];
       if (file === undefined) continue;
-      tell(card, `Uploading ${file.name} …`, null);
+      showProgress(card, `Uploading ${file.name} …`, null);
       const body = new FormData();
       body.append("purpose", "generation");
       body.append("file", file);
-      const answer = await send(form, "/console/api/files", body);
-      if (!answer.ok) throw new Error(await faultOf(answer));
-      field(form, input.dataset.upload!).value = (await answer.json()).file_id;
+      const response = await send(form, "/console/api/files", body);
+      if (!response.ok) throw new Error(await errorOf(form, response));
+      field(form, input.dataset.upload!).value = (await response.json()).file_id;
     }
   }
 }
 
-async function watch(card: HTMLElement, begun: Task): Promise<void> {
+async function follow(card: HTMLElement, created: Task): Promise<void> {
   const show = (task: Task) => {
-    if (!isOver(task)) tell(card, said(task), task);
+    if (!isOver(task)) showProgress(card, statusText(task), task);
   };
-  show(begun);
-  const task = isOver(begun) ? begun : await follow(begun.id, show, new AbortController().signal);
+  show(created);
+  const { signal } = new AbortController();
+  const task = isOver(created) ? created : await pollTask(created.id, show, signal);
   if (task === null) card.replaceChildren(notice("The task can no longer be followed here."));
   else if (task.status !== "succeeded") {
-    card.replaceChildren(notice(task.error?.message ?? `The task was ${task.status}.`), more(task));
-  } else card.replaceChildren(await previewOf(task), more(task));
+    const message = task.error?.message ?? `The task was ${task.status}.`;
+    card.replaceChildren(notice(message), taskLink(task));
+  } else card.replaceChildren(await previewOf(task), taskLink(task));
 }
 
-function said(task: Task): string {
-  if (task.status === "queued") return "Waiting for its turn …";
-  return task.stage ? `Working on the ${task.stage} …` : "Working …";
+function statusText(task: Task): string {
+  if (task.status === "queued") return "Queued";
+  return task.stage ? `Running: ${task.stage}` : "Running";
 }
 
-/** A line and a bar. */
-function tell(card: HTMLElement, text: string, task: Task | null): void {
+/** A status line and a progress bar. */
+function showProgress(card: HTMLElement, text: string, task: Task | null): void {
   const line = document.createElement("p");
   line.className = "soft small";
   line.setAttribute("role", "status");
@@ -75,19 +79,19 @@ function tell(card: HTMLElement, text: string, task: Task | null): void {
   bar.max = 100;
   bar.setAttribute("aria-label", "Progress");
   if (task !== null) bar.value = task.progress;
-  card.replaceChildren(line, bar, ...(task === null ? [] : [more(task)]));
+  card.replaceChildren(line, bar, ...(task === null ? [] : [taskLink(task)]));
 }
 
-function more({ id }: Task): HTMLElement {
+function taskLink({ id }: Task): HTMLElement {
   const line = document.createElement("p");
   line.className = "small";
   const link = document.createElement("a");
-  Object.assign(link, { href: `/console/tasks/${id}`, textContent: "Task and receipt" });
+  Object.assign(link, { href: `/console/tasks/${id}`, textContent: "View task and receipt" });
   line.append(link);
   return line;
 }
 
-function sound(blob: Blob): HTMLElement {
+function audioPlayer(blob: Blob): HTMLElement {
   const audio = document.createElement("audio");
   Object.assign(audio, { src: URL.createObjectURL(blob), controls: true, autoplay: true });
   return audio;

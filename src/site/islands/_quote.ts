@@ -2,31 +2,33 @@ import { send, textsOf } from "./_form.ts";
 
 const PAUSE_MS = 350;
 
-/** Says what sending would cost at the most, while one types. */
-export function keepQuoting(form: HTMLFormElement): void {
-  const place = form.querySelector<HTMLElement>("[data-quoted]");
-  const address = form.dataset.quote;
-  if (place === null || address === undefined) return;
+/** Shows the maximum cost of the form while the visitor types. */
+export function startQuotes(form: HTMLFormElement): void {
+  const target = form.querySelector<HTMLElement>("[data-quoted]");
+  const url = form.dataset.quote;
+  if (target === null || url === undefined) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asking = new AbortController();
-  const ask = async () => {
-    asking.abort();
-    asking = new AbortController();
+  let running = new AbortController();
+  const quote = async () => {
+    running.abort();
+    running = new AbortController();
+    const { signal } = running;
     try {
-      const answer = await send(form, address, textsOf(form), asking.signal);
-      if (!answer.ok) return;
-      const { text, covered } = await answer.json() as { text: string; covered?: boolean };
-      place.textContent = text;
-      place.classList.toggle("bad", covered === false);
-    } catch {
-      // Overtaken by the next letter, or offline: an estimate is no promise.
+      const response = await send(form, url, textsOf(form), signal);
+      if (!response.ok) return;
+      const { text, covered } = await response.json() as { text: string; covered?: boolean };
+      target.textContent = text;
+      target.classList.toggle("bad", covered === false);
+    } catch (error) {
+      // Offline (a TypeError), or replaced by the next quote.
+      if (!(error instanceof TypeError) && !signal.aborted) throw error;
     }
   };
-  const soon = () => {
+  const schedule = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void ask(), PAUSE_MS);
+    timer = setTimeout(() => void quote(), PAUSE_MS);
   };
-  form.addEventListener("input", soon);
-  form.addEventListener("quote", soon);
-  soon();
+  form.addEventListener("input", schedule);
+  form.addEventListener("quote", schedule);
+  schedule();
 }

@@ -1,4 +1,4 @@
-/** What the API says of a task; only what pages show. */
+/** A task of the API, as far as pages show it. */
 export interface Task {
   id: string;
   status: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
@@ -10,33 +10,36 @@ export interface Task {
 
 export const isOver = (task: Task) => task.status !== "queued" && task.status !== "running";
 
-const FIRST_MS = 400;
-const MOST_MS = 5_000;
+const POLL_MIN_MS = 400;
+const POLL_MAX_MS = 5_000;
 
-/** Asks again and again, less and less often, until a task is over. */
-export async function follow(
+/** Polls a task until it is over, with growing pauses. Null where it cannot be read. */
+export async function pollTask(
   id: string,
   show: (task: Task) => void,
   signal: AbortSignal,
 ): Promise<Task | null> {
-  for (let wait = FIRST_MS; !signal.aborted; wait = Math.min(wait * 1.25, MOST_MS)) {
+  for (let wait = POLL_MIN_MS; !signal.aborted; wait = Math.min(wait * 1.25, POLL_MAX_MS)) {
     try {
-      const answer = await fetch(`/console/api/tasks/${id}`, { signal });
-      if (answer.ok) {
-        const task = await answer.json() as Task;
+      const response = await fetch(`/console/api/tasks/${id}`, { signal });
+      if (response.ok) {
+        const task = await response.json() as Task;
         show(task);
         if (isOver(task)) return task;
-      } else if (answer.status < 500 && answer.status !== 429) return null;
-    } catch {
-      // Offline for a moment: ask again.
+      } else if (response.status < 500 && response.status !== 429) return null;
+    } catch (error) {
+      // Offline for a moment (a TypeError): try again.
+      if (!(error instanceof TypeError) && !signal.aborted) throw error;
     }
     await new Promise((resume) => setTimeout(resume, wait));
   }
   return null;
 }
 
-/** Results as the task's own page shows them. */
+/** The results as the page of the task shows them. */
 export async function previewOf({ id }: Task): Promise<Node> {
-  const answer = await fetch(`/console/tasks/${id}/results`, { headers: { accept: "text/html" } });
-  return document.createRange().createContextualFragment(answer.ok ? await answer.text() : "");
+  const response = await fetch(`/console/tasks/${id}/results`, {
+    headers: { accept: "text/html" },
+  });
+  return document.createRange().createContextualFragment(response.ok ? await response.text() : "");
 }

@@ -1,31 +1,31 @@
-/** Shows the figures of the day under the pointer. Without it they are in the table below. */
-for (const chart of document.querySelectorAll<HTMLElement>("[data-chart]")) follow(chart);
+/** Shows a tooltip with the figures of the day under the pointer. They are also in the table below. */
+for (const chart of document.querySelectorAll<HTMLElement>("[data-chart]")) addTooltip(chart);
 
-function follow(chart: HTMLElement): void {
+function addTooltip(chart: HTMLElement): void {
   const tip = chart.querySelector<HTMLElement>(".chart-tip")!;
-  const picture = chart.querySelector("svg")!;
-  const mark = picture.querySelector(".chart-mark")!;
+  const svg = chart.querySelector("svg")!;
+  const mark = svg.querySelector(".chart-mark")!;
   const table = chart.querySelector("table")!;
   const series = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent);
   // The table has the newest day first.
   const rows = [...table.querySelectorAll("tbody tr")].reverse()
     .map((row) => [...row.children].map((cell) => cell.textContent));
-  const step = picture.viewBox.baseVal.width / rows.length;
-  let shown = -1;
+  const step = svg.viewBox.baseVal.width / rows.length;
+  let current = -1;
 
-  picture.addEventListener("pointermove", (event) => {
-    const { left, width } = picture.getBoundingClientRect();
+  svg.addEventListener("pointermove", (event) => {
+    const { left, width } = svg.getBoundingClientRect();
     const at = Math.floor((event.clientX - left) / width * rows.length);
     const day = Math.max(0, Math.min(rows.length - 1, at));
-    if (day === shown) return;
-    shown = day;
+    if (day === current) return;
+    current = day;
     mark.setAttribute("x", String(day * step));
     mark.setAttribute("visibility", "visible");
     write(tip, series, rows[day]!);
     move(tip, (day + 0.5) / rows.length, width);
   });
-  picture.addEventListener("pointerleave", () => {
-    shown = -1;
+  svg.addEventListener("pointerleave", () => {
+    current = -1;
     mark.setAttribute("visibility", "hidden");
     tip.hidden = true;
   });
@@ -42,7 +42,7 @@ function write(tip: HTMLElement, series: string[], [day, total, ...parts]: strin
   tip.replaceChildren(heading, ...lines.filter(({ textContent }) => textContent !== ""));
 }
 
-/** Above the bar, and never out of the picture. */
+/** Above the bar, and always inside the chart. */
 function move(tip: HTMLElement, share: number, width: number): void {
   tip.hidden = false;
   const half = tip.offsetWidth / 2;

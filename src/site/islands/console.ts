@@ -1,4 +1,4 @@
-/** On a phone the sections are a row that scrolls: the current one must be in sight. */
+/** On a phone the navigation is a row that scrolls: brings the current entry into view. */
 const current = document.querySelector<HTMLElement>(".side [aria-current]");
 const row = current?.closest<HTMLElement>(".side");
 if (current && row && row.scrollWidth > row.clientWidth) {

@@ -1,8 +1,8 @@
 /**
- * `<button data-copy="#id">` copies the text of that element; `data-copy-text` copies its own value. The
- * button is hidden until this has loaded: without scripts there is nothing it could do.
+ * `<button data-copy="#id">` copies the text of that element; `data-copy-text` copies its own value. Without
+ * scripts the button is hidden.
  */
-const SHOWN_MS = 1_600;
+const DONE_MS = 1_600;
 
 function textOf(button: HTMLButtonElement): string {
   const target = button.dataset.copy ? document.querySelector(button.dataset.copy) : null;
@@ -16,7 +16,9 @@ async function copy(button: HTMLButtonElement): Promise<void> {
   try {
     await navigator.clipboard.writeText(textOf(button));
     label.textContent = "Copied";
-  } catch {
+  } catch (error) {
+    // The browser denies access to the clipboard: the text is selected instead.
+    if (!(error instanceof DOMException) && !(error instanceof TypeError)) throw error;
     label.textContent = "Press Ctrl+C";
     const target = button.dataset.copy ? document.querySelector(button.dataset.copy) : null;
     if (target !== null) getSelection()?.selectAllChildren(target);
@@ -25,7 +27,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
   setTimeout(() => {
     label.textContent = before;
     button.classList.remove("is-done");
-  }, SHOWN_MS);
+  }, DONE_MS);
 }
 
 document.addEventListener("click", (event) => {

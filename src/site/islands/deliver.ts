@@ -1,12 +1,12 @@
 /**
- * Hands the key to the program on this computer. The form's answer is a redirect to the program's own
- * address; `fetch` follows it, and because the answer is opaque this script never sees the key.
+ * Delivers the key to the program on this computer. The response to the form is a redirect to the program's
+ * URL; `fetch` follows it, and since the response is opaque this script never sees the key.
  */
 const page = document.querySelector<HTMLElement>("#delivery");
 const form = page?.querySelector<HTMLFormElement>("form[data-deliver]");
 
-/** A browser may ask the person first; after this long the button is the better way. */
-const PATIENCE_MS = 12_000;
+/** A browser may ask for permission first. After this time the page offers the button. */
+const TIMEOUT_MS = 12_000;
 
 function show(state: "sending" | "sent" | "failed" | "late"): void {
   for (const part of page!.querySelectorAll<HTMLElement>("[data-state]")) {
@@ -17,7 +17,7 @@ function show(state: "sending" | "sent" | "failed" | "late"): void {
 
 async function deliver(form: HTMLFormElement): Promise<void> {
   show("sending");
-  const patience = setTimeout(() => show("failed"), PATIENCE_MS);
+  const timeout = setTimeout(() => show("failed"), TIMEOUT_MS);
   const body = new URLSearchParams({ way: "quiet" });
   for (const [name, value] of new FormData(form)) body.set(name, String(value));
   try {
@@ -28,12 +28,14 @@ async function deliver(form: HTMLFormElement): Promise<void> {
       credentials: "same-origin",
       cache: "no-store",
     });
-    // Opaque: the program answered. Anything else came from us: the minute is over.
+    // Opaque: the program responded. Any other response is ours: the grant has expired.
     show(response.type === "opaque" ? "sent" : "late");
-  } catch {
+  } catch (error) {
+    // `fetch` rejects with a TypeError where nothing listens or the browser blocks it.
+    if (!(error instanceof TypeError)) throw error;
     show("failed");
   } finally {
-    clearTimeout(patience);
+    clearTimeout(timeout);
   }
 }
 

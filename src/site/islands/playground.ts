@@ -1,11 +1,11 @@
 import { startChat } from "./_chat.ts";
 import { startGeneration } from "./_generation.ts";
-import { keepQuoting } from "./_quote.ts";
+import { startQuotes } from "./_quote.ts";
 
-/** Makes the form of a model answer on the page itself. */
+/** Runs the model of the page without leaving the page. */
 const form = document.querySelector<HTMLFormElement>("form[data-playground]");
 if (form !== null) {
   if (form.dataset.playground === "chat") startChat(form);
   else startGeneration(form);
-  keepQuoting(form);
+  startQuotes(form);
 }

@@ -1,5 +1,5 @@
-/** A page about something that is about to happen looks again by itself. */
-const AGAIN_MS = 900;
-setTimeout(() => location.reload(), AGAIN_MS);
+/** Reloads a page whose content is about to change. */
+const RELOAD_MS = 900;
+setTimeout(() => location.reload(), RELOAD_MS);
 
 export {};

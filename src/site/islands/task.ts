@@ -1,14 +1,16 @@
-import { follow, isOver } from "./_task.ts";
+import { isOver, pollTask } from "./_task.ts";
 
-/** Keeps a task's page up to date while the task runs; when it ends, the page is made anew. */
-const place = document.querySelector<HTMLElement>("[data-task]");
-if (place !== null) {
-  const bar = place.querySelector("progress");
-  const line = place.querySelector<HTMLElement>("[data-task-status]");
-  const began = place.dataset.status;
-  void follow(place.dataset.task!, (task) => {
+/** Updates the page of a running task, and reloads it when the status changes. */
+const card = document.querySelector<HTMLElement>("[data-task]");
+if (card !== null) {
+  const bar = card.querySelector("progress");
+  const line = card.querySelector<HTMLElement>("[data-task-status]");
+  const statusAtLoad = card.dataset.status;
+  void pollTask(card.dataset.task!, (task) => {
     if (bar !== null) bar.value = task.progress;
-    if (line !== null) line.textContent = `${task.status}, ${task.progress} %`;
-    if (isOver(task) || task.status !== began) location.reload();
+    if (line !== null) {
+      line.textContent = task.status === "queued" ? "Queued" : `Running, ${task.progress}%`;
+    }
+    if (isOver(task) || task.status !== statusAtLoad) location.reload();
   }, new AbortController().signal);
 }

@@ -6,29 +6,29 @@ import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "..
 import { deleteAccount } from "../delete_account.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
-import { forgetSession, signIn } from "../visitor.ts";
+import { clearSessionCookie, signIn } from "../visitor.ts";
 import { accountPage } from "./account_page.tsx";
 
 const TRIES = { burst: 8, everySeconds: 60 };
-/** Somebody without a password proves who they are by having just signed in. */
-const JUST_NOW_MS = 10 * 60_000;
+/** A person without a password confirms by having signed in within this time. */
+const RECENT_SIGN_IN_MS = 10 * 60_000;
 
-/** What went wrong with a form of this page, by the field it is about. */
-export type AccountFaults = Partial<
-  Record<"name" | "present" | "password" | "confirm", string | null>
+/** Errors of this page's forms, by field. */
+export type AccountErrors = Partial<
+  Record<"name" | "current" | "password" | "confirm", string | null>
 >;
 
-/** The person's own page: name, password, sessions, other ways to sign in, and the way out. */
+/** Account settings: name, password, sign-in methods, sessions, deletion. */
 export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
-  site.get("/account", (c) => show(c, deps));
+  site.get("/account", (c) => sendAccountPage(c, deps));
   site.post("/account/name", async (c) => {
     const { name = "" } = await readSiteForm(c);
     const text = name.trim();
     if (text === "" || text.length > 200) {
-      return show(c, deps, { name: "Use 1 to 200 characters." });
+      return sendAccountPage(c, deps, { name: "Use 1 to 200 characters." });
     }
     await renamePerson(deps.database.sql, signedInOf(c).person.id, text);
-    return seeOtherWith(c, "/account", "good", "Your name is saved.");
+    return seeOtherWith(c, "/account", "good", "Name saved.");
   });
   site.post("/account/password", (c) => changePassword(c, deps));
   site.post("/account/sessions/end", async (c) => {
@@ -36,86 +36,89 @@ export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
     const { session: hash } = await readSiteForm(c);
     const own = (await deps.sessions.list(person.id)).find((each) => each.hash === hash);
     if (own !== undefined) await deps.sessions.end(own);
-    if (own?.hash === session.hash) return forgetSession(c, seeOther("/sign-in"));
-    return seeOtherWith(c, "/account", "good", "That browser is signed out.");
+    if (own?.hash === session.hash) return clearSessionCookie(c, seeOther("/sign-in"));
+    return seeOtherWith(c, "/account", "good", "Browser signed out.");
   });
   site.post("/account/sessions/end-all", async (c) => {
     await deps.sessions.endAll(signedInOf(c).person.id);
-    return forgetSession(c, seeOtherWith(c, "/sign-in", "info", "You are signed out everywhere."));
+    return clearSessionCookie(c, seeOtherWith(c, "/sign-in", "info", "Signed out everywhere."));
   });
-  site.post("/account/delete", (c) => leave(c, deps));
+  site.post("/account/delete", (c) => deleteOwnAccount(c, deps));
 }
 
-async function show(
+async function sendAccountPage(
   c: SiteContext,
   deps: SiteDeps,
-  faults: AccountFaults = {},
+  errors: AccountErrors = {},
 ): Promise<Response> {
   const { person } = signedInOf(c);
   return accountPage(c, {
     sessions: await deps.sessions.list(person.id),
     identities: await identitiesOf(deps.database.sql, person.id),
-    faults,
-    now: Date.now(),
+    errors,
   });
 }
 
 async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const { person } = signedInOf(c);
-  const { present = "", password = "" } = await readSiteForm(c);
-  if (person.hasPassword && !await isTheirs(c, deps, present)) {
-    return await show(c, deps, { present: "This is not your present password." });
+  const { current = "", password = "" } = await readSiteForm(c);
+  if (person.hasPassword && !await isOwnPassword(c, deps, current)) {
+    return await sendAccountPage(c, deps, { current: "Incorrect password." });
   }
-  if (!person.hasPassword && !hasJustSignedIn(c)) return await signInAgain(c);
-  const fault = passwordFault(password, person.email);
-  if (fault !== null) return await show(c, deps, { password: fault });
-  await setPassword(deps.database.sql, person.id, await deps.passwords.hash(password, asker(c)));
-  // Whoever knew the old password is out; this browser goes on with a session of its own.
+  if (!person.hasPassword && !hasSignedInRecently(c)) return await signInAgain(c);
+  const error = passwordFault(password, person.email);
+  if (error !== null) return await sendAccountPage(c, deps, { password: error });
+  await setPassword(
+    deps.database.sql,
+    person.id,
+    await deps.passwords.hash(password, passwordCaller(c)),
+  );
+  // All sessions end, in case another person knew the old password; this browser gets a new one.
   await deps.sessions.endAll(person.id);
   const notice = seeOtherWith(
     c,
     "/account",
     "good",
-    "Your password is set. Other browsers are signed out.",
+    "Password updated. Other browsers were signed out.",
   );
   const response = await signIn(c, deps, person, "/account");
   for (const cookie of notice.headers.getSetCookie()) response.headers.append("set-cookie", cookie);
   return response;
 }
 
-async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
+async function deleteOwnAccount(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const { person } = signedInOf(c);
   const { confirm = "" } = await readSiteForm(c);
   if (person.hasPassword) {
-    if (!await isTheirs(c, deps, confirm)) {
-      return await show(c, deps, { confirm: "This is not your password." });
+    if (!await isOwnPassword(c, deps, confirm)) {
+      return await sendAccountPage(c, deps, { confirm: "Incorrect password." });
     }
   } else {
-    if (!hasJustSignedIn(c)) return await signInAgain(c);
+    if (!hasSignedInRecently(c)) return await signInAgain(c);
     if (confirm.trim().toLowerCase() !== person.email) {
-      return await show(c, deps, { confirm: "Type your e-mail address." });
+      return await sendAccountPage(c, deps, { confirm: "Enter your email." });
     }
   }
   await deleteAccount(deps, person);
-  return forgetSession(c, seeOtherWith(c, "/", "info", "Your account is deleted."));
+  return clearSessionCookie(c, seeOtherWith(c, "/", "info", "Account deleted."));
 }
 
-async function isTheirs(c: SiteContext, deps: SiteDeps, password: string): Promise<boolean> {
+async function isOwnPassword(c: SiteContext, deps: SiteDeps, password: string): Promise<boolean> {
   const { person } = signedInOf(c);
   await deps.throttle.take([[`confirm:${person.id}:${clientAddress(c)}`, TRIES]]);
   const hash = await findPasswordHash(deps.database.sql, person.id);
-  return await deps.passwords.fits(password, hash, asker(c));
+  return await deps.passwords.fits(password, hash, passwordCaller(c));
 }
 
-/** Whoever is signed in does not wait for those who are not. */
-function asker(c: SiteContext): PasswordCaller {
+/** Signed-in people do not queue behind anonymous sign-in attempts. */
+function passwordCaller(c: SiteContext): PasswordCaller {
   return { client: signedInOf(c).person.id, isKnown: true };
 }
 
-function hasJustSignedIn(c: SiteContext): boolean {
-  return Date.now() - signedInOf(c).session.createdAt < JUST_NOW_MS;
+function hasSignedInRecently(c: SiteContext): boolean {
+  return Date.now() - signedInOf(c).session.createdAt < RECENT_SIGN_IN_MS;
 }
 
 function signInAgain(c: SiteContext): Response {
-  return seeOtherWith(c, "/account", "warn", "Sign out and in again first: it has been a while.");
+  return seeOtherWith(c, "/account", "warn", "For your security, sign out and in again first.");
 }

@@ -1,26 +1,26 @@
 import type { LinkedIdentity } from "../../domain/accounts/identities.ts";
+import { PASSWORD_LENGTH } from "../../domain/accounts/passwords.ts";
 import { addressToken, type Session } from "../../domain/accounts/sessions.ts";
 import { readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext } from "../context.ts";
 import { deviceName } from "../device.ts";
-import { ago, day } from "../format.ts";
+import { Time } from "../time.tsx";
 import { sendHtmlPage } from "../layout.tsx";
 import { Badge, Field, Form, PageHead } from "../parts.tsx";
-import type { AccountFaults } from "./account.tsx";
+import type { AccountErrors } from "./account.tsx";
 
 interface AccountView {
   sessions: readonly Session[];
   identities: readonly LinkedIdentity[];
-  faults: AccountFaults;
-  now: number;
+  errors: AccountErrors;
 }
 
 export function accountPage(c: SiteContext, view: AccountView): Response {
   const { person } = signedInOf(c);
-  const isFaulty = Object.values(view.faults).some(Boolean);
+  const hasError = Object.values(view.errors).some(Boolean);
   return sendHtmlPage(
     c,
-    { title: "Account", at: "account", width: "text", status: isFaulty ? 422 : 200 },
+    { title: "Account", at: "account", width: "text", status: hasError ? 422 : 200 },
     <>
       <PageHead title="Account">
         <Form c={c} action="/sign-out" class="row">
@@ -29,17 +29,18 @@ export function accountPage(c: SiteContext, view: AccountView): Response {
       </PageHead>
       <div class="stack-l">
         <section class="card stack" aria-labelledby="you">
-          <h2 id="you">You</h2>
+          <h2 id="you">Profile</h2>
           <dl class="facts">
-            <dt>E-mail address</dt>
+            <dt>Email</dt>
             <dd>{person.email}</dd>
-            <dt>Account</dt>
+            <dt>Account ID</dt>
             <dd>
               <code>{person.account}</code>
             </dd>
-            <dt>Since</dt>
+            <dt>Created</dt>
             <dd>
-              {day(person.createdAt)} {person.isOperator && <Badge kind="info">Operator</Badge>}
+              <Time at={person.createdAt} as="date" />{" "}
+              {person.isOperator && <Badge kind="info">Operator</Badge>}
             </dd>
           </dl>
           <Form c={c} action="/account/name">
@@ -50,42 +51,42 @@ export function accountPage(c: SiteContext, view: AccountView): Response {
               required
               maxlength={200}
               autocomplete="name"
-              fault={view.faults.name}
+              error={view.errors.name}
             />
             <div>
-              <button class="button" type="submit">Save the name</button>
+              <button class="button" type="submit">Save</button>
             </div>
           </Form>
         </section>
-        <Password c={c} faults={view.faults} />
+        <Password c={c} errors={view.errors} />
         <Providers c={c} identities={view.identities} />
         <Sessions c={c} view={view} />
-        <Delete c={c} faults={view.faults} />
+        <Delete c={c} errors={view.errors} />
       </div>
     </>,
   );
 }
 
-/** Tells a password manager whose password it is. */
+/** Tells password managers which account the password belongs to. */
 function Username({ email }: { email: string }) {
   return <input type="text" autocomplete="username" value={email} readonly hidden />;
 }
 
-function Password({ c, faults }: { c: SiteContext; faults: AccountFaults }) {
+function Password({ c, errors }: { c: SiteContext; errors: AccountErrors }) {
   const { person } = signedInOf(c);
   return (
     <section class="card stack" aria-labelledby="password">
-      <h2 id="password">{person.hasPassword ? "Change the password" : "Set a password"}</h2>
+      <h2 id="password">{person.hasPassword ? "Change password" : "Set password"}</h2>
       <Form c={c} action="/account/password">
         <Username email={person.email} />
         {person.hasPassword && (
           <Field
-            name="present"
-            label="Present password"
+            name="current"
+            label="Current password"
             type="password"
             required
             autocomplete="current-password"
-            fault={faults.present}
+            error={errors.current}
           />
         )}
         <Field
@@ -93,14 +94,14 @@ function Password({ c, faults }: { c: SiteContext; faults: AccountFaults }) {
           label="New password"
           type="password"
           required
-          minlength={10}
-          maxlength={256}
+          minlength={PASSWORD_LENGTH.min}
+          maxlength={PASSWORD_LENGTH.max}
           autocomplete="new-password"
-          hint="10 characters or more. Other browsers are signed out."
-          fault={faults.password}
+          hint={`At least ${PASSWORD_LENGTH.min} characters. Other browsers will be signed out.`}
+          error={errors.password}
         />
         <div>
-          <button class="button" type="submit">Set the password</button>
+          <button class="button" type="submit">Update password</button>
         </div>
       </Form>
     </section>
@@ -116,13 +117,15 @@ function Providers(
   const free = [...signIn.values()].filter(({ id }) => !linked.has(id));
   return (
     <section class="card stack" aria-labelledby="providers">
-      <h2 id="providers">Other ways to sign in</h2>
+      <h2 id="providers">Sign-in methods</h2>
       <ul class="sessions">
         {identities.map(({ provider, createdAt }) => (
           <li>
             <span>
               {signIn.get(provider)?.name ?? provider}{" "}
-              <span class="faint small">since {day(createdAt)}</span>
+              <span class="faint small">
+                connected <Time at={createdAt} as="date" />
+              </span>
             </span>
             <Form c={c} action="/account/identities/remove" class="row">
               <input type="hidden" name="provider" value={provider} />
@@ -141,7 +144,7 @@ function Providers(
   );
 }
 
-/** A link and not a form, because our forms lead nowhere but here; so it carries a token of its own. */
+/** The token protects a link the way the CSRF token protects a form: the CSP keeps forms on this origin. */
 function linkQuery(c: SiteContext, provider: string): string {
   const link = addressToken(readCookie(c, "session") ?? "", `link:${provider}`);
   return new URLSearchParams({ return_to: "/account", link }).toString();
@@ -152,7 +155,7 @@ function Sessions({ c, view }: { c: SiteContext; view: AccountView }) {
   return (
     <section class="card stack" aria-labelledby="sessions">
       <div class="row-between">
-        <h2 id="sessions">Signed-in browsers</h2>
+        <h2 id="sessions">Sessions</h2>
         <Form c={c} action="/account/sessions/end-all" class="row">
           <button class="button button-small" type="submit">Sign out everywhere</button>
         </Form>
@@ -163,11 +166,11 @@ function Sessions({ c, view }: { c: SiteContext; view: AccountView }) {
             <div>
               <div>
                 {deviceName(session.device)}{" "}
-                {session.hash === here && <Badge kind="good">This one</Badge>}
+                {session.hash === here && <Badge kind="good">This browser</Badge>}
               </div>
               <div class="small faint">
-                Last seen {ago(session.seenAt, view.now)}, signed in{" "}
-                {ago(session.createdAt, view.now)}
+                Last active <Time at={new Date(session.seenAt)} as="relative" />, signed in{" "}
+                <Time at={new Date(session.createdAt)} as="relative" />
               </div>
             </div>
             {session.hash !== here && (
@@ -189,30 +192,30 @@ function Sessions({ c, view }: { c: SiteContext; view: AccountView }) {
   );
 }
 
-function Delete({ c, faults }: { c: SiteContext; faults: AccountFaults }) {
+function Delete({ c, errors }: { c: SiteContext; errors: AccountErrors }) {
   const { person } = signedInOf(c);
   return (
     <section class="card stack danger-zone" aria-labelledby="delete">
-      <h2 id="delete">Delete the account</h2>
+      <h2 id="delete">Delete account</h2>
       <p class="soft">
-        Your name, address and password are erased, every API key stops working at once, and what is
-        left of the balance is lost. The books keep what was charged, without your name. This cannot
-        be undone.
+        Your name, email and password are erased, all API keys stop working immediately, and any
+        remaining balance is lost. Billing records are kept without your name. This cannot be
+        undone.
       </p>
-      <details class="disclosure" open={Boolean(faults.confirm)}>
-        <summary>I want to delete it</summary>
+      <details class="disclosure" open={Boolean(errors.confirm)}>
+        <summary>Delete account</summary>
         <Form c={c} action="/account/delete">
           <Username email={person.email} />
           <Field
             name="confirm"
-            label={person.hasPassword ? "Your password" : "Your e-mail address"}
+            label={person.hasPassword ? "Your password" : "Your email"}
             type={person.hasPassword ? "password" : "email"}
             required
             autocomplete={person.hasPassword ? "current-password" : "off"}
-            fault={faults.confirm}
+            error={errors.confirm}
           />
           <div>
-            <button class="button button-danger" type="submit">Delete my account</button>
+            <button class="button button-danger" type="submit">Delete account permanently</button>
           </div>
         </Form>
       </details>

@@ -6,40 +6,41 @@ import {
 } from "../../domain/accounts/browser_grants.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
+import { formatRoundDuration } from "../format.ts";
 import { CsrfField, Form, Notice } from "../parts.tsx";
-import { type ConnectFault, connectQuery } from "./connect_request.ts";
+import { type ConnectError, connectQuery } from "./connect_request.ts";
 
-/** What the person is asked before a program gets a key. */
+/** Asks for consent before a program gets a key. */
 export function consentPage(
   c: SiteContext,
   request: GrantRequest,
-  present: ApiKey | null,
+  existing: ApiKey | null,
 ): Response {
   const { client, redirectUri } = request;
   const person = personOf(c);
   const { host, origin } = new URL(redirectUri);
   return sendHtmlPage(
     c,
-    // The answer to this form leads to the program's own address.
+    // The response to this form redirects to the program.
     { title: `Connect ${client}`, width: "narrow", reach: { form: origin } },
     <div class="stack">
       <h1>
         Give <span class="client-name">{client}</span> an API key?
       </h1>
       <p class="soft">
-        A program on this computer asks to use {c.env.config.service.name} as{" "}
+        A program on this computer wants to use {c.env.config.service.name} as{" "}
         <strong>{person.email}</strong>.
       </p>
       <div class="card stack">
         <ul class="consent-list">
           <li>
             A key named <code>{keyNameOf(client)}</code>{" "}
-            is made and handed to the program that listens at <code>{host}</code> on this computer.
+            is created and sent to the program listening on <code>{host}</code> on this computer.
           </li>
-          <li>Whoever has the key can call the API, and spends your account's balance.</li>
-          {present !== null && (
+          <li>The key can send API requests and spend your account's balance.</li>
+          {existing !== null && (
             <li>
-              The key it had until now (<code>…{present.last4}</code>) stops working at once.
+              Its current key (<code>…{existing.last4}</code>) stops working immediately.
             </li>
           )}
           <li>
@@ -48,21 +49,21 @@ export function consentPage(
         </ul>
         <Form c={c} action="/connect/browser-auth" class="consent-buttons">
           <input type="hidden" name="request" value={connectQuery(request)} />
-          <button class="button" type="submit" name="decision" value="deny">Refuse</button>
+          <button class="button" type="submit" name="decision" value="deny">Deny</button>
           <button class="button button-primary" type="submit" name="decision" value="allow">
             Allow
           </button>
         </Form>
       </div>
       <p class="small faint">
-        Refuse if you did not just start this yourself: the name above is what the program calls
-        itself, and nobody has checked it.
+        Deny if you did not start this yourself. The name above is provided by the program and has
+        not been verified.
       </p>
     </div>,
   );
 }
 
-/** After consent. Its script delivers; without scripts, or when that fails, the button does. */
+/** After consent. The script delivers the key; without scripts, or when that fails, the button does. */
 export function resultPage(c: SiteContext, grant: GrantRequest, ticket: string): Response {
   const { client } = grant;
   const { origin, host } = new URL(grant.redirectUri);
@@ -80,27 +81,28 @@ export function resultPage(c: SiteContext, grant: GrantRequest, ticket: string):
         <span class="client-name">{client}</span> is authorized
       </h1>
       <div class="only-scripted" aria-live="polite">
-        <p data-state="sending">Handing the key to the program at {host} …</p>
+        <p data-state="sending">Sending the key to {host} …</p>
         <p data-state="sent" hidden>
-          The key has arrived. You can close this page and go back to <strong>{client}</strong>.
+          Key delivered. You can close this page and return to <strong>{client}</strong>.
         </p>
         <div data-state="failed" hidden>
           <Notice kind="warn">
-            The program did not answer. Your browser may have kept this page from reaching programs
-            on this computer: send the key with the button below.
+            The program did not respond. Your browser may block this page from reaching programs on
+            this computer. Use the button below to send the key.
           </Notice>
         </div>
         <div data-state="late" hidden>
           <Notice kind="warn">
-            Too much time has passed, and the key was put away. Start again from {client}.
+            This authorization has expired. Start again from {client}.
           </Notice>
         </div>
       </div>
-      <p class="only-unscripted">One step is left: send the key to the program.</p>
+      <p class="only-unscripted">One step left: send the key to the program.</p>
       <div class="card stack" data-manual>
-        <h2>Got nothing in {client}?</h2>
+        <h2>No key in {client}?</h2>
         <p class="soft small">
-          This opens {host} in this window, with the key. It works for a minute.
+          This opens {host} in this window with the key. It works for{" "}
+          {formatRoundDuration(GRANT_SECONDS)}.
         </p>
         <form
           method="post"
@@ -110,7 +112,7 @@ export function resultPage(c: SiteContext, grant: GrantRequest, ticket: string):
         >
           <CsrfField c={c} />
           <input type="hidden" name="ticket" value={ticket} />
-          <button class="button" type="submit" name="way" value="page">Send it by redirect</button>
+          <button class="button" type="submit" name="way" value="page">Send by redirect</button>
         </form>
       </div>
     </div>,
@@ -120,33 +122,34 @@ export function resultPage(c: SiteContext, grant: GrantRequest, ticket: string):
 export function expiredPage(c: SiteContext): Response {
   return sendHtmlPage(
     c,
-    { title: "This is over", width: "narrow", status: 410 },
+    { title: "Authorization expired", width: "narrow", status: 410 },
     <div class="stack">
-      <h1>This authorization is over</h1>
+      <h1>Authorization expired</h1>
       <p class="soft">
-        A key waits for a minute and is handed over once. If your program did not get it, start
-        again from there: it will get a new one.
+        A key can be delivered once, within{" "}
+        {formatRoundDuration(GRANT_SECONDS)}. If your program did not receive it, start again from
+        there to get a new one.
       </p>
       <div class="row">
-        <a class="button" href="/console/keys">Look at your keys</a>
+        <a class="button" href="/console/keys">View API keys</a>
       </div>
     </div>,
   );
 }
 
-/** Nothing is ever sent to an address that is not in order: what is wrong is said here. */
-export function faultPage(c: SiteContext, faults: readonly ConnectFault[]): Response {
+/** An invalid request is explained here: nothing is sent to an unchecked redirect URI. */
+export function invalidRequestPage(c: SiteContext, errors: readonly ConnectError[]): Response {
   return sendHtmlPage(
     c,
-    { title: "This request cannot work", width: "narrow", status: 400 },
+    { title: "Invalid request", width: "narrow", status: 400 },
     <div class="stack">
-      <h1>This request cannot work</h1>
+      <h1>Invalid request</h1>
       <p class="soft">
-        A program opened this page to be given an API key, but asked for it in a wrong way. No key
-        was made. Tell its author:
+        A program opened this page to get an API key, but sent an invalid request. No key was
+        created. Tell its author:
       </p>
-      <ul class="card fault-list">
-        {faults.map(({ parameter, text }) => (
+      <ul class="card connect-errors">
+        {errors.map(({ parameter, text }) => (
           <li>
             <code>{parameter}</code> {text}
           </li>

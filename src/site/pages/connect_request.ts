@@ -1,7 +1,7 @@
 import type { GrantRequest } from "../../domain/accounts/browser_grants.ts";
 
-/** One thing that is wrong with a request for browser authorization, for the person in front of it. */
-export interface ConnectFault {
+/** One error of a browser authorization request. */
+export interface ConnectError {
   readonly parameter: string;
   readonly text: string;
 }
@@ -10,11 +10,11 @@ const CLIENT = /^[A-Za-z0-9._-]{2,64}$/;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost):([1-9]\d{0,4})\/callback$/;
 const STATE_CHARACTERS_MAX = 1024;
 
-/** Reads the parameters of /connect/browser-auth: a request, or everything that is wrong with it. */
+/** Reads the parameters of /connect/browser-auth: a request, or all its errors. */
 export function readConnectRequest(
   query: URLSearchParams,
-): { request: GrantRequest } | { faults: ConnectFault[] } {
-  const faults: ConnectFault[] = [];
+): { request: GrantRequest } | { errors: ConnectError[] } {
+  const errors: ConnectError[] = [];
   const one = (parameter: string, check: (value: string) => string | null): string => {
     const [value = "", ...more] = query.getAll(parameter);
     const text = value === ""
@@ -22,7 +22,7 @@ export function readConnectRequest(
       : more.length > 0
       ? "is given more than once."
       : check(value);
-    if (text !== null) faults.push({ parameter, text });
+    if (text !== null) errors.push({ parameter, text });
     return value;
   };
   const client = one(
@@ -43,15 +43,15 @@ export function readConnectRequest(
     "state",
     (value) =>
       value.includes("\0")
-        ? "must not hold a NUL character."
+        ? "must not contain a NUL character."
         : value.length <= STATE_CHARACTERS_MAX
         ? null
         : `must be at most ${STATE_CHARACTERS_MAX} characters.`,
   );
-  return faults.length > 0 ? { faults } : { request: { client, redirectUri, state } };
+  return errors.length > 0 ? { errors } : { request: { client, redirectUri, state } };
 }
 
-/** A request as the query it came in. As it is, a form would send other line breaks than it was given. */
+/** The request as a query string. Forms would change the line breaks of plain values. */
 export function connectQuery({ client, redirectUri, state }: GrantRequest): string {
   return new URLSearchParams({
     client,
@@ -61,12 +61,12 @@ export function connectQuery({ client, redirectUri, state }: GrantRequest): stri
   }).toString();
 }
 
-/** The program's own address, with the answer. */
-export function callbackAddress(
+/** The program's redirect URI with the result. */
+export function callbackUrl(
   { redirectUri, state }: GrantRequest,
-  answer: { api_key: string } | { error: "access_denied" },
+  result: { api_key: string } | { error: "access_denied" },
 ): string {
-  // A form's "+" for a space is a plus to who reads it as an address: the state must be as it was sent.
-  const query = new URLSearchParams({ ...answer, state }).toString().replaceAll("+", "%20");
+  // Some programs read "+" as a plus: the state must come back exactly as it was sent.
+  const query = new URLSearchParams({ ...result, state }).toString().replaceAll("+", "%20");
   return `${redirectUri}?${query}`;
 }

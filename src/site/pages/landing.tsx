@@ -1,10 +1,10 @@
 import { isVisible, type Model } from "../../platform/config/config.ts";
-import { baseUrlOf } from "../base_url.ts";
+import { chatCurl } from "../curl_example.ts";
 import type { SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
 import { Badge, CodeBox } from "../parts.tsx";
 
-const SHOWN_MODELS = 6;
+const MODELS_SHOWN = 6;
 const TYPE_NAMES: Readonly<Record<Model["type"], string>> = {
   chat: "Chat",
   image: "Images",
@@ -14,7 +14,7 @@ const TYPE_NAMES: Readonly<Record<Model["type"], string>> = {
   speech: "Speech",
 };
 
-/** GET /: what this is, and one call that shows it. */
+/** GET /: the landing page. */
 export function landing(c: SiteContext): Response {
   const { service, site, models } = c.env.config;
   const isSignedIn = c.var.signedIn !== null;
@@ -35,9 +35,9 @@ export function landing(c: SiteContext): Response {
         <div>
           <h1>One key for every model you use.</h1>
           <p class="lead">
-            {service.name} brings {listed(kinds)}{" "}
-            through one API that any OpenAI SDK can call. You see what a request costs before it
-            runs and exactly what it did cost afterwards.
+            {service.name} offers {listed(kinds)}{" "}
+            through one OpenAI-compatible API. See the maximum cost before a request runs, and the
+            exact cost afterwards.
           </p>
           <div class="row">
             {isSignedIn
@@ -48,39 +48,36 @@ export function landing(c: SiteContext): Response {
             <a class="button button-large" href="/docs">Read the docs</a>
           </div>
         </div>
-        <Demo
-          base={baseUrlOf(c)}
-          model={open.find(({ type }) => type === "chat")?.id ?? "sim-chat"}
-        />
+        <Demo curl={chatCurl(c, open.find(({ type }) => type === "chat")?.id ?? "sim-chat")} />
       </div>
       <div class="points">
         <section>
-          <h2>Works with what you have</h2>
+          <h2>Works with your tools</h2>
           <p>
-            Change the base address in the OpenAI SDK, the Vercel AI SDK or plain curl. Streaming,
-            tools, structured answers and pictures pass through.
+            Change the base URL in the OpenAI SDK, the Vercel AI SDK or curl. Streaming, tools,
+            structured outputs and images work.
           </p>
         </section>
         <section>
-          <h2>Long work is a task</h2>
+          <h2>Async jobs, one API</h2>
           <p>
-            Pictures, video and speech are submitted once, watched while they run and delivered to
-            your webhook, signed. A retry with the same idempotency key never pays twice.
+            Submit images, videos and avatars, follow their progress, and receive the results by
+            signed webhook. A retry with the same idempotency key is never charged twice.
           </p>
         </section>
         <section>
-          <h2>Money you can follow</h2>
+          <h2>Transparent billing</h2>
           <p>
-            The most a request can cost is set aside first, the rest comes back the moment it ends,
-            and every call has a receipt. What fails is free.
+            The maximum cost of a request is held first, the rest is released as soon as it ends,
+            and every request has a receipt. You are not charged for failures.
           </p>
         </section>
       </div>
       {open.length > 0 && (
         <div class="model-strip">
-          <h2>On offer now</h2>
+          <h2>Models</h2>
           <div class="grid grid-wide">
-            {open.slice(0, SHOWN_MODELS).map((model) => <ModelCard model={model} />)}
+            {open.slice(0, MODELS_SHOWN).map((model) => <ModelCard model={model} />)}
           </div>
         </div>
       )}
@@ -88,10 +85,10 @@ export function landing(c: SiteContext): Response {
   );
 }
 
-function Demo({ base, model }: { base: string; model: string }) {
+function Demo({ curl }: { curl: string }) {
   return (
     <div class="hero-demo">
-      <CodeBox id="hero-curl" title="One request" text={chatCurl(base, model)} />
+      <CodeBox id="hero-curl" title="Send a chat request" text={curl} />
       <div class="reply">
         <dl>
           <dt>x-request-id</dt>
@@ -121,20 +118,6 @@ function ModelCard({ model }: { model: Model }) {
       {description && <p>{description}</p>}
     </div>
   );
-}
-
-/** A first call that works as it stands, once the key is in the environment. */
-export function chatCurl(base: string, model: string): string {
-  return `curl ${base}/chat/completions \\
-  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{
-    "model": "${model}",
-    "stream": true,
-    "messages": [
-      {"role": "user", "content": "Hello!"}
-    ]
-  }'`;
 }
 
 function listed(words: string[]): string {

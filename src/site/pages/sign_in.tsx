@@ -5,32 +5,33 @@ import {
   type Person,
   readEmail,
 } from "../../domain/accounts/people.ts";
-import { passwordFault } from "../../domain/accounts/passwords.ts";
+import { PASSWORD_LENGTH, passwordFault } from "../../domain/accounts/passwords.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
 import { sendHtmlPage } from "../layout.tsx";
 import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
-import { countTry } from "../sign_in_guard.ts";
-import { beginSession, forgetSession, readReturnTo } from "../visitor.ts";
-import { registerWithCredit, signInNew } from "../register_person.ts";
+import { countSignInAttempt } from "../sign_in_throttle.ts";
+import { clearSessionCookie, readReturnTo, startSession } from "../visitor.ts";
+import { registerWithCredit, signInNewPerson } from "../register_person.ts";
+import { signInReason } from "./sign_in_reason.ts";
 
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 
-const MISSING = "Enter your e-mail address and your password.";
-const WRONG = "This e-mail address and password do not go together.";
+const MISSING = "Enter your email and password.";
+const INCORRECT = "Incorrect email or password.";
 
-interface Attempt {
+interface SignInForm {
   returnTo: string;
   email?: string;
   name?: string;
-  fault?: string | null;
-  faults?: Partial<Record<"email" | "name" | "password", string | null>>;
+  error?: string | null;
+  fieldErrors?: Partial<Record<"email" | "name" | "password", string | null>>;
   status?: number;
 }
 
-/** Registering, signing in and out, by e-mail address and password. */
+/** Registration, sign-in with email and password, sign-out. */
 export function mountSignIn(site: SiteRouter, deps: SiteDeps): void {
   site.get("/sign-in", (c) => {
     const returnTo = readReturnTo(c.req.query("return_to"));
@@ -46,7 +47,7 @@ export function mountSignIn(site: SiteRouter, deps: SiteDeps): void {
   site.get("/sign-out", () => seeOther("/account"));
   site.post("/sign-out", async (c) => {
     if (c.var.signedIn !== null) await deps.sessions.end(c.var.signedIn.session);
-    return forgetSession(c, seeOtherWith(c, "/", "info", "You are signed out."));
+    return clearSessionCookie(c, seeOtherWith(c, "/", "info", "Signed out."));
   });
 }
 
@@ -54,48 +55,58 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const form = await readSiteForm(c);
   const returnTo = readReturnTo(form.return_to);
   const email = readEmail(form.email ?? "");
-  const attempt = { returnTo, email: form.email?.slice(0, 320) ?? "" };
+  const filled = { returnTo, email: form.email?.slice(0, 320) ?? "" };
   const { password = "" } = form;
-  if (password === "") return signInPage(c, { ...attempt, fault: MISSING, status: 400 });
+  if (password === "") return signInPage(c, { ...filled, error: MISSING, status: 400 });
   try {
-    const response = await tryPassword(c, deps, email, password, returnTo);
-    return response ?? signInPage(c, { ...attempt, fault: WRONG, status: 401 });
+    const response = await signInWithPassword(c, deps, { email, password, returnTo });
+    return response ?? signInPage(c, { ...filled, error: INCORRECT, status: 401 });
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== "rate_limited") throw error;
-    const page = signInPage(c, { ...attempt, fault: error.message, status: 429 });
+    const page = signInPage(c, { ...filled, error: error.message, status: 429 });
     page.headers.set("retry-after", String(error.retryAfterSeconds ?? 60));
     return page;
   }
 }
 
-/** Signs in whoever knows the password; null when it is not right, or there is no such person. */
-async function tryPassword(
+interface Credentials {
+  /** Null where it is no valid email. */
+  email: string | null;
+  password: string;
+  returnTo: string;
+}
+
+/** Signs in with a password; null when it is wrong, or no person has the email. */
+async function signInWithPassword(
   c: SiteContext,
   deps: SiteDeps,
-  email: string | null,
-  password: string,
-  returnTo: string,
+  { email, password, returnTo }: Credentials,
 ): Promise<Response | null> {
   const found = email === null ? null : await findByEmail(deps.database.sql, email);
-  const { asker, succeeded } = await countTry(c, deps, email ?? "", found?.person.id ?? null);
-  // The same work whether or not there is such a person, so that the time tells nothing.
-  const fits = await deps.passwords.fits(password, found?.passwordHash ?? null, asker);
-  const response = found !== null && fits ? await letIn(c, deps, found, returnTo) : null;
+  const { caller, succeeded } = await countSignInAttempt(
+    c,
+    deps,
+    email ?? "",
+    found?.person.id ?? null,
+  );
+  // An unknown email costs the same work, so that response times reveal nothing.
+  const fits = await deps.passwords.fits(password, found?.passwordHash ?? null, caller);
+  const response = found !== null && fits ? await completeSignIn(c, deps, found, returnTo) : null;
   if (response !== null) await succeeded();
   return response;
 }
 
 /**
- * Signs in whoever's password fitted; null when it was changed meanwhile. That ended every session there
- * was, but this one began only after: comparing takes its time, and has to wait for others'.
+ * Starts the session; null when the password was changed while it was compared. The change ended all sessions
+ * of that moment, but not this one, which starts later.
  */
-async function letIn(
+async function completeSignIn(
   c: SiteContext,
   deps: SiteDeps,
   { person, passwordHash }: { person: Person; passwordHash: string | null },
   returnTo: string,
 ): Promise<Response | null> {
-  const { id, response } = await beginSession(c, deps, person, returnTo);
+  const { id, response } = await startSession(c, deps, person, returnTo);
   if (await findPasswordHash(deps.database.sql, person.id) === passwordHash) return response;
   const session = await deps.sessions.find(id);
   if (session !== null) await deps.sessions.end(session);
@@ -108,65 +119,75 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const { password = "" } = form;
   const email = readEmail(form.email ?? "");
   const name = form.name?.trim() || (email?.split("@")[0] ?? "");
-  const attempt: Attempt = {
+  const filled: SignInForm = {
     returnTo: readReturnTo(form.return_to),
     email: form.email?.slice(0, 320) ?? "",
     name: form.name?.slice(0, 200) ?? "",
   };
-  const faults = {
-    email: email === null ? "This does not look like an e-mail address." : null,
+  const fieldErrors = {
+    email: email === null ? "Enter a valid email." : null,
     name: name.length > 200 ? "Use at most 200 characters." : null,
     password: passwordFault(password, email ?? ""),
   };
-  if (email === null || faults.name !== null || faults.password !== null) {
-    return registerPage(c, { ...attempt, faults, status: 422 });
+  if (email === null || fieldErrors.name !== null || fieldErrors.password !== null) {
+    return registerPage(c, { ...filled, fieldErrors, status: 422 });
   }
   await deps.throttle.take([[`register-from:${clientAddress(c)}`, REGISTRATIONS_FROM]]);
   const passwordHash = await deps.passwords.hash(password, { client: clientAddress(c) });
-  const welcomed = await registerWithCredit(
+  const registration = await registerWithCredit(
     c,
     deps,
     (sql) => createPerson(sql, { email, name, passwordHash }),
   );
-  if (welcomed === null) return await alreadyThere(c, deps, email, password, attempt);
-  return await signInNew(c, deps, welcomed, attempt.returnTo);
+  if (registration === null) {
+    return await handleExistingEmail(
+      c,
+      deps,
+      { email, password, returnTo: filled.returnTo },
+      filled,
+    );
+  }
+  return await signInNewPerson(c, deps, registration, filled.returnTo);
 }
 
 /**
- * The address is taken. Its owner, who forgot having registered, is signed in; anybody else hears what
- * they would hear for an address that cannot be registered for other reasons.
+ * The email has an account. With the right password its owner is signed in. Any other answer does not reveal
+ * that the account exists.
  */
-async function alreadyThere(
+async function handleExistingEmail(
   c: SiteContext,
   deps: SiteDeps,
-  email: string,
-  password: string,
-  attempt: Attempt,
+  credentials: Credentials,
+  filled: SignInForm,
 ): Promise<Response> {
-  const response = await tryPassword(c, deps, email, password, attempt.returnTo);
+  const response = await signInWithPassword(c, deps, credentials);
   return response ?? registerPage(c, {
-    ...attempt,
-    fault: "No account could be made with these details. If you have one already, sign in instead.",
+    ...filled,
+    error: "An account could not be created with these details. If you already have one, sign in.",
     status: 422,
   });
 }
 
 function signInPage(
   c: SiteContext,
-  { returnTo, email = "", fault, status = 200 }: Attempt,
+  { returnTo, email = "", error, status = 200 }: SignInForm,
 ): Response {
+  const reason = signInReason(returnTo);
   return sendHtmlPage(
     c,
     { title: "Sign in", width: "narrow", status },
     <div class="stack">
-      <h1>Sign in</h1>
-      {fault && <Notice kind="bad" role="alert">{fault}</Notice>}
-      <Elsewhere c={c} returnTo={returnTo} />
+      <div class="stack-s">
+        <h1>Sign in</h1>
+        {reason !== null && <p class="soft">{reason}</p>}
+      </div>
+      {error && <Notice kind="bad" role="alert">{error}</Notice>}
+      <OAuthLinks c={c} returnTo={returnTo} />
       <Form c={c} action="/sign-in" class="form card">
         <input type="hidden" name="return_to" value={returnTo} />
         <Field
           name="email"
-          label="E-mail address"
+          label="Email"
           type="email"
           value={email}
           required
@@ -194,15 +215,15 @@ function signInPage(
 
 function registerPage(
   c: SiteContext,
-  { returnTo, email = "", name = "", fault, faults = {}, status = 200 }: Attempt,
+  { returnTo, email = "", name = "", error, fieldErrors = {}, status = 200 }: SignInForm,
 ): Response {
   return sendHtmlPage(
     c,
-    { title: "Create an account", width: "narrow", status },
+    { title: "Create account", width: "narrow", status },
     <div class="stack">
-      <h1>Create an account</h1>
-      {fault && <Notice kind="bad" role="alert">{fault}</Notice>}
-      <Elsewhere c={c} returnTo={returnTo} />
+      <h1>Create account</h1>
+      {error && <Notice kind="bad" role="alert">{error}</Notice>}
+      <OAuthLinks c={c} returnTo={returnTo} />
       <Form c={c} action="/register" class="form card">
         <input type="hidden" name="return_to" value={returnTo} />
         <Field
@@ -211,40 +232,40 @@ function registerPage(
           value={name}
           maxlength={200}
           autocomplete="name"
-          hint="Yours or your team's. You may leave it empty."
-          fault={faults.name}
+          hint="Optional. Your name or your team's."
+          error={fieldErrors.name}
         />
         <Field
           name="email"
-          label="E-mail address"
+          label="Email"
           type="email"
           value={email}
           required
           autocomplete="username"
-          fault={faults.email}
+          error={fieldErrors.email}
         />
         <Field
           name="password"
           label="Password"
           type="password"
           required
-          minlength={10}
-          maxlength={256}
+          minlength={PASSWORD_LENGTH.min}
+          maxlength={PASSWORD_LENGTH.max}
           autocomplete="new-password"
-          hint="10 characters or more. A few unrelated words are good."
-          fault={faults.password}
+          hint={`At least ${PASSWORD_LENGTH.min} characters. A few unrelated words work well.`}
+          error={fieldErrors.password}
         />
         <button class="button button-primary button-wide" type="submit">Create account</button>
       </Form>
       <p class="soft">
-        Have an account? <a href={`/sign-in?${query(returnTo)}`}>Sign in</a>
+        Already have an account? <a href={`/sign-in?${query(returnTo)}`}>Sign in</a>
       </p>
     </div>,
   );
 }
 
-/** Links, not forms: what follows is another site, and our forms lead nowhere but here. */
-function Elsewhere({ c, returnTo }: { c: SiteContext; returnTo: string }) {
+/** Links, not forms: the CSP restricts forms to this origin, and these lead to another. */
+function OAuthLinks({ c, returnTo }: { c: SiteContext; returnTo: string }) {
   const providers = [...c.env.config.site.signIn.values()];
   if (providers.length === 0) return null;
   return (
@@ -267,7 +288,7 @@ function closedPage(c: SiteContext): Response {
     { title: "Registration is closed", width: "narrow", status: 403 },
     <div class="stack">
       <h1>Registration is closed</h1>
-      <p class="soft">The operator of this service makes the accounts here.</p>
+      <p class="soft">Accounts are created by the operator of this service.</p>
       <a class="button" href="/sign-in">Sign in</a>
     </div>,
   );

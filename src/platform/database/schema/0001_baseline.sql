@@ -137,6 +137,20 @@ comment on column browser_grant.redirect_delivered_at is 'When it was delivered 
 
 create index browser_grant_expiry on browser_grant (expires_at);
 
+create table session_stash (
+  ticket_hash  text primary key,
+  session_hash text not null,
+  sealed_text  bytea not null,
+  expires_at   timestamptz not null
+);
+
+comment on table session_stash is
+  'Text that a session shows after a redirect, such as a new API key. Valid for a few minutes.';
+comment on column session_stash.session_hash is 'The session that may read it.';
+comment on column session_stash.sealed_text is 'The text, encrypted with a secret that only the browser has.';
+
+create index session_stash_expiry on session_stash (expires_at);
+
 create table welcome_credit (
   address_hash bytea primary key check (octet_length(address_hash) = 32),
   granted_at   timestamptz not null default now()

@@ -1,207 +1,128 @@
 import { findAccount } from "../../../domain/accounts/accounts.ts";
-import { listKeys, revokeKey } from "../../../domain/accounts/api_keys.ts";
-import { ApiError } from "../../../lib/api_error.ts";
-import type { Config } from "../../../platform/config/config.ts";
-import { readBalance } from "../../../domain/ledger/balance.ts";
-import { addCredit } from "../../../domain/ledger/credit.ts";
+import { type ApiKey, listKeys } from "../../../domain/accounts/api_keys.ts";
+import { type Balance, readBalance } from "../../../domain/ledger/balance.ts";
 import { listMovements } from "../../../domain/ledger/movements.ts";
-import { setPlan } from "../../../domain/ledger/plans.ts";
 import { usageChart } from "../../../domain/ledger/usage_days.ts";
 import type { SiteContext } from "../../context.ts";
-import { readSiteForm } from "../../form.ts";
-import { Badge, Field, Form, Notice, Select } from "../../parts.tsx";
-import { seeOtherWith } from "../../respond.ts";
+import type { FormError } from "../../form_error.ts";
+import { type MoneyFormat, plural } from "../../format.ts";
+import { Money } from "../../money.tsx";
+import { Badge, ConfirmForm, Field, Form, Notice, Select } from "../../parts.tsx";
+import { Time } from "../../time.tsx";
+import { BalanceCard } from "../balance.tsx";
 import { MovementTable } from "../billing.tsx";
-import { BarChart } from "../chart.tsx";
+import { SpendChart } from "../chart.tsx";
 import type { ConsoleDeps } from "../deps.ts";
-import { ago, date, formatCount, money } from "../format.ts";
-import { axisMoney, BalanceFigures } from "../overview.tsx";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
-import { dayAgo, figuresOf } from "../usage_figures.ts";
+import { dayAgo, figuresOf, type UsageFigures } from "../usage_figures.ts";
 import { ACCOUNTS } from "./accounts.tsx";
-import { apiErrorText } from "./error_text.ts";
 
-const SPAN = 30;
+const SPAN_DAYS = 30;
+
+/** Errors of this page's forms, and the credit form as it was sent. */
+export interface AccountFormErrors {
+  credit?: FormError;
+  plan?: FormError;
+  form?: Record<string, string>;
+}
 
 /** GET /console/operator/accounts/{id} */
 export function operatorAccountPage(deps: ConsoleDeps) {
   return (c: SiteContext) => sendAccount(deps, c);
 }
 
-/** POST /console/operator/accounts/{id}/credits: the same reference books once. */
-export function creditAccount(deps: ConsoleDeps) {
-  return async function creditAccount(c: SiteContext): Promise<Response> {
-    const account = c.req.param("id") ?? "";
-    const form = await readSiteForm(c);
-    const reference = (form.reference ?? "").trim();
-    if (reference === "" || reference.length > 200) {
-      return await sendAccount(deps, c, {
-        credit: "A reference has 1 to 200 characters: an invoice's number, say.",
-        form,
-      });
-    }
-    try {
-      const kind = form.kind === "gift" ? "gift" : "cash";
-      const amount = (form.amount ?? "").trim();
-      const expiresAt = readDay(form.expires_at);
-      const { isFirst } = await addCredit(deps.database.sql, {
-        account,
-        kind,
-        amount,
-        reference,
-        expiresAt,
-      });
-      const what = money(amount, c.env.config.service.currency);
-      return seeOtherWith(
-        c,
-        `${ACCOUNTS}/${account}`,
-        isFirst ? "good" : "info",
-        isFirst
-          ? `${what} of ${kind} booked under ${reference}.`
-          : `${reference} was booked before: nothing is booked twice.`,
-      );
-    } catch (error) {
-      return await sendAccount(deps, c, { credit: apiErrorText(error), form });
-    }
-  };
-}
-
-/** POST /console/operator/accounts/{id}/plan */
-export function planAccount(deps: ConsoleDeps) {
-  return async function planAccount(c: SiteContext): Promise<Response> {
-    const account = c.req.param("id") ?? "";
-    const { plan = "", ends_at } = await readSiteForm(c);
-    if (!c.env.config.plans.has(plan)) {
-      return await sendAccount(deps, c, { plan: "There is no such plan." });
-    }
-    try {
-      const expiresAt = readDay(ends_at);
-      await setPlan(deps.database, deps.cluster, { account, plan, expiresAt });
-      return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `The account is on ${plan}.`);
-    } catch (error) {
-      return await sendAccount(deps, c, { plan: apiErrorText(error) });
-    }
-  };
-}
-
-/** POST /console/operator/accounts/{id}/keys/{key}/revoke */
-export function revokeAccountKey({ database, cluster }: ConsoleDeps) {
-  return async function revokeAccountKey(c: SiteContext): Promise<Response> {
-    const [account, id] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
-    const key = (await listKeys(database.sql, account)).find((each) => each.id === id);
-    if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, cluster, id);
-    return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `The key ${key.name} is revoked.`);
-  };
-}
-
-function readDay(day: string | undefined): Date | undefined {
-  if (day === undefined || day === "") return undefined;
-  const read = new Date(`${day}T00:00:00Z`);
-  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(read.getTime())) {
-    throw new ApiError("invalid_value", "A day looks like 2027-01-31.", { param: "expires_at" });
-  }
-  return read;
-}
-
-interface Faults {
-  credit?: string;
-  plan?: string;
-  form?: Record<string, string>;
-}
-
-async function sendAccount(
+export async function sendAccount(
   { database }: ConsoleDeps,
   c: SiteContext,
-  faults: Faults = {},
+  errors: AccountFormErrors = {},
 ): Promise<Response> {
   const { sql } = database;
   const { service } = c.env.config;
   const account = await findAccount(sql, c.req.param("id") ?? "");
-  const [now, rows, keys, movements] = await Promise.all([
+  const [balance, rows, keys, movements] = await Promise.all([
     readBalance(sql, account.id, service.currency),
-    usageChart(sql, account.id, dayAgo(SPAN - 1)),
+    usageChart(sql, account.id, dayAgo(SPAN_DAYS - 1)),
     listKeys(sql, account.id),
     listMovements(sql, { account: account.id, limit: 10 }),
   ]);
-  const { models, spend, totals } = figuresOf(rows, SPAN);
-  const hasFault = faults.credit !== undefined || faults.plan !== undefined;
+  const figures = figuresOf(rows, SPAN_DAYS);
+  const hasError = errors.credit !== undefined || errors.plan !== undefined;
   return sendConsole(
     c,
-    { section: "accounts", title: account.name, scripts: ["chart"], status: hasFault ? 400 : 200 },
+    { section: "accounts", title: account.name, scripts: ["chart"], status: hasError ? 400 : 200 },
     <>
-      <nav class="crumbs" aria-label="You are here">
+      <nav class="crumbs" aria-label="Breadcrumb">
         <a href={ACCOUNTS}>Accounts</a>
       </nav>
       <Head
         title={account.name}
         note={
           <>
-            <span class="mono">{account.id}</span>
-            {account.email !== null && <>, {account.email}</>}, since {date(account.created)}
+            <span class="mono break">{account.id}</span>
+            {account.email !== null && <>, {account.email}</>}, created{" "}
+            <Time at={account.created} as="date" />
           </>
         }
       />
-      <BalanceFigures balance={now} />
+      <BalanceCard balance={balance} config={c.env.config} />
       <div class="grid billing-grid">
-        <CreditForm c={c} account={account.id} faults={faults} />
-        <PlanForm
-          c={c}
-          account={account.id}
-          config={c.env.config}
-          now={now.plan}
-          fault={faults.plan}
-        />
+        <CreditForm c={c} account={account.id} errors={errors} />
+        <PlanForm c={c} account={account.id} plan={balance.plan} error={errors.plan} />
       </div>
-      {totals.calls + totals.failed > 0 && (
-        <section class="card stack">
-          <div class="figure">
-            <h2 class="figure-name">Spend, last {SPAN} days</h2>
-            <div class="figure-value">
-              {money(totals.charged, service.currency)}{" "}
-              <span class="figure-note">in {formatCount(totals.calls)} calls</span>
-            </div>
-          </div>
-          <BarChart
-            id="spend"
-            title="Spend"
-            series={models}
-            days={spend}
-            show={(value) => money(value, service.currency)}
-            showShort={(value) => axisMoney(value, service.currency)}
-            least="0.000001"
-          />
-        </section>
-      )}
-      {keys.length > 0 && <KeysOf c={c} account={account.id} keys={keys} />}
+      <SpendCard figures={figures} currency={service} />
+      {keys.length > 0 && <AccountKeys c={c} account={account.id} keys={keys} />}
       {movements.data.length > 0 && (
         <MovementTable
-          title="Latest movements"
+          title="Recent transactions"
           movements={movements.data}
-          currency={service.currency}
+          currency={service}
         />
       )}
     </>,
   );
 }
 
+function SpendCard({ figures, currency }: { figures: UsageFigures; currency: MoneyFormat }) {
+  const { models, spend, totals } = figures;
+  if (totals.calls + totals.failed === 0) return null;
+  return (
+    <section class="card stack">
+      <div class="figure">
+        <h2 class="figure-name">Spend, last {SPAN_DAYS} days</h2>
+        <div class="figure-value">
+          <Money amount={totals.charged} currency={currency} />{" "}
+          <span class="figure-note">{plural(totals.calls, "request")}</span>
+        </div>
+      </div>
+      <SpendChart id="spend" title="Spend" series={models} days={spend} currency={currency} />
+    </section>
+  );
+}
+
+/** The error of a form where no field of it has it. */
+function FormNotice({ error, fields }: { error: FormError | undefined; fields: string[] }) {
+  if (error === undefined || fields.includes(error.field ?? "")) return null;
+  return <Notice kind="bad" role="alert">{error.message}</Notice>;
+}
+
 function CreditForm(
-  { c, account, faults: { credit, form = {} } }: {
+  { c, account, errors: { credit, form = {} } }: {
     c: SiteContext;
     account: string;
-    faults: Faults;
+    errors: AccountFormErrors;
   },
 ) {
+  const errorOf = (field: string) => credit?.field === field ? credit.message : null;
   return (
     <section class="card stack-s">
-      <h2 class="card-title">Book credit</h2>
-      {credit && <Notice kind="bad" role="alert">{credit}</Notice>}
+      <h2 class="card-title">Add credit</h2>
+      <FormNotice error={credit} fields={["amount", "reference", "expires_at"]} />
       <Form c={c} action={`${ACCOUNTS}/${account}/credits`}>
         <div class="grid field-grid">
           <Select
             name="kind"
-            label="Kind"
-            options={[["cash", "Cash"], ["gift", "Gift"]]}
+            label="Type"
+            options={[["cash", "Cash"], ["gift", "Promotional credit"]]}
             value={form.kind}
           />
           <Field
@@ -211,20 +132,28 @@ function CreditForm(
             pattern="\d{1,20}(\.\d{1,12})?"
             placeholder="10.00"
             value={form.amount}
+            error={errorOf("amount")}
             required
           />
         </div>
         <Field
           name="reference"
           label="Reference"
-          hint="The same reference is booked once."
+          hint="Each reference is booked only once."
           value={form.reference}
+          error={errorOf("reference")}
           maxlength={200}
           required
         />
-        <Field name="expires_at" label="Ends on, for gifts" type="date" value={form.expires_at} />
+        <Field
+          name="expires_at"
+          label="Expires on (promotional credit only)"
+          type="date"
+          value={form.expires_at}
+          error={errorOf("expires_at")}
+        />
         <div>
-          <button type="submit" class="button button-primary">Book it</button>
+          <button type="submit" class="button button-primary">Add credit</button>
         </div>
       </Form>
     </section>
@@ -232,68 +161,68 @@ function CreditForm(
 }
 
 function PlanForm(
-  { c, account, config, now, fault }: {
+  { c, account, plan, error }: {
     c: SiteContext;
     account: string;
-    config: Config;
-    now: { name: string; expires_at: string | null };
-    fault: string | undefined;
+    plan: Balance["plan"];
+    error: FormError | undefined;
   },
 ) {
-  const plans = [...config.plans.values()].map(({ id, name }) => [id, name] as const);
+  const plans = [...c.env.config.plans.values()].map(({ id, name }) => [id, name] as const);
   return (
     <section class="card stack-s">
       <h2 class="card-title">Plan</h2>
-      {fault && <Notice kind="bad" role="alert">{fault}</Notice>}
+      <FormNotice error={error} fields={["expires_at"]} />
       <p class="soft small">
-        What is left of the old plan's quotas lapses; the same plan again only moves its end.
+        Changing the plan drops the remaining quota of the old one. Setting the same plan only
+        changes its end.
       </p>
       <Form c={c} action={`${ACCOUNTS}/${account}/plan`}>
-        <Select name="plan" label="On the plan" options={plans} value={now.name} />
+        <Select name="plan" label="Plan" options={plans} value={plan.name} />
         <Field
           name="ends_at"
           label="Ends on"
           type="date"
-          hint="Left empty, it renews every month without end."
-          value={now.expires_at?.slice(0, 10)}
+          hint="Leave empty to renew every month."
+          value={plan.expires_at?.slice(0, 10)}
+          error={error?.field === "expires_at" ? error.message : null}
         />
         <div>
-          <button type="submit" class="button">Set the plan</button>
+          <button type="submit" class="button">Set plan</button>
         </div>
       </Form>
     </section>
   );
 }
 
-function KeysOf(
-  { c, account, keys }: {
-    c: SiteContext;
-    account: string;
-    keys: Awaited<ReturnType<typeof listKeys>>;
-  },
+function AccountKeys(
+  { c, account, keys }: { c: SiteContext; account: string; keys: readonly ApiKey[] },
 ) {
   return (
-    <TableCard title="Keys" columns={["Name", "Key", "Created", "Last used", ["", "right"]]}>
+    <TableCard title="API keys" columns={["Name", "Key", "Created", "Last used", ["", "right"]]}>
       {keys.toReversed().map((key) => (
         <tr>
           <td data-label="Name">{key.name}</td>
           <td data-label="Key" class="mono nowrap">sk-…{key.last4}</td>
-          <td data-label="Created">{date(key.created)}</td>
+          <td data-label="Created">
+            <Time at={key.created} as="date" />
+          </td>
           <td data-label="Last used">
-            {key.last_used === null ? <span class="faint">never</span> : ago(key.last_used)}
+            {key.last_used === null
+              ? <span class="faint">Never</span>
+              : <Time at={key.last_used} as="relative" />}
           </td>
           <td class="right">
-            {key.revoked !== null ? <Badge>revoked</Badge> : (
-              <Form
+            {key.revoked !== null ? <Badge>Revoked</Badge> : (
+              <ConfirmForm
                 c={c}
                 action={`${ACCOUNTS}/${account}/keys/${key.id}/revoke`}
-                class=""
-                data-confirm={`Revoke ${key.name}? Programs that use it fail at once.`}
+                button="Revoke"
+                confirm={`Revoke ${key.name}`}
+                subject={key.name}
               >
-                <button type="submit" class="button button-small button-danger-quiet">
-                  Revoke <span class="sr-only">{key.name}</span>
-                </button>
-              </Form>
+                Requests using this key will fail immediately. This cannot be undone.
+              </ConfirmForm>
             )}
           </td>
         </tr>

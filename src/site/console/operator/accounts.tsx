@@ -1,16 +1,26 @@
 import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
 import { availableBalances } from "../../../domain/ledger/balance.ts";
+import { ApiError } from "../../../lib/api_error.ts";
+import type { Config } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
+import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
+import { Money } from "../../money.tsx";
 import { Badge, Empty, Field, Form, Select } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
+import { Time } from "../../time.tsx";
 import type { ConsoleDeps } from "../deps.ts";
-import { date, money } from "../format.ts";
 import { Head, Pager, sendConsole, TableCard } from "../shell.tsx";
-import { apiErrorText } from "./error_text.ts";
 
 export const ACCOUNTS = "/console/operator/accounts";
 const PAGE = 25;
+const NAME_MAX = 200;
+const LABELS: FieldLabels = { name: "Name", email: "Email", plan: "Plan" };
+
+interface FilledForm {
+  form: Record<string, string>;
+  error: FormError;
+}
 
 /** GET /console/operator/accounts */
 export function accountsPage(deps: ConsoleDeps) {
@@ -23,16 +33,19 @@ export function createAccountPage(deps: ConsoleDeps) {
     const form = await readSiteForm(c);
     const name = (form.name ?? "").trim();
     const plan = form.plan ?? "free";
-    if (name === "" || name.length > 200) {
-      return await sendAccounts(deps, c, "A name has 1 to 200 characters.");
-    }
-    if (!c.env.config.plans.has(plan)) return await sendAccounts(deps, c, "There is no such plan.");
     try {
+      if (name === "" || name.length > NAME_MAX) {
+        const message = `name must be 1 to ${NAME_MAX} characters.`;
+        throw new ApiError("invalid_value", message, { param: "name" });
+      }
+      if (!c.env.config.plans.has(plan)) {
+        throw new ApiError("invalid_value", "plan is unknown.", { param: "plan" });
+      }
       const email = (form.email ?? "").trim() || undefined;
       const { id } = await createAccount(deps.database.sql, { name, email, plan });
-      return seeOtherWith(c, `${ACCOUNTS}/${id}`, "good", `The account ${name} is there.`);
+      return seeOtherWith(c, `${ACCOUNTS}/${id}`, "good", `Account created: ${name}`);
     } catch (error) {
-      return await sendAccounts(deps, c, apiErrorText(error));
+      return await sendAccounts(deps, c, { form, error: toFormError(error, LABELS) });
     }
   };
 }
@@ -40,10 +53,9 @@ export function createAccountPage(deps: ConsoleDeps) {
 async function sendAccounts(
   { database }: ConsoleDeps,
   c: SiteContext,
-  fault?: string,
+  filled?: FilledForm,
 ): Promise<Response> {
   const { sql } = database;
-  const { currency } = c.env.config.service;
   const { q = "", after } = c.req.query();
   const { data, hasMore } = await listAccounts(sql, {
     limit: PAGE,
@@ -52,29 +64,28 @@ async function sendAccounts(
     search: q.trim(),
   });
   const balances = await availableBalances(sql, data.map(({ id }) => id));
-  const plans = [...c.env.config.plans.values()].map(({ id, name }) => [id, name] as const);
   return sendConsole(
     c,
-    { section: "accounts", title: "Accounts", status: fault === undefined ? 200 : 400 },
+    { section: "accounts", title: "Accounts", status: filled === undefined ? 200 : 400 },
     <>
-      <Head title="Accounts" note="Everybody who has a balance here." />
+      <Head title="Accounts" note="All customer accounts" />
       <form class="filters" method="get" action={ACCOUNTS} role="search">
-        <Field name="q" label="Search" type="search" value={q} placeholder="Name, e-mail or id" />
+        <Field name="q" label="Search" type="search" value={q} placeholder="Name, email or ID" />
         <button type="submit" class="button">Search</button>
       </form>
       {data.length === 0
         ? (
           <section class="card">
-            <Empty title="No account fits">
+            <Empty title="No accounts found">
               <p>
-                <a href={ACCOUNTS}>See all of them</a>, or make one below.
+                <a href={ACCOUNTS}>View all</a>, or create an account below.
               </p>
             </Empty>
           </section>
         )
         : (
           <TableCard
-            columns={["Name", "E-mail", "Plan", "Since", ["Available", "right"]]}
+            columns={["Name", "Email", "Plan", "Created", ["Available", "right"]]}
             foot={
               <Pager
                 path={ACCOUNTS}
@@ -87,39 +98,69 @@ async function sendAccounts(
             {data.map((account) => (
               <AccountRow
                 account={account}
-                available={money(balances.get(account.id) ?? "0", currency)}
+                available={balances.get(account.id) ?? "0"}
+                config={c.env.config}
               />
             ))}
           </TableCard>
         )}
-      <details class="disclosure" open={fault !== undefined}>
-        <summary>New account</summary>
-        <Form c={c} action={ACCOUNTS} class="filters">
-          <Field name="name" label="Name" required maxlength={200} fault={fault} />
-          <Field name="email" label="E-mail, if any" type="email" />
-          <Select name="plan" label="Plan" options={plans} value="free" />
-          <button type="submit" class="button button-primary">Create account</button>
-        </Form>
-      </details>
+      <NewAccount c={c} filled={filled} />
     </>,
   );
 }
 
-function AccountRow({ account, available }: { account: Account; available: string }) {
+function NewAccount({ c, filled }: { c: SiteContext; filled: FilledForm | undefined }) {
+  const plans = [...c.env.config.plans.values()].map(({ id, name }) => [id, name] as const);
+  const { form = {}, error } = filled ?? {};
+  const field = error?.field ?? "name";
+  const errorOf = (name: string) => field === name ? error?.message : null;
+  return (
+    <details class="disclosure" open={error !== undefined}>
+      <summary>New account</summary>
+      <Form c={c} action={ACCOUNTS} class="filters">
+        <Field
+          name="name"
+          label="Name"
+          required
+          maxlength={NAME_MAX}
+          value={form.name}
+          error={errorOf("name")}
+        />
+        <Field
+          name="email"
+          label="Email (optional)"
+          type="email"
+          value={form.email}
+          error={errorOf("email")}
+        />
+        <Select name="plan" label="Plan" options={plans} value={form.plan ?? "free"} />
+        <button type="submit" class="button button-primary">Create account</button>
+      </Form>
+    </details>
+  );
+}
+
+function AccountRow(
+  { account, available, config }: { account: Account; available: string; config: Config },
+) {
   return (
     <tr>
       <td data-label="Name">
         <span>
           <a class="strong" href={`${ACCOUNTS}/${account.id}`}>{account.name}</a>
-          <span class="mono faint small account-id">{account.id}</span>
+          <span class="mono faint small block">{account.id}</span>
         </span>
       </td>
-      <td data-label="E-mail" class="break">{account.email ?? <span class="faint">none</span>}</td>
+      <td data-label="Email" class="break">{account.email ?? "—"}</td>
       <td data-label="Plan">
-        <Badge>{account.plan}</Badge>
+        <Badge>{config.plans.get(account.plan)?.name ?? account.plan}</Badge>
       </td>
-      <td data-label="Since" class="nowrap">{date(account.created)}</td>
-      <td data-label="Available" class="right">{available}</td>
+      <td data-label="Created">
+        <Time at={account.created} as="date" />
+      </td>
+      <td data-label="Available" class="right">
+        <Money amount={available} currency={config.service} />
+      </td>
     </tr>
   );
 }

@@ -1,136 +1,88 @@
+import type { Child } from "hono/jsx";
+import type { Reload } from "../../../platform/config/config_store.ts";
 import { renderChanges } from "../../../platform/config/diff.ts";
 import type { ConfigIssue } from "../../../platform/config/issues.ts";
-import type { Reload } from "../../../platform/config/config_store.ts";
 import type { SiteContext } from "../../context.ts";
+import { plural } from "../../format.ts";
 import { Badge, Form, Notice } from "../../parts.tsx";
 import { seeOtherWith } from "../../respond.ts";
+import { Time } from "../../time.tsx";
 import type { ConsoleDeps } from "../deps.ts";
-import { ago, formatCount, moment, plural } from "../format.ts";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 
-const PATH = "/console/operator/declaration";
+const PATH = "/console/operator/configuration";
 const CAUSES: Readonly<Record<Reload["cause"], string>> = {
   start: "at start",
-  file: "because the file changed",
-  signal: "on a signal",
-  api: "because an operator asked",
+  file: "file changed",
+  signal: "by signal",
+  api: "by an operator",
 };
 
-/** GET /console/operator/declaration: what is in force, and how the last reload went. */
+/** GET /console/operator/configuration: the active version, and how the last reload went. */
 export function configurationPage({ configStore, cluster }: ConsoleDeps) {
-  return function declarationPage(c: SiteContext): Response {
+  return function configurationPage(c: SiteContext): Response {
     const { current, lastReload: last, lastChange: change } = configStore;
-    const nodes = [
-      { id: cluster.nodeId, declaration: current.version, note: "this one" },
-      ...cluster.peers.map(({ id, configVersion, isAhead }) => ({
-        id,
-        declaration: configVersion,
-        note: configVersion === current.version ? "" : isAhead ? "newer" : "older",
-      })),
-    ];
     const errors = last.issues.filter(({ severity }) => severity === "error");
     const warnings = last.issues.filter(({ severity }) => severity === "warning");
     return sendConsole(
       c,
-      { section: "declaration", title: "Declaration" },
+      { section: "configuration", title: "Configuration" },
       <>
         <Head
-          title="Declaration"
+          title="Configuration"
           note={
             <>
-              Version <code>{current.version}</code> is in force:{" "}
-              {plural(current.models.size, "model")}, {plural(current.providers.size, "provider")},
+              Version <code>{current.version}</code> active: {plural(current.models.size, "model")}
+              , {plural(current.providers.size, "provider")}, {plural(current.plans.size, "plan")},
               {" "}
-              {plural(current.plans.size, "plan")}, {plural(current.routes.length, "route")}.
+              {plural(current.routes.length, "route")}
             </>
           }
         >
           <Form c={c} action={`${PATH}/reload`} class="">
-            <button type="submit" class="button button-primary">Reload the file</button>
+            <button type="submit" class="button button-primary">Reload file</button>
           </Form>
         </Head>
         {last.ok ? null : (
           <Notice kind="bad" role="alert">
-            <strong>
-              The file has{" "}
-              {plural(errors.length, "fault")}: the declaration before it stays in force.
-            </strong>
+            {plural(errors.length, "error")}. The previous configuration is still active.
           </Notice>
         )}
-        <section class="card stack">
-          <div class="row-between">
-            <h2 class="card-title">Last reload</h2>
-            <span class="small faint">
-              <time datetime={last.at} title={moment(last.at)}>{ago(last.at)}</time>,{" "}
-              {CAUSES[last.cause]}
-            </span>
-          </div>
-          {errors.length > 0 && <Faults faults={errors} title="Faults" />}
-          {last.ok && (
-            <p class="soft">
-              {last.cause === "start"
-                ? "Nothing was in force before."
-                : last.changes.length === 0
-                ? "The file says what was in force already."
-                : `It brought ${plural(last.changes.length, "change")}.`}
-            </p>
-          )}
-        </section>
+        <ReloadCard title="Last reload" reload={last}>
+          {errors.length > 0 && <Problems problems={errors} title="Errors" />}
+          {last.ok && <p class="soft">{reloadResult(last)}</p>}
+        </ReloadCard>
         {change !== null && (
-          <section class="card stack">
-            <div class="row-between">
-              <h2 class="card-title">What changed last</h2>
-              <span class="small faint">
-                <time datetime={change.at} title={moment(change.at)}>{ago(change.at)}</time>,{" "}
-                {CAUSES[change.cause]}
-              </span>
-            </div>
+          <ReloadCard title="Last change" reload={change}>
             <ul class="changes">
               {change.changes.map((each) => <li class={each.kind}>{renderChanges([each])}</li>)}
             </ul>
-          </section>
+          </ReloadCard>
         )}
         {warnings.length > 0 && (
           <section class="card stack-s">
-            <Faults faults={warnings} title={plural(warnings.length, "warning")} />
+            <Problems problems={warnings} title={plural(warnings.length, "warning")} />
           </section>
         )}
         {current.unavailableModels.length > 0 && (
-          <TableCard title="Models not offered" columns={["Model", "Why"]}>
+          <TableCard title="Unavailable models" columns={["Model", "Reason"]}>
             {current.unavailableModels.map(({ model, reason }) => (
               <tr>
                 <td data-label="Model" class="mono">{model}</td>
-                <td data-label="Why">{reason}</td>
+                <td data-label="Reason">{reason}</td>
               </tr>
             ))}
           </TableCard>
         )}
-        <TableCard
-          title={nodes.length === 1 ? "1 node" : `${formatCount(nodes.length)} nodes`}
-          columns={["Node", "Declaration"]}
-        >
-          {nodes.map(({ id, declaration, note }) => (
-            <tr>
-              <td data-label="Node" class="mono break">{id}</td>
-              <td data-label="Declaration">
-                <span class="row-tight">
-                  <code>{declaration}</code>
-                  {note !== "" && (
-                    <Badge kind={note === "this one" ? undefined : "warn"}>{note}</Badge>
-                  )}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </TableCard>
+        <NodeTable cluster={cluster} version={current.version} />
       </>,
     );
   };
 }
 
-/** POST /console/operator/declaration/reload */
+/** POST /console/operator/configuration/reload */
 export function reloadConfiguration({ configStore }: ConsoleDeps) {
-  return async function reloadDeclaration(c: SiteContext): Promise<Response> {
+  return async function reloadConfiguration(c: SiteContext): Promise<Response> {
     const { ok, changes, issues } = await configStore.reload("api");
     const errors = issues.filter(({ severity }) => severity === "error").length;
     return seeOtherWith(
@@ -138,23 +90,77 @@ export function reloadConfiguration({ configStore }: ConsoleDeps) {
       PATH,
       ok ? "good" : "bad",
       ok
-        ? `Reloaded: ${
-          changes.length === 0 ? "nothing changed" : plural(changes.length, "change")
+        ? `Configuration reloaded: ${
+          changes.length === 0 ? "no changes" : plural(changes.length, "change")
         }.`
-        : `Not taken: ${plural(errors, "fault")}, listed below.`,
+        : `Reload failed: ${plural(errors, "error")}, listed below.`,
     );
   };
 }
 
-function Faults({ faults, title }: { faults: readonly ConfigIssue[]; title: string }) {
+function reloadResult({ cause, changes }: Pick<Reload, "cause" | "changes">): string {
+  if (cause === "start") return "Loaded.";
+  return changes.length === 0 ? "No changes." : `${plural(changes.length, "change")}.`;
+}
+
+function ReloadCard(
+  { title, reload: { at, cause }, children }: {
+    title: string;
+    reload: Pick<Reload, "at" | "cause">;
+    children: Child;
+  },
+) {
+  return (
+    <section class="card stack">
+      <div class="row-between">
+        <h2 class="card-title">{title}</h2>
+        <span class="small faint">
+          <Time at={at} as="relative" />, {CAUSES[cause]}
+        </span>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+function NodeTable(
+  { cluster, version }: { cluster: ConsoleDeps["cluster"]; version: string },
+) {
+  const nodes = [
+    { id: cluster.nodeId, version, note: "This node" },
+    ...cluster.peers.map(({ id, configVersion, isAhead }) => ({
+      id,
+      version: configVersion,
+      note: configVersion === version ? "" : isAhead ? "Newer" : "Older",
+    })),
+  ];
+  return (
+    <TableCard title={plural(nodes.length, "node")} columns={["Node", "Version"]}>
+      {nodes.map(({ id, version, note }) => (
+        <tr>
+          <td data-label="Node" class="mono break">{id}</td>
+          <td data-label="Version">
+            <span class="row-tight">
+              <code>{version}</code>
+              {note !== "" && <Badge kind={note === "This node" ? undefined : "warn"}>{note}
+              </Badge>}
+            </span>
+          </td>
+        </tr>
+      ))}
+    </TableCard>
+  );
+}
+
+function Problems({ problems, title }: { problems: readonly ConfigIssue[]; title: string }) {
   return (
     <div class="stack-s">
       <h3>{title}</h3>
-      <ul class="fault-list">
-        {faults.map(({ line, column, path, message, suggestion, severity }) => (
+      <ul class="problem-list">
+        {problems.map(({ line, column, path, message, suggestion, severity }) => (
           <li class={severity}>
             <span>
-              <code>{path === "" ? "the file" : path}</code>{" "}
+              <code>{path === "" ? "gateway.yaml" : path}</code>{" "}
               <span class="faint small">line {line}, column {column}</span>
             </span>
             <span>{message}{suggestion !== undefined && <>. {suggestion}</>}</span>

@@ -1,44 +1,41 @@
 import type { BreakerHealth } from "../../../lib/breaker.ts";
 import type { Model, Provider, Upstream } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
+import { formatCount, formatDuration, plural } from "../../format.ts";
 import { Badge } from "../../parts.tsx";
 import type { ConsoleDeps } from "../deps.ts";
-import { duration, plural } from "../format.ts";
 import { Head, sendConsole } from "../shell.tsx";
 
-/** GET /console/operator/providers: who answers, and how each fares on this node. */
+/** GET /console/operator/providers: the providers and the health of their upstreams on this node. */
 export function providersPage({ upstreams }: ConsoleDeps) {
   return function providersPage(c: SiteContext): Response {
     const { config } = c.env;
     const now = performance.now();
-    const served = [...config.providers.values()].map((provider) => ({
+    const listed = [...config.providers.values()].map((provider) => ({
       provider,
       upstreams: [...config.models.values()].flatMap((model) =>
         model.upstreams.filter((upstream) => upstream.provider === provider.id)
           .map((upstream) => ({ model, upstream, health: upstreams.getHealth(upstream) }))
       ),
     }));
-    const [on, off] = [
-      served.filter(({ provider }) => provider.on),
-      served.filter(({ provider }) => !provider.on),
-    ];
+    const disabled = listed.filter(({ provider }) => !provider.on);
     return sendConsole(
       c,
       { section: "providers", title: "Providers" },
       <>
         <Head
           title="Providers"
-          note="Who answers for your models, as seen by this node. Clients never see any of it."
+          note="Upstream health as seen by this node. Customers never see this page."
         />
-        {on.map(({ provider, upstreams }) => (
+        {listed.filter(({ provider }) => provider.on).map(({ provider, upstreams }) => (
           <ProviderCard provider={provider} upstreams={upstreams} now={now} />
         ))}
-        {off.length > 0 && (
+        {disabled.length > 0 && (
           <section class="card stack-s">
-            <h2 class="card-title">Switched off</h2>
-            <p class="soft">Their key is declared and empty in the environment.</p>
+            <h2 class="card-title">Disabled (no API key)</h2>
+            <p class="soft">Their API key is empty in the environment.</p>
             <div class="row-tight">
-              {off.map(({ provider: { id } }) => <Badge>{id}</Badge>)}
+              {disabled.map(({ provider: { id } }) => <Badge>{id}</Badge>)}
             </div>
           </section>
         )}
@@ -47,7 +44,7 @@ export function providersPage({ upstreams }: ConsoleDeps) {
   };
 }
 
-interface Served {
+interface ListedUpstream {
   model: Model;
   upstream: Upstream;
   health: BreakerHealth & { in_flight: number };
@@ -56,7 +53,7 @@ interface Served {
 function ProviderCard(
   { provider, upstreams, now }: {
     provider: Provider;
-    upstreams: readonly Served[];
+    upstreams: readonly ListedUpstream[];
     now: number;
   },
 ) {
@@ -67,13 +64,13 @@ function ProviderCard(
         <div>
           <h2 class="card-title">{provider.id}</h2>
           <span class="small faint">
-            adapter {provider.adapter}, {plural(inFlight, "call")} under way
-            {provider.concurrencyMax !== null && ` of ${provider.concurrencyMax} at the most`}
+            Adapter: {provider.adapter}, {formatCount(inFlight)} in flight
+            {provider.concurrencyMax !== null && ` (max ${provider.concurrencyMax})`}
           </span>
         </div>
       </div>
       {upstreams.length === 0
-        ? <p class="card-note soft">No model uses it.</p>
+        ? <p class="card-note soft">No models use this provider.</p>
         : (
           <table class="table table-cards">
             <thead>
@@ -81,7 +78,7 @@ function ProviderCard(
                 <th scope="col">Model</th>
                 <th scope="col">Upstream model</th>
                 <th scope="col">Priority</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
               </tr>
             </thead>
             <tbody>
@@ -93,7 +90,7 @@ function ProviderCard(
                     {upstream.priority}
                     {upstream.weight !== 1 && <span class="faint">, weight {upstream.weight}</span>}
                   </td>
-                  <td data-label="State">
+                  <td data-label="Status">
                     <HealthBadge health={health} now={now} />
                   </td>
                 </tr>
@@ -105,13 +102,13 @@ function ProviderCard(
   );
 }
 
-function HealthBadge({ health, now }: { health: Served["health"]; now: number }) {
+function HealthBadge({ health, now }: { health: ListedUpstream["health"]; now: number }) {
   if (health.state === "open") {
     const seconds = Math.max(0, Math.ceil((health.openUntil - now) / 1000));
-    return <Badge kind="bad" dot>rests for {duration(seconds)}</Badge>;
+    return <Badge kind="bad" dot>Paused, retry in {formatDuration(seconds)}</Badge>;
   }
-  if (health.state === "half_open") return <Badge kind="warn" dot>being probed</Badge>;
+  if (health.state === "half_open") return <Badge kind="warn" dot>Testing recovery</Badge>;
   return health.failures > 0
     ? <Badge kind="warn" dot>{plural(health.failures, "failure")} in a row</Badge>
-    : <Badge kind="good" dot>well</Badge>;
+    : <Badge kind="good" dot>Healthy</Badge>;
 }

@@ -14,13 +14,13 @@ import type { SignInProvider } from "../../platform/config/config.ts";
 import { cookieText, readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
-import { siteOrigin } from "../forgery.ts";
+import { siteOrigin } from "../base_url.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { readReturnTo, signIn } from "../visitor.ts";
-import { type Registered, registerWithCredit, signInNew } from "../register_person.ts";
+import { registerWithCredit, type Registration, signInNewPerson } from "../register_person.ts";
 
-const AWAY_SECONDS = 600;
-const STARTS_FROM = { burst: 60, everySeconds: 10 };
+const PENDING_SECONDS = 600;
+const STARTS_PER_CLIENT = { burst: 60, everySeconds: 10 };
 const Pending: z.ZodType<PendingSignIn> = z.object({
   provider: z.string(),
   state: z.string(),
@@ -30,32 +30,32 @@ const Pending: z.ZodType<PendingSignIn> = z.object({
   link: z.string().nullable(),
 });
 
-/** Signing in through declared providers: away, and back with an identity. */
-export function mountSignInElsewhere(site: SiteRouter, deps: SiteDeps): void {
-  site.get("/sign-in/:provider", (c) => leave(c, deps));
-  site.get("/sign-in/:provider/callback", (c) => comeBack(c, deps));
+/** Sign-in through the configured OAuth and OpenID Connect providers. */
+export function mountOAuth(site: SiteRouter, deps: SiteDeps): void {
+  site.get("/sign-in/:provider", (c) => startOAuth(c, deps));
+  site.get("/sign-in/:provider/callback", (c) => oauthCallback(c, deps));
   site.post("/account/identities/remove", async (c) => {
     const { provider = "" } = await readSiteForm(c);
-    const gone = await unlinkIdentity(deps.database.sql, signedInOf(c).person.id, provider);
-    return gone
-      ? seeOtherWith(c, "/account", "good", "That way to sign in is removed.")
+    const isRemoved = await unlinkIdentity(deps.database.sql, signedInOf(c).person.id, provider);
+    return isRemoved
+      ? seeOtherWith(c, "/account", "good", "Sign-in method removed.")
       : seeOtherWith(
         c,
         "/account",
         "warn",
-        "It is your only way to sign in: set a password first.",
+        "This is your only sign-in method. Set a password first.",
       );
   });
 }
 
-async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
+async function startOAuth(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const provider = c.env.config.site.signIn.get(c.req.param("provider") ?? "");
   if (provider === undefined) return await c.notFound();
   const returnTo = readReturnTo(c.req.query("return_to"));
   const link = c.req.query("link") ?? null;
-  // As on the page for signing in: whoever is signed in stays who they are, whatever link they followed.
+  // A visitor who is signed in stays in their session, unless they connect a provider to it.
   if (c.var.signedIn !== null && !isLinking(c, provider, link)) return seeOther(returnTo);
-  await deps.throttle.take([[`leave-from:${clientAddress(c)}`, STARTS_FROM]]);
+  await deps.throttle.take([[`oauth-from:${clientAddress(c)}`, STARTS_PER_CLIENT]]);
   try {
     const { address, pending } = await deps.oauth.begin(provider, callbackOf(c, provider), {
       returnTo,
@@ -63,39 +63,39 @@ async function leave(c: SiteContext, deps: SiteDeps): Promise<Response> {
     });
     const response = seeOther(address);
     const value = withoutTrailing(btoa(JSON.stringify(pending)), "=");
-    const cookie = cookieText(c, "oauth", value, { maxAgeSeconds: AWAY_SECONDS });
+    const cookie = cookieText(c, "oauth", value, { maxAgeSeconds: PENDING_SECONDS });
     response.headers.append("set-cookie", cookie);
     return response;
   } catch (error) {
-    return failed(c, deps, provider, error);
+    return handleFailure(c, deps, provider, error);
   }
 }
 
-async function comeBack(c: SiteContext, deps: SiteDeps): Promise<Response> {
+async function oauthCallback(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const provider = c.env.config.site.signIn.get(c.req.param("provider") ?? "");
   if (provider === undefined) return await c.notFound();
   const pending = readPending(c, provider);
   if (pending === null) {
-    return seeOtherWith(c, "/sign-in", "warn", "That took too long: please sign in again.");
+    return seeOtherWith(c, "/sign-in", "warn", "Sign-in took too long. Please try again.");
   }
   let response: Response;
   try {
-    const came = new URL(c.req.url);
-    const identity = await deps.oauth.complete(provider, callbackOf(c, provider), came, pending);
+    const url = new URL(c.req.url);
+    const identity = await deps.oauth.complete(provider, callbackOf(c, provider), url, pending);
     response = pending.link === null
-      ? await admit(c, deps, provider, identity, pending.returnTo)
-      : await connect(c, deps, provider, identity, pending);
+      ? await signInWithIdentity(c, deps, { provider, identity, pending })
+      : await connectIdentity(c, deps, { provider, identity, pending });
   } catch (error) {
-    response = failed(c, deps, provider, error);
+    response = handleFailure(c, deps, provider, error);
   }
-  // It is good for one return.
+  // The pending sign-in is valid once.
   response.headers.append("set-cookie", cookieText(c, "oauth", "", { maxAgeSeconds: 0 }));
   return response;
 }
 
 /**
- * Whether the account page's own link was followed, in this very session. Nothing else connects: a
- * stranger who signs somebody's browser in as himself elsewhere must not become a way into their account.
+ * Whether the visitor followed the link of the account page in this session. Nothing else connects an
+ * identity: otherwise an attacker could connect their own identity to the account of a victim's browser.
  */
 function isLinking(c: SiteContext, { id }: SignInProvider, link: string | null): boolean {
   const session = readCookie(c, "session");
@@ -103,57 +103,62 @@ function isLinking(c: SiteContext, { id }: SignInProvider, link: string | null):
     link === addressToken(session, `link:${id}`);
 }
 
-async function connect(
+interface OAuthResult {
+  provider: SignInProvider;
+  identity: Identity;
+  pending: PendingSignIn;
+}
+
+async function connectIdentity(
   c: SiteContext,
   deps: SiteDeps,
-  provider: SignInProvider,
-  identity: Identity,
-  { link, returnTo }: PendingSignIn,
+  { provider, identity, pending: { link, returnTo } }: OAuthResult,
 ): Promise<Response> {
   const { name } = provider;
   if (!isLinking(c, provider, link)) {
-    return seeOtherWith(c, "/sign-in", "warn", "Sign in, and connect it again.");
+    return seeOtherWith(c, "/sign-in", "warn", "Please sign in and connect the provider again.");
   }
   const { person } = signedInOf(c);
   const isLinked = await deps.database.sql.begin(async (sql) => {
     await mustStillBeSignedIn(sql, person);
     if (!await linkIdentity(sql, person.id, identity)) return false;
-    // They hold both the account and the mailbox.
+    // The person controls both the account and the mailbox.
     if (identity.email !== null) await verifyAddress(sql, person.id, identity.email);
     return true;
   });
-  return isLinked
-    ? seeOtherWith(c, returnTo, "good", `${name} is connected.`)
-    : seeOtherWith(c, returnTo, "bad", `That ${name} account belongs to somebody else here.`);
+  return isLinked ? seeOtherWith(c, returnTo, "good", `${name} connected.`) : seeOtherWith(
+    c,
+    returnTo,
+    "bad",
+    `That ${name} account is already connected to another account.`,
+  );
 }
 
-/** Decides who an identity is here. Nobody is ever linked to an account by an e-mail address alone. */
-async function admit(
+/** Signs in or registers the person of an identity. An email alone never connects it to an account. */
+async function signInWithIdentity(
   c: SiteContext,
   deps: SiteDeps,
-  provider: SignInProvider,
-  identity: Identity,
-  returnTo: string,
+  { provider, identity, pending: { returnTo } }: OAuthResult,
 ): Promise<Response> {
   const { sql } = deps.database;
   const found = await findByIdentity(sql, identity);
   if (found !== null && identity.email !== null) await verifyAddress(sql, found.id, identity.email);
   if (found !== null) return await signIn(c, deps, found, returnTo);
-  const made = await make(c, deps, identity);
-  if (made !== null) return await signInNew(c, deps, made, returnTo);
+  const registration = await registerIdentity(c, deps, identity);
+  if (registration !== null) return await signInNewPerson(c, deps, registration, returnTo);
   const reason = !c.env.config.site.registration
-    ? "Registration is closed here."
+    ? "Registration is closed."
     : identity.email === null
-    ? `${provider.name} vouches for no e-mail address of yours: verify one there first.`
-    : `An account with the address ${identity.email} exists. Sign in as you did before, then connect ${provider.name} on the account page. If it was not you who registered, ask the operator for a new password.`;
+    ? `${provider.name} has no verified email for you. Verify one there first.`
+    : `An account with the email ${identity.email} already exists. Sign in the way you did before, then connect ${provider.name} in your account settings. If you did not create that account, ask the operator for a new password.`;
   return seeOtherWith(c, "/sign-in", "warn", reason);
 }
 
-async function make(
+async function registerIdentity(
   c: SiteContext,
   deps: SiteDeps,
   identity: Identity,
-): Promise<Registered | null> {
+): Promise<Registration | null> {
   const { email } = identity;
   if (email === null || !c.env.config.site.registration) return null;
   return await registerWithCredit(
@@ -163,34 +168,40 @@ async function make(
   );
 }
 
-function failed(
+function handleFailure(
   c: SiteContext,
   deps: SiteDeps,
   provider: SignInProvider,
   error: unknown,
 ): Response {
   if (!(error instanceof SignInFailure)) throw error;
-  deps.log.warn("sign-in elsewhere failed", {
+  deps.log.warn("oauth sign-in failed", {
     request_id: c.env.requestId,
     provider: provider.id,
     error: error.cause ?? error,
   });
   const back = c.var.signedIn === null ? "/sign-in" : "/account";
-  return seeOtherWith(c, back, "bad", `Signing in with ${provider.name} did not work: try again.`);
+  return seeOtherWith(c, back, "bad", `Sign-in with ${provider.name} failed. Please try again.`);
 }
 
 function readPending(c: SiteContext, provider: SignInProvider): PendingSignIn | null {
+  const cookie = readCookie(c, "oauth");
+  if (cookie === undefined) return null;
   try {
-    const pending = Pending.parse(JSON.parse(atob(readCookie(c, "oauth") ?? "")));
+    const pending = Pending.parse(JSON.parse(atob(cookie)));
     if (pending.provider !== provider.id) return null;
-    // On plain http another program of this machine may have written the cookie.
+    // With plain http another program on this computer may have written the cookie.
     return { ...pending, returnTo: readReturnTo(pending.returnTo) };
-  } catch {
-    return null;
+  } catch (error) {
+    // A cookie that this site did not write.
+    const isForeign = error instanceof z.ZodError || error instanceof SyntaxError ||
+      error instanceof DOMException;
+    if (isForeign) return null;
+    throw error;
   }
 }
 
-/** As registered at the provider: from the declared address, never from what a request claims. */
+/** The callback URL as registered at the provider: from the configured site URL. */
 function callbackOf(c: SiteContext, { id }: SignInProvider): string {
   return `${siteOrigin(c)}/sign-in/${id}/callback`;
 }

@@ -1,0 +1,16 @@
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
+import { isVisible } from "../../platform/config/config.ts";
+import type { SiteContext } from "../context.ts";
+import { chatCurl } from "../curl_example.ts";
+
+/** The first request of an account; null where no chat model is offered to it. */
+export function firstRequest(
+  c: SiteContext,
+  account: PricedAccount,
+): { curl: string; model: string } | null {
+  const { models } = c.env.config;
+  const model = [...models.values()].find((each) =>
+    each.type === "chat" && each.status !== "unavailable" && isVisible(each, account)
+  );
+  return model === undefined ? null : { curl: chatCurl(c, model.id), model: model.id };
+}
