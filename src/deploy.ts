@@ -8,16 +8,16 @@ import { type Gateway, openGateway } from "./app/open_gateway.ts";
 import { logUnhandledRejections } from "./app/log_unhandled_rejections.ts";
 import { openLog } from "./platform/telemetry/log.ts";
 
-/** Shorter than the minute to the next call. */
+/** Shorter than the minute until the next run. */
 const CATCH_UP_MS = 50_000;
 
 const opening = Promise.withResolvers<Gateway>();
-opening.promise.catch(() => {}); // told below
+opening.promise.catch(() => {}); // reported below
 
-// An instance that nobody calls is put to sleep, and its timers with it: the platform's clock wakes one for
-// what is due. Before anything is awaited, since the schedule is read off the module's first steps.
+// The platform suspends an instance without requests, and its timers with it: its cron wakes one for due jobs.
+// Registered before the first await, since the platform reads the schedule from the module's first steps.
 if (typeof Deno.cron === "function") {
-  Deno.cron("do what is due", "* * * * *", async () => {
+  Deno.cron("run due jobs", "* * * * *", async () => {
     await (await opening.promise).catchUp(CATCH_UP_MS);
   });
 }
@@ -28,7 +28,7 @@ try {
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
   logUnhandledRejections(log);
   opening.resolve(await openGateway({ ...settings, log, environment }));
-  log.info("started", { declaration: settings.configFile });
+  log.info("started", { config: settings.configFile });
   log.flush();
 } catch (error) {
   console.error(formatStartupError(error));

@@ -6,16 +6,16 @@ import { openGateway } from "./app/open_gateway.ts";
 import { logUnhandledRejections } from "./app/log_unhandled_rejections.ts";
 import { type CollectedMetrics, keepCountersOfExited } from "./platform/telemetry/merge_metrics.ts";
 import { type Log, openLog } from "./platform/telemetry/log.ts";
-import { endBlocked, startWatchdog } from "./app/watchdog.ts";
+import { abortProcess, startWatchdog } from "./app/watchdog.ts";
 import { withTimeout } from "./lib/timers.ts";
 
-/** Starts the gateway, says where it is, and ends it well when asked to. */
+/** Starts the gateway, prints where it listens, and stops it at a signal. */
 async function main(): Promise<void> {
   const environment = Deno.env.toObject();
   const settings = readSettings(environment);
-  if (settings.workers > 1) return await runCrew(settings);
+  if (settings.workers > 1) return await runWorkers(settings);
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-  const asked = waitForSignal();
+  const signalled = waitForSignal();
   const { logLevel: level, logFormat: format } = settings;
   const blockedMs = settings.watchdogSeconds * 1000;
   const watchdog = blockedMs === 0 ? null : startWatchdog({ blockedMs, level, format });
@@ -26,23 +26,23 @@ async function main(): Promise<void> {
     environment,
     onRequest: watchdog?.begin,
     onStuck() {
-      log.error("the embedded database is in an endless loop: the process ends itself");
+      log.error("embedded database hangs, process ends");
       log.flush();
-      endBlocked();
+      abortProcess();
     },
   });
-  const gateway = await Promise.race([opening, asked]);
-  // Whatever the start waits for, it must not keep the process from ending: nothing was served yet.
-  if (typeof gateway === "string") return end(log, gateway, () => Promise.resolve());
+  const gateway = await Promise.race([opening, signalled]);
+  // A signal during the start ends the process at once: nothing was served yet.
+  if (typeof gateway === "string") return stop(log, gateway, () => Promise.resolve());
   log.flush();
   console.log(await startupBanner(gateway, settings));
-  await end(log, await asked, () => gateway[Symbol.asyncDispose]());
+  await stop(log, await signalled, () => gateway[Symbol.asyncDispose]());
 }
 
-/** Longer than requests under way may take, shorter than supervisors usually wait before they kill. */
+/** Longer than the drain of requests takes, shorter than supervisors usually wait before they kill. */
 const STOP_MS = 25_000;
 
-async function end(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>): Promise<never> {
+async function stop(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>): Promise<never> {
   log.info("stopping", { signal });
   await withTimeout(close(), STOP_MS, () => {
     log.error("stop took too long, exiting", { seconds: STOP_MS / 1000 });
@@ -55,26 +55,26 @@ async function end(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>
   Deno.exit(0);
 }
 
-/** The same with several threads, each a gateway of its own on the one port. */
-async function runCrew(settings: Settings): Promise<void> {
+/** Runs several threads, each with a gateway of its own on the same port. */
+async function runWorkers(settings: Settings): Promise<void> {
   const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-  const asked = waitForSignal();
+  const signalled = waitForSignal();
   const pool = await WorkerPool.start({
     size: settings.workers,
-    hire: (name) =>
+    spawn: (name) =>
       new Worker(new URL("./app/worker.ts", import.meta.url), { type: "module", name }),
     log,
-    keepCounts: (counts) => keepCountersOfExited(counts as CollectedMetrics[]),
+    keepCounters: (metrics) => keepCountersOfExited(metrics as CollectedMetrics[]),
     blockedMs: settings.watchdogSeconds * 1000,
   });
   console.log(pool.banner);
   const blocked = pool.blocked.then(() => "blocked" as const);
-  const signal = await Promise.race([asked, blocked]);
+  const signal = await Promise.race([signalled, blocked]);
   log.info("stopping", { signal });
   await pool[Symbol.asyncDispose]();
   log.info("stopped");
   log.flush();
-  if (signal === "blocked") endBlocked();
+  if (signal === "blocked") abortProcess();
   Deno.exit(0);
 }
 

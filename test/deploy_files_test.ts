@@ -172,3 +172,12 @@ Deno.test("every file that the deployment guide links to is there", async () => 
     await Deno.stat(join(ROOT, "docs/operate", link!));
   }
 });
+
+Deno.test("an image has the guides that the site shows", async () => {
+  for (const file of [".containerignore", ".dockerignore"]) {
+    const ignored = (await read(file)).split("\n").filter((line) =>
+      /^(?:\*\*\/)?(?:docs|\*\.md)/.test(line)
+    );
+    assert.deepEqual(ignored, [], file);
+  }
+});

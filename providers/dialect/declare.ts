@@ -1,7 +1,7 @@
 import type { Adapter, ChatAdapter } from "../../src/upstream/adapter.ts";
 import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
 import { mediaAdapters } from "../media/declare.ts";
-import { type ProviderDeclaration, readProvider } from "./provider_file.ts";
+import { type ProviderFile, readProvider } from "./provider_file.ts";
 import { declareFaults } from "./faults.ts";
 import { endingReader } from "./finish.ts";
 import { imageCounter } from "./image_tokens.ts";
@@ -18,7 +18,7 @@ export function declaredAdapter(
   return openedLater(types, () => adapterOf(readProvider(file, source)));
 }
 
-export function adapterOf(declared: ProviderDeclaration): Adapter {
+export function adapterOf(declared: ProviderFile): Adapter {
   const { base_url, media, chat = media === undefined } = declared;
   const made = Object.keys(media ?? {}) as MediaJobType[];
   return {
@@ -29,7 +29,7 @@ export function adapterOf(declared: ProviderDeclaration): Adapter {
   };
 }
 
-export function chatAdapter(declared: ProviderDeclaration): ChatAdapter {
+export function chatAdapter(declared: ProviderFile): ChatAdapter {
   const clientNames = new Map(
     Object.entries(declared.parameters?.rename ?? {}).map(([client, provider]) => [
       provider,

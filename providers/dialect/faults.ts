@@ -14,7 +14,7 @@ export interface ErrorRule {
   readonly kind: FaultKind;
 }
 
-export interface ErrorsDeclaration {
+export interface ErrorRules {
   readonly at?: string | readonly string[];
   /** The error's field that names its kind; `code` where it is left out. */
   readonly code?: string;
@@ -77,7 +77,7 @@ export interface Faults {
 
 /** Reads errors by the declared table, then by what is common, then by status. */
 export function declareFaults(
-  declared: ErrorsDeclaration = {},
+  declared: ErrorRules = {},
   clientName: (param: string) => string = (param) => param,
   fields: ReadonlySet<string> = CLIENT_FIELDS,
 ): Faults {

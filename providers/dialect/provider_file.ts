@@ -2,26 +2,25 @@ import Ajv2020, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { didYouMean } from "../../src/lib/suggest.ts";
 import schema from "../../schemas/provider.schema.json" with { type: "json" };
-import type { ErrorsDeclaration } from "./faults.ts";
+import type { ErrorRules } from "./faults.ts";
 import type { EndingName } from "./finish.ts";
 import type { ImageTokensRule } from "./image_tokens.ts";
 import type { MediaProvider } from "../media/declare.ts";
 import { findMediaFaults } from "../media/check.ts";
-import type { UsageDeclaration } from "./usage.ts";
-import type { WriteDeclaration } from "./write.ts";
+import type { UsageRules } from "./usage.ts";
+import type { WriteRules } from "./write.ts";
 import { YAML_TYPES } from "../../src/lib/yaml_types.ts";
 
 /** A `provider.yaml`: what sets a server of OpenAI's dialect apart, and how files are made. */
-export interface ProviderDeclaration
-  extends WriteDeclaration, Pick<MediaProvider, "hosts" | "media"> {
+export interface ProviderFile extends WriteRules, Pick<MediaProvider, "hosts" | "media"> {
   readonly name: string;
   readonly base_url?: string;
   readonly chat?: boolean;
   readonly reasoning?: readonly string[];
   readonly finish_reasons?: Readonly<Record<string, EndingName>>;
-  readonly usage?: UsageDeclaration;
+  readonly usage?: UsageRules;
   readonly image_tokens?: readonly ImageTokensRule[];
-  readonly errors?: ErrorsDeclaration;
+  readonly errors?: ErrorRules;
 }
 
 /** What is wrong in a provider's file, and where. */
@@ -66,7 +65,7 @@ function validator(): ValidateFunction {
 }
 
 /** Reads a `provider.yaml` and holds it against its schema. */
-export function readProvider(file: string, source: string): ProviderDeclaration {
+export function readProvider(file: string, source: string): ProviderFile {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const fault = (offset: number, path: readonly string[], message: string): ProviderFault => {
@@ -98,7 +97,7 @@ export function readProvider(file: string, source: string): ProviderDeclaration 
     found.push(fault(offsetOf(document, path), path, message));
   }
   if (found.length > 0) throw new BadProvider(file, found);
-  return value as ProviderDeclaration;
+  return value as ProviderFile;
 }
 
 /** Aliases within their own anchor: followed, they never end. */
@@ -123,7 +122,7 @@ function valueOf(
   try {
     return document.toJS();
   } catch (error) {
-    // Aliases that lead nowhere, or to more than anybody would write.
+    // An alias without an anchor, or aliases that expand to too much.
     throw new BadProvider(file, [fault(0, [], (error as Error).message)]);
   }
 }

@@ -1,7 +1,7 @@
 import type { TokenUsage } from "../../src/upstream/adapter.ts";
 import { countAt, follow, type Pointer, pointers } from "./pointer.ts";
 
-export interface UsageDeclaration {
+export interface UsageRules {
   readonly input?: string | readonly string[];
   readonly cached_input?: string | readonly string[];
   readonly output?: string | readonly string[];
@@ -21,7 +21,7 @@ const OPENAI = {
 export type UsageReader = (body: unknown) => TokenUsage | null;
 
 /** Reads usage from wherever the declaration says that it is; null where there is none. */
-export function usageReader(declared: UsageDeclaration = {}): UsageReader {
+export function usageReader(declared: UsageRules = {}): UsageReader {
   const input = pointers(declared.input ?? OPENAI.input);
   const cached = pointers(declared.cached_input ?? OPENAI.cached_input);
   const output = pointers(declared.output ?? OPENAI.output);

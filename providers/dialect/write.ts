@@ -10,7 +10,7 @@ export interface Bounds {
 }
 
 /** How requests to a server of OpenAI's dialect differ from the client's. */
-export interface WriteDeclaration {
+export interface WriteRules {
   readonly auth?: "none" | { readonly header: string; readonly prefix?: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
@@ -31,7 +31,7 @@ export interface WriteDeclaration {
 export type RequestWriter = (request: ChatRequest, target: UpstreamTarget) => UpstreamRequest;
 
 /** Makes the function that writes requests; what the declaration says is worked out once. */
-export function requestWriter(declared: WriteDeclaration): RequestWriter {
+export function requestWriter(declared: WriteRules): RequestWriter {
   const { parameters = {}, messages = {} } = declared;
   const auth = declared.auth ?? { header: "Authorization", prefix: "Bearer " };
   const path = declared.path ?? "/chat/completions";
@@ -120,7 +120,7 @@ function holdWithin(body: Record<string, unknown>, name: string, bounds: Bounds)
 }
 
 function speaksOf(
-  { rename = {}, keep = {}, drop = [], refuse = [] }: NonNullable<WriteDeclaration["parameters"]>,
+  { rename = {}, keep = {}, drop = [], refuse = [] }: NonNullable<WriteRules["parameters"]>,
   name: string,
 ): boolean {
   return name in rename || name in keep || drop.includes(name) || refuse.includes(name);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../src/lib/api_error.ts";
 import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
-import { requestWriter, type WriteDeclaration } from "./write.ts";
+import { requestWriter, type WriteRules } from "./write.ts";
 
 const REQUEST: ChatRequest = { model: "ours", messages: [{ role: "user", content: "Hi" }] };
 const TARGET: UpstreamTarget = {
@@ -12,7 +12,7 @@ const TARGET: UpstreamTarget = {
 };
 
 function written(
-  declared: WriteDeclaration,
+  declared: WriteRules,
   request: Partial<ChatRequest> = {},
   target: Partial<UpstreamTarget> = {},
 ) {
@@ -51,7 +51,7 @@ Deno.test("parameters are renamed, dropped, held within bounds and given default
 });
 
 Deno.test("what a server cannot do, and would not be missed silently, is refused", () => {
-  const declared: WriteDeclaration = {
+  const declared: WriteRules = {
     parameters: { refuse: ["logprobs"], keep: { n: { max: 1, otherwise: "refuse" } } },
   };
   assert.throws(() => written(declared, { n: 2 }), refusal("n"));

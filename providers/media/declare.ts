@@ -6,7 +6,7 @@ import type {
   MediaJobType,
   MediaReply,
 } from "../../src/upstream/media_adapter.ts";
-import { declareFaults, type ErrorsDeclaration } from "../dialect/faults.ts";
+import { declareFaults, type ErrorRules } from "../dialect/faults.ts";
 import { text } from "../dialect/json.ts";
 import { follow, pointer } from "../dialect/pointer.ts";
 import type { MediaDeclaration, ProviderGround, RequestDeclaration } from "./declaration.ts";
@@ -23,7 +23,7 @@ const CLIENT_FIELDS: ReadonlySet<string> = new Set(
 );
 
 export interface MediaProvider extends ProviderGround {
-  readonly errors?: ErrorsDeclaration;
+  readonly errors?: ErrorRules;
   readonly media?: Readonly<Partial<Record<MediaJobType, MediaDeclaration>>>;
 }
 

@@ -4,7 +4,7 @@ import type { Settings } from "./environment.ts";
 import type { Gateway } from "./open_gateway.ts";
 import { addCredit } from "../domain/ledger/credit.ts";
 
-/** What an operator sees when the gateway has started. */
+/** What the operator reads after the start. */
 export async function startupBanner(gateway: Gateway, settings: Settings): Promise<string> {
   const { service, models, unavailableModels } = gateway.configStore.current;
   const key = await demoKey(gateway);
@@ -12,10 +12,8 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
     "",
     `  ${service.name} listens on ${gateway.address}`,
     "",
-    `  declaration  ${settings.configFile} (${gateway.configStore.current.version}), ${models.size} models` +
-    (unavailableModels.length === 0
-      ? ""
-      : `, ${unavailableModels.length} more when their provider has a key`),
+    `  config       ${settings.configFile} (${gateway.configStore.current.version}), ${models.size} models` +
+    (unavailableModels.length === 0 ? "" : `, ${unavailableModels.length} more when their provider has a key`),
     `  database     ${gateway.database.describe}`,
     `  admin token  ${
       settings.adminToken === undefined ? `${settings.dataDir}/admin-token` : "from ADMIN_TOKEN"
@@ -26,7 +24,7 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
   if (key !== null) {
     lines.push(
       "",
-      `  An account "demo" with 10.00 ${service.currency} of gift credit was made. Its key is shown this once:`,
+      `  An account "demo" with 10.00 ${service.currency} of credit was created. Its key is shown only once:`,
       "",
       `    ${key}`,
       "",
@@ -40,7 +38,7 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
   return [...lines, ""].join("\n");
 }
 
-/** An empty embedded database is somebody's first start: give them something that works. */
+/** An empty embedded database is a first start: an account with credit lets the operator try a request at once. */
 async function demoKey({ database }: Gateway): Promise<string | null> {
   if (database.kind !== "embedded" || await countAccounts(database.sql) > 0) return null;
   const account = await createAccount(database.sql, { name: "demo" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Digits only: `Number` would take "0x50", "1e3" and blanks for numbers too. */
+/** Digits only: `Number` accepts "0x50", "1e3" and blanks too. */
 const whole = (least: number, most: number, example: number) => {
   const message = `must be a whole number from ${least} to ${most}, such as ${example}`;
   return z.string().regex(/^\d{1,9}$/, message).transform(Number)
@@ -8,7 +8,7 @@ const whole = (least: number, most: number, example: number) => {
 };
 const oneOf = <const T extends string>(words: readonly T[]) =>
   z.enum(words, `must be one of ${words.join(", ")}`);
-/** An empty variable is an unset one: `DATABASE_URL= npm start` means what it looks like. */
+/** An empty variable counts as unset: `DATABASE_URL= npm start` uses the embedded database. */
 const optional = <T extends z.ZodType>(type: T) =>
   z.preprocess((value) => value === "" ? undefined : value, type.optional());
 
@@ -45,19 +45,19 @@ export interface Settings {
   databaseUrl: string | undefined;
   databaseWaitSeconds: number;
   adminToken: string | undefined;
-  /** Seals secrets that must be used and so cannot be hashed. */
+  /** Encrypts secrets that must be used and so cannot be hashed. */
   secretsKey: string | undefined;
-  /** Processes that share the port; 1 unless asked for. */
+  /** Threads that share the port. */
   workers: number;
-  /** How long a thread may be blocked before the process ends itself; 0: for ever. */
+  /** How long a thread may be blocked before the process ends; 0: for ever. */
   watchdogSeconds: number;
-  /** On Deno Deploy: no disk, instances that come and go. */
+  /** On Deno Deploy: no disk, instances start and stop at any time. */
   onDeploy: boolean;
   logLevel: "debug" | "info" | "warn" | "error";
   logFormat: "json" | "text";
 }
 
-/** What the environment says; an unusable value ends with a sentence, never with a default. */
+/** Reads the settings. An invalid value is an error, never replaced by a default. */
 export function readSettings(environment: Record<string, string | undefined>): Settings {
   const read = Environment.safeParse(environment);
   if (!read.success) {
@@ -67,7 +67,7 @@ export function readSettings(environment: Record<string, string | undefined>): S
   const env = read.data;
   const onDeploy = ["1", "true"].includes(env.DENO_DEPLOY ?? "");
   return {
-    // Deploy has its own ideas of where to listen, and only its proxy can reach it.
+    // Deno Deploy expects this address, which only its proxy can reach.
     host: env.HOST ?? (onDeploy ? "0.0.0.0" : "127.0.0.1"),
     port: env.PORT ?? (onDeploy ? 8000 : 8787),
     configFile: env.GATEWAY_CONFIG ?? "gateway.yaml",

@@ -3,20 +3,20 @@ import { WorkerPoolError } from "./worker_pool.ts";
 import { SettingsError } from "./environment.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 
-/** What went wrong, as the operator should read it; the stack only for what we did not foresee. */
+/** The error as the operator reads it; with a stack only where it is not an expected one.  */
 export function formatStartupError(error: unknown): string {
   if (error instanceof ConfigError) {
     const report = renderIssues(error.file, error.source, error.issues, {
       colors: Deno.stderr.isTerminal(),
     });
-    return `${report}\n\n${error.message}. Nothing was started.`;
+    return `${report}\n\n${error.message}. The gateway did not start.`;
   }
   const isOurs = [SettingsError, StorageError, WorkerPoolError].some((type) =>
     error instanceof type
   );
   if (isOurs) return (error as Error).message;
   if (error instanceof Deno.errors.AddrInUse) {
-    return "The address is in use: another program listens there. Stop it, or set PORT to a free one.";
+    return "The address is in use: another program listens there. Stop it, or set PORT to a free port.";
   }
   if (
     error instanceof Deno.errors.AddrNotAvailable ||

@@ -4,18 +4,18 @@ import { StorageError } from "../platform/database/storage_error.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
 type Environment = Record<string, string | undefined>;
-type Given = Pick<Settings, "adminToken" | "secretsKey" | "databaseUrl"> & {
+type SecretSettings = Pick<Settings, "adminToken" | "secretsKey" | "databaseUrl"> & {
   readonly environment: Environment;
   readonly log: Pick<Log, "hide">;
 };
 
 /**
- * Keeps the process' own secrets out of its log: the operator's, what seals, the database's password. Answers
- * the environment for declarations: each value is kept out of the log once a declaration refers to it, at the
+ * Keeps the process' own secrets out of its log: the admin token, the sealing keys, the database's password. Returns
+ * the environment for configurations: each value is kept out of the log once a configuration refers to it, at the
  * start and after every reload.
  */
-export function hideSecrets(given: Given): Environment {
-  const { adminToken, secretsKey, databaseUrl, environment, log } = given;
+export function hideSecrets(settings: SecretSettings): Environment {
+  const { adminToken, secretsKey, databaseUrl, environment, log } = settings;
   log.hide([adminToken, secretsKey, ...(secretsKey?.split(",") ?? []), databaseUrl]);
   if (databaseUrl !== undefined) log.hide([passwordOf(databaseUrl)]);
   return new Proxy(environment, {
@@ -31,7 +31,7 @@ function passwordOf(databaseUrl: string): string | undefined {
   try {
     return parseDatabaseUrl(databaseUrl).password;
   } catch (error) {
-    // An address that cannot be read is reported where the database is opened.
+    // An invalid URL is reported where the database is opened.
     if (error instanceof StorageError) return undefined;
     throw error;
   }

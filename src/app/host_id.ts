@@ -1,15 +1,16 @@
 import { resolve } from "node:path";
 
-/** Names the place where this node keeps what other nodes do not see: a folder of a machine. */
+/** Identifies the machine and folder where this node keeps files that other nodes do not see. */
 export function findHostId(dataDir: string): string {
   return `${hostname()}:${resolve(dataDir)}`;
 }
 
-/** A host that does not tell its name is no place to keep anything: each start counts as another. */
+/** Without permission to read the host name every start counts as a host of its own. */
 function hostname(): string {
   try {
     return Deno.hostname();
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.NotSupported)) throw error;
     return crypto.randomUUID();
   }
 }

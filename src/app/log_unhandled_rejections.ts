@@ -1,13 +1,13 @@
 import type { Log } from "../platform/telemetry/log.ts";
 
 /**
- * A rejection that nobody handles is a mistake of ours in one place. It is told loudly, and does not take
- * every stream and task of this process along. An exception that nobody catches still ends the process.
+ * An unhandled rejection is a defect in one place. It is logged as an error and does not end every stream and task
+ * of this process. An uncaught exception still ends the process.
  */
 export function logUnhandledRejections(log: Pick<Log, "error">): Disposable {
   const onRejection = (event: PromiseRejectionEvent) => {
     event.preventDefault();
-    log.error("a rejection was not handled: please report this", { error: event.reason });
+    log.error("unhandled rejection, please report this", { error: event.reason });
   };
   globalThis.addEventListener("unhandledrejection", onRejection);
   return {

@@ -11,7 +11,7 @@ import { openCallIds } from "../upstream/call_ids.ts";
 import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
 import { Upstreams } from "../upstream/upstreams.ts";
 
-interface Given {
+interface Deps {
   adapters: Adapters;
   ledger: Ledger;
   files: Pick<OpenFiles, "keysFor">;
@@ -25,24 +25,24 @@ interface ChatOptions {
   timing?: { chat?: ChatDeps["timing"] };
 }
 
-/** Upstreams, and the chats that they answer. */
+/** The upstreams and what chats need of them. */
 export interface OpenChat extends Disposable {
   readonly admission: Admission;
   readonly upstreams: Upstreams;
   readonly chat: ChatDeps;
-  /** Carries what costs money; null where the environment asks for what only `fetch` does. */
+  /** Sends requests that cost money; null where the environment asks for a proxy or tracing, which only `fetch` supports. */
   readonly http1: Http1Client | null;
 }
 
 export function openChat(
-  { adapters, ledger, files, imageHosts, metrics, log }: Given,
+  { adapters, ledger, files, imageHosts, metrics, log }: Deps,
   { environment, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
     adapters,
     onAttempt({ provider, model, kind, error }) {
       metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
-      // Who answers is nobody's business at the usual level; /metrics and /admin/v1/providers tell operators.
+      // At debug level only: the usual log does not name providers; /metrics and /admin/v1/providers do, for operators.
       if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
     },
   });

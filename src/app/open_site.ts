@@ -6,34 +6,35 @@ import { kvSessions, postgresSessions } from "../domain/accounts/session_stores.
 import { Sessions } from "../domain/accounts/sessions.ts";
 import { Throttle } from "../domain/accounts/throttle.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { Settings } from "./environment.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openapi } from "../http/openapi.ts";
 import { toApiError } from "../http/render_error.ts";
 import type { SiteDeps } from "../site/context.ts";
 import { openKv } from "../platform/database/kv.ts";
 
-type Given = Omit<
+type Deps = Omit<
   SiteDeps,
   "sessions" | "passwords" | "throttle" | "oauth" | "toApiError" | "document"
 >;
 
-/** What the site needs beside the gateway's own parts: sessions, passwords, and a count of attempts. */
+/** Adds what only the pages need: sessions, passwords, sign-in with other providers, and a throttle of attempts. */
 export async function openSite(
-  given: Given,
-  dataDir: string,
+  deps: Deps,
+  { dataDir }: Pick<Settings, "dataDir">,
 ): Promise<{ deps: SiteDeps } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
-  const { sql, kind } = given.database;
-  const where = given.configStore.current.storage.sessions;
+  const { database: { sql, kind }, configStore, log } = deps;
+  const where = configStore.current.storage.sessions;
   if (where === "kv" && kind === "server") {
-    given.log.info("sessions are kept on this node: set storage.sessions to postgres for several");
+    log.info("sessions are stored on this node, several nodes need storage.sessions: postgres");
   }
   const store = where === "postgres"
     ? postgresSessions(sql)
-    : kvSessions(opened.adopt(await openSessionFile(given, dataDir), (kv) => kv.close()));
+    : kvSessions(opened.adopt(await openKv(join(dataDir, "kv.sqlite"), log), (kv) => kv.close()));
   opened.use(startExpiryLoop(sql));
-  const deps: SiteDeps = {
-    ...given,
+  const siteDeps: SiteDeps = {
+    ...deps,
     sessions: opened.use(new Sessions(store, systemClock)),
     passwords: opened.use(new Passwords()),
     throttle: opened.use(new Throttle(sql)),
@@ -42,10 +43,5 @@ export async function openSite(
     document: (config: Config) => openapi(config),
   };
   const parts = opened.move();
-  return { deps, [Symbol.asyncDispose]: () => parts.disposeAsync() };
-}
-
-function openSessionFile({ log }: Given, dataDir: string): Promise<Deno.Kv> {
-  const path = join(dataDir, "kv.sqlite");
-  return openKv(path, log);
+  return { deps: siteDeps, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -1,35 +1,83 @@
-import type { Settings } from "./environment.ts";
-import { inDataDir } from "../platform/database/data_dir.ts";
-import type { Database, OpenOptions } from "../platform/database/database.ts";
-import { migrate } from "../platform/database/migrate.ts";
-import { openDatabase } from "../platform/database/postgres.ts";
-import { waitForDatabase } from "../platform/database/wait_for_database.ts";
-import type { Log } from "../platform/telemetry/log.ts";
+import { currencyGuard } from "../domain/ledger/currency.ts";
+import { type Cluster, joinCluster } from "../platform/cluster/cluster.ts";
+import type { ConfigStore } from "../platform/config/config_store.ts";
+import type { Database } from "../platform/database/database.ts";
+import { StorageProbe } from "../platform/database/storage_probe.ts";
+import type { Queue } from "../platform/queue/queue.ts";
+import { openTaskMetrics, type TaskMetrics } from "../platform/telemetry/task_metrics.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import { findAdminToken } from "./admin_token.ts";
+import type { GatewayOptions } from "./gateway.ts";
+import { findHostId } from "./host_id.ts";
+import { openMigratedDatabase, type WithStartupRetry } from "./open_database.ts";
+import { openQueue } from "./open_queue.ts";
+import type { NodeReadiness } from "./readiness.ts";
+import { watchTime } from "./watch_time.ts";
 
-interface Given extends Pick<Settings, "databaseUrl" | "dataDir" | "databaseWaitSeconds"> {
-  log: Log;
-  onStuck?: OpenOptions["onStuck"];
+interface Deps {
+  configStore: ConfigStore;
+  metrics: Metrics;
+  readiness: NodeReadiness;
 }
 
-/**
- * Does a step of the start: again while the database is away or cannot serve, so it must be harmless to
- * repeat, and with a sentence where the data folder cannot be used.
- */
-export type WithStartupRetry = <T>(step: () => Promise<T>) => Promise<T>;
+/** What remembers: the database, the nodes that share it, and the queue that wakes workers. */
+export interface GatewayStorage extends AsyncDisposable {
+  readonly database: Database;
+  readonly cluster: Cluster;
+  readonly queue: Queue;
+  readonly taskMetrics: TaskMetrics;
+  readonly adminToken: string;
+  readonly withRetry: WithStartupRetry;
+}
 
-/** Opens the database and brings its schema up to this build. */
+/** Opens the storage. Each part reports to `readiness` as soon as it is open: a start may wait for the next one. */
 export async function openStorage(
-  given: Given,
-): Promise<{ database: Database; patiently: WithStartupRetry }> {
-  const { databaseUrl, dataDir, databaseWaitSeconds: waitSeconds, onStuck, log } = given;
+  { configStore, metrics, readiness }: Deps,
+  options: GatewayOptions,
+): Promise<GatewayStorage> {
+  const { log, dataDir } = options;
   await using opened = new AsyncDisposableStack();
-  const open = () => openDatabase({ databaseUrl, dataDir, waitSeconds, log, onStuck });
-  const database = opened.use(await inDataDir(dataDir, open));
-  const waiting = { describe: database.describe, waitSeconds, log };
-  const patiently: WithStartupRetry = (step) =>
-    inDataDir(dataDir, () => waitForDatabase(waiting, step));
-  const { applied, functions } = await patiently(() => migrate(database.sql));
-  if (applied.length + functions.length > 0) log.info("database migrated", { applied, functions });
-  opened.move();
-  return { database, patiently };
+  const { database, withRetry } = await openMigratedDatabase(options);
+  opened.use(database);
+  readiness.attach({ database });
+  opened.use(watchTime(database, log, options.timing?.clock));
+  const adminToken = await withRetry(() => findAdminToken(options.adminToken, dataDir));
+  log.hide([adminToken]);
+  const hostId = findHostId(dataDir);
+  const cluster = opened.use(
+    await joinCluster(database, {
+      configVersion: () => configStore.current.version,
+      currency: () => configStore.current.service.currency,
+      hostId,
+      queue: configStore.current.storage.queue,
+      log,
+      withRetry,
+    }),
+  );
+  const probe = new StorageProbe(database.sql, {
+    row: database.kind === "embedded" ? "readiness" : cluster.nodeId,
+    log,
+  });
+  readiness.attach({ cluster, probe });
+  await withRetry(() => configStore.guard(currencyGuard(database.sql, cluster.nodeId)));
+  const taskMetrics = openTaskMetrics(metrics.registry);
+  const queue = opened.use(
+    await withRetry(() =>
+      openQueue(
+        { database, cluster, configStore, stepSeconds: taskMetrics.steps, log },
+        { hostId, dataDir, databaseUrl: options.databaseUrl },
+      )
+    ),
+  );
+  readiness.attach({ queue });
+  const parts = opened.move();
+  return {
+    database,
+    cluster,
+    queue,
+    taskMetrics,
+    adminToken,
+    withRetry,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
 }

@@ -23,7 +23,7 @@ import type { Admission } from "../upstream/admission.ts";
 import { openMediaCalls } from "../upstream/call_media.ts";
 import type { Http1Client } from "../upstream/http1/client.ts";
 
-interface Given {
+interface Deps {
   database: Database;
   configStore: ConfigStore;
   configs: ConfigVersions;
@@ -33,23 +33,28 @@ interface Given {
   outbound: Outbound;
   imageHosts: PublicHosts;
   admission: Admission;
-  download?: Partial<DownloadLimits> | undefined;
   http1: Http1Client | null;
-  timing: Partial<SubmissionTiming> | undefined;
+  /** Handlers of task types that are made of several upstream jobs. */
+  handlers: ReadonlyMap<string, TaskHandler>;
   onEnd: NonNullable<TaskDeps["onEnd"]>;
   log: Log;
 }
 
+interface Options {
+  download?: Partial<DownloadLimits> | undefined;
+  timing?: Partial<SubmissionTiming> | undefined;
+}
+
 const INPUT_MS_MAX = 30_000;
 
-/** Tasks: what accepts them, and the worker that does their steps. */
+/** Accepts tasks and runs their steps. Holds nothing that must be closed. */
 export function openTasks(
-  given: Given,
-  handlers: ReadonlyMap<string, TaskHandler> = new Map(),
+  deps: Deps,
+  { download, timing }: Options,
 ): { tasks: TaskDeps; worker: JobHandler } {
   const { database, configStore, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
-    given;
-  const limits = { ...DOWNLOAD_LIMITS, ...given.download };
+    deps;
+  const limits = { ...DOWNLOAD_LIMITS, ...download };
   const tasks: TaskDeps = {
     database,
     queue,
@@ -57,8 +62,8 @@ export function openTasks(
     files,
     imageHosts,
     media: openMediaCalls({
-      admission: given.admission,
-      http1: given.http1,
+      admission: deps.admission,
+      http1: deps.http1,
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
       silenceMs: limits.silenceMs,
     }),
@@ -78,17 +83,17 @@ export function openTasks(
           (task_id, error) => log.error("stored task unreadable", { task_id, error }),
         ),
     }),
-    timing: { ...SUBMISSION_TIMING, ...given.timing },
+    timing: { ...SUBMISSION_TIMING, ...timing },
     plan: (declaration) => configs.of(declaration),
     currentPlan: () => configStore.current,
     fetchInput: (url, signal) => fetchInput(outbound, configStore, url, signal),
     onEnd,
     log,
   };
-  return { tasks, worker: taskWorker(tasks, handlers) };
+  return { tasks, worker: taskWorker(tasks, deps.handlers) };
 }
 
-/** A picture that a client named. What is refused here ends the task: nobody could use it. */
+/** An input image by the URL that a client sent. An error here ends the task: no upstream could use the input. */
 async function fetchInput(
   outbound: Outbound,
   configStore: ConfigStore,
@@ -102,7 +107,7 @@ async function fetchInput(
   if (answer.status !== 200 || answer.body === null || !mimeType.startsWith("image/")) {
     throw new ApiError(
       "invalid_value",
-      "An input picture cannot be fetched, or is none: upload it and send its file id.",
+      "An input image cannot be fetched, or is not an image: upload it and send its file id.",
       { param: "input_images" },
     );
   }

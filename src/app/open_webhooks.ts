@@ -1,9 +1,10 @@
+import type { Settings } from "./environment.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { JobHandler, Queue } from "../platform/queue/queue.ts";
 import type { Database } from "../platform/database/database.ts";
-import { isStorageDown } from "../platform/database/storage_error.ts";
+import { isStorageDown, nullIfUnavailable } from "../platform/database/storage_error.ts";
 import { openDeliveryMetrics } from "../platform/telemetry/delivery_metrics.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
@@ -15,39 +16,41 @@ import { periodic } from "../lib/timers.ts";
 
 const PRUNE_MS = 3_600_000;
 
-interface Given {
+interface Deps {
   database: Database;
   configStore: ConfigStore;
-  queue: Pick<Queue, "ring">;
+  queue: Pick<Queue, "notify">;
   outbound: Outbound;
-  /** Signs addresses of outputs anew; null where there are no files. */
-  files: Pick<Files, "signedUrl"> | null;
+  files: Pick<Files, "signedUrl">;
   metrics: Metrics;
   log: Log;
 }
 
-/** Events: what sends them, and what manages their receivers. To be disposed of after the queue. */
+/** Sends events to webhook endpoints and manages the endpoints. Disposed of after the queue, whose jobs it runs. */
 export interface OpenWebhooks extends AsyncDisposable {
   readonly worker: JobHandler;
   readonly webhooks: Webhooks;
-  /** Waits until no attempt is under way, so long at the most. */
-  settled(patienceMs: number): Promise<void>;
+  /** Waits until no attempt is under way, for `maxMs` at most. */
+  settled(maxMs: number): Promise<void>;
 }
 
-export function openWebhooks(given: Given, secretsKey: string | undefined): OpenWebhooks {
-  const { database: { sql }, configStore, queue, outbound, files, log } = given;
+export function openWebhooks(
+  deps: Deps,
+  { secretsKey }: Pick<Settings, "secretsKey">,
+): OpenWebhooks {
+  const { database: { sql }, configStore, queue, outbound, files, log } = deps;
   const secretBox = openSecretBox(secretsKey);
-  const metrics = openDeliveryMetrics(given.metrics.registry, {
+  const metrics = openDeliveryMetrics(deps.metrics.registry, {
     sending: () => sender.sending,
-    count: () => countWebhooks(sql),
+    count: () => countWebhooks(sql).catch(nullIfUnavailable),
   });
   const sender = deliveryWorker({
     sql,
     secretBox,
     plan: () => configStore.current,
     post: (request) => outbound.fetch(request, configStore.current.outbound),
-    renewOutput: (output) => files === null ? output : output.map((item) => renew(files, item)),
-    ring: (message, delayMs) => queue.ring(message, delayMs),
+    renewOutput: (output) => output.map((item) => withFreshUrl(files, item)),
+    ring: (message, delayMs) => queue.notify(message, delayMs),
     onAttempt(outcome, latencyMs) {
       metrics.attempts.inc({ outcome });
       metrics.seconds.observe(latencyMs / 1000);
@@ -66,15 +69,16 @@ export function openWebhooks(given: Given, secretsKey: string | undefined): Open
   });
   return {
     worker: sender,
-    webhooks: { sql, secretBox, ring: (message) => queue.ring(message) },
-    settled: (patienceMs) => sender.settled(patienceMs),
+    webhooks: { sql, secretBox, ring: (message) => queue.notify(message) },
+    settled: (maxMs) => sender.settled(maxMs),
     async [Symbol.asyncDispose]() {
       await Promise.all([pruning[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);
     },
   };
 }
 
-function renew(files: Pick<Files, "signedUrl">, item: unknown): unknown {
+/** Signed URLs expire: an event that is sent late carries a new one. */
+function withFreshUrl(files: Pick<Files, "signedUrl">, item: unknown): unknown {
   const { file_id } = item as { file_id?: unknown };
   if (typeof file_id !== "string") return item;
   const { url, expiresAt } = files.signedUrl(file_id, Date.now());

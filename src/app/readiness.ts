@@ -5,31 +5,60 @@ import { type Cluster, isBehind } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { StorageProbe } from "../platform/database/storage_probe.ts";
 
-export async function checkDatabase(
-  database: Database | null,
-  probe: StorageProbe | null,
-): Promise<HealthCheck> {
-  if (database === null) return { ok: false, reason: "the database is not open yet" };
-  if (probe === null) return { ok: false, reason: "the database is not prepared yet" };
-  const reason = await probe.check();
-  return reason === null ? { ok: true, kind: database.kind } : { ok: false, reason };
+interface ReadinessParts {
+  database: Pick<Database, "kind">;
+  cluster: Pick<Cluster, "peers">;
+  probe: Pick<StorageProbe, "check" | "recordFailure">;
+  queue: Pick<Queue, "problem">;
 }
 
-export async function checkQueue(queue: Queue | null): Promise<HealthCheck> {
-  const reason = queue === null ? "the queue is not open yet" : await queue.ailment();
-  return reason === null ? { ok: true } : { ok: false, reason };
-}
+/**
+ * What `/readyz` reports. The server listens before the database is there, so parts are attached as they open; a
+ * part that is not attached yet is a reason why this node is not ready.
+ */
+export class NodeReadiness {
+  readonly #parts: Partial<ReadinessParts> = {};
 
-/** A bad file leaves the old declaration in force, so the node stays ready and says so. */
-export function checkConfig(configStore: ConfigStore, cluster: Cluster | null): HealthCheck {
-  const { at, ok, issues } = configStore.lastReload;
-  const errors = issues.filter(({ severity }) => severity === "error").length;
-  return {
-    ok: true,
-    version: configStore.current.version,
-    last_reload: { at, ok, errors },
-    ...(cluster !== null && isBehind(cluster.peers)
-      ? { notice: "other nodes run a newer declaration" }
-      : {}),
-  };
+  constructor(private readonly configStore: Pick<ConfigStore, "current" | "lastReload">) {}
+
+  attach(parts: Partial<ReadinessParts>): void {
+    Object.assign(this.#parts, parts);
+  }
+
+  /** A request failed because of the storage. */
+  recordStorageError = (error: unknown): void => this.#parts.probe?.recordFailure(error);
+
+  check = async (): Promise<Record<string, HealthCheck>> => ({
+    database: await this.#checkDatabase(),
+    queue: await this.#checkQueue(),
+    config: this.#checkConfig(),
+  });
+
+  async #checkDatabase(): Promise<HealthCheck> {
+    const { database, probe } = this.#parts;
+    if (database === undefined) return { ok: false, reason: "the database is not open yet" };
+    if (probe === undefined) return { ok: false, reason: "the database is not prepared yet" };
+    const reason = await probe.check();
+    return reason === null ? { ok: true, kind: database.kind } : { ok: false, reason };
+  }
+
+  async #checkQueue(): Promise<HealthCheck> {
+    const { queue } = this.#parts;
+    const reason = queue === undefined ? "the queue is not open yet" : await queue.problem();
+    return reason === null ? { ok: true } : { ok: false, reason };
+  }
+
+  /** An invalid file leaves the previous configuration active, so the node stays ready and reports the reload. */
+  #checkConfig(): HealthCheck {
+    const { at, ok, issues } = this.configStore.lastReload;
+    const errors = issues.filter(({ severity }) => severity === "error").length;
+    return {
+      ok: true,
+      version: this.configStore.current.version,
+      last_reload: { at, ok, errors },
+      ...(isBehind(this.#parts.cluster?.peers ?? [])
+        ? { notice: "other nodes run a newer configuration" }
+        : {}),
+    };
+  }
 }

@@ -5,7 +5,7 @@ import type { DownloadLimits } from "../workflows/tasks/downloads.ts";
 import type { ConfigVersionTiming } from "../workflows/tasks/config_versions.ts";
 import type { SubmissionTiming } from "../workflows/tasks/submit_task.ts";
 
-/** How long a gateway waits for what. Tests run with shorter times than the usual ones. */
+/** Times that tests shorten. */
 export interface GatewayTiming {
   chat?: Partial<ChatTiming>;
   body?: Partial<BodyPace>;

@@ -25,11 +25,11 @@ Deno.test("a queue in Postgres is refused on the embedded database, with both wa
       ),
     (error) =>
       error instanceof SettingsError &&
-      /Set DATABASE_URL, or declare storage.queue: kv/.test(error.message),
+      /Set DATABASE_URL, or set storage.queue: kv/.test(error.message),
   );
 });
 
-Deno.test("on Deno Deploy everything that cannot work is told at once", () => {
+Deno.test("on Deno Deploy one error names every setting that cannot work", () => {
   const refused = (() => {
     try {
       validateEnvironment(

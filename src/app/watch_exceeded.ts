@@ -13,7 +13,7 @@ export interface WatchDeps {
   log: Log;
 }
 
-/** Tells operators of settlements beyond their holds, and slows accounts that repeatedly could not pay. */
+/** Logs settlements that exceed their holds, and slows accounts with repeated shortfalls. */
 export function watchExceeded(
   { database, cluster, metrics, log }: WatchDeps,
 ): (resolution: Resolution) => void {
@@ -23,7 +23,7 @@ export function watchExceeded(
         log.warn("account slowed after repeated shortfalls", { account });
       }
     } catch (error) {
-      // The receipts stay: the next shortfall finds them.
+      // The receipts stay: the next shortfall counts them.
       log.error("account slowdown failed", { account, error });
     }
   }
@@ -33,7 +33,7 @@ export function watchExceeded(
     metrics.settlementsBeyondHold.inc();
     if (shortfall === "0.00") return;
     metrics.shortfalls.inc();
-    // Nothing waits for it: the request that fell short has been served.
+    // Not awaited: the request has been served.
     void slowDown(account);
   };
 }

@@ -2,15 +2,15 @@ import { type ClockWatchOptions, watchClock } from "../lib/watch_clock.ts";
 import type { Database, Queries } from "../platform/database/database.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
-/** Less is a correction, as time servers make them, and not worth a word. */
+/** Smaller moves are corrections by a time server, not worth a warning. */
 const JUMP_MS = 10_000;
 
 export type TimeOptions = Pick<ClockWatchOptions, "wall" | "everyMs">;
 
 /**
- * Warns when the system clock jumps. The embedded database has a clock of its own, which follows here: what
- * is a span of time and stands in the database as a moment (leases, deadlines, next looks) is moved along,
- * so that nothing ends early and nothing waits for hours that the clock was set back by.
+ * Warns when the system clock jumps. The embedded database has a clock of its own, which is moved along, and with it
+ * the times in the database that stand for a duration (leases, deadlines, next polls): nothing expires early, and
+ * nothing waits for the hours that the clock was set back by.
  */
 export function watchTime(
   database: Database,
@@ -24,7 +24,7 @@ export function watchTime(
       if (Math.abs(ms) >= JUMP_MS) log.warn("system clock jumped", { seconds: ms / 1000 });
       if (database.moveClock === undefined) return;
       following = following.then(() => follow(database, ms)).catch((error) => {
-        log.error("cannot move deadlines to the new time", { seconds: ms / 1000, error });
+        log.error("deadlines not moved after a clock jump", { seconds: ms / 1000, error });
       });
     },
   });
@@ -36,17 +36,17 @@ export function watchTime(
   };
 }
 
-/** In the order in which nothing looks overdue in between. */
+/** In the order in which nothing is overdue in between. */
 async function follow({ sql, moveClock }: Database, ms: number): Promise<void> {
   if (ms < 0) moveClock!(ms);
   try {
-    await moveSpans(sql, ms);
+    await moveDeadlines(sql, ms);
   } finally {
     if (ms > 0) moveClock!(ms);
   }
 }
 
-async function moveSpans(sql: Queries, ms: number): Promise<void> {
+async function moveDeadlines(sql: Queries, ms: number): Promise<void> {
   const by = sql`${ms} * interval '1 millisecond'`;
   await sql`
     with tasks as (

@@ -1,18 +1,18 @@
-/** Watches the main thread from outside it, and ends the process when it is blocked. See watchdog.ts. */
-import { PulseReader } from "./pulse.ts";
-import { openLog } from "../platform/telemetry/log.ts";
-import { endBlocked, type WatchdogOrder } from "./watchdog.ts";
+/** Watches the main thread from another one, and ends the process when it is blocked. See watchdog.ts. */
 import { periodic, rethrow } from "../lib/timers.ts";
+import { openLog } from "../platform/telemetry/log.ts";
+import { HeartbeatReader } from "./heartbeat.ts";
+import { abortProcess, type WatchdogStart } from "./watchdog.ts";
 
 const scope = self as unknown as {
-  onmessage: ((event: MessageEvent<WatchdogOrder>) => void) | null;
+  onmessage: ((event: MessageEvent<WatchdogStart>) => void) | null;
 };
 
-scope.onmessage = ({ data: { memory, blockedMs, lookMs, level, format } }) => {
+scope.onmessage = ({ data: { memory, blockedMs, checkMs, level, format } }) => {
   const log = openLog({ level, format });
-  const reader = new PulseReader(memory);
+  const reader = new HeartbeatReader(memory);
   periodic(() => {
-    const forMs = reader.look() * lookMs;
+    const forMs = reader.missedChecks() * checkMs;
     if (forMs < blockedMs) return;
     // Another thread's stack cannot be read in Deno: the requests it began last are the trace there is.
     log.error("main thread blocked, process ends", {
@@ -20,6 +20,6 @@ scope.onmessage = ({ data: { memory, blockedMs, lookMs, level, format } }) => {
       last_requests: reader.lastRequests(),
     });
     log.flush();
-    endBlocked();
-  }, { intervalMs: lookMs, onError: rethrow, keepsProcessAlive: true });
+    abortProcess();
+  }, { intervalMs: checkMs, onError: rethrow, keepsProcessAlive: true });
 };

@@ -1,13 +1,13 @@
-/** One thread of `WORKERS=n`: a gateway that starts and stops when crew.ts says so. */
+/** One thread of `WORKERS=n`: a gateway that starts and stops at the commands of worker_pool.ts. */
+import { withTimeout } from "../lib/timers.ts";
+import { openLog } from "../platform/telemetry/log.ts";
+import type { CollectedMetrics } from "../platform/telemetry/merge_metrics.ts";
 import { startupBanner } from "./banner.ts";
-import type { WorkerCommand, WorkerReport } from "./worker_pool.ts";
 import { readSettings } from "./environment.ts";
 import { formatStartupError } from "./format_startup_error.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { type Gateway, openGateway } from "./open_gateway.ts";
-import type { CollectedMetrics } from "../platform/telemetry/merge_metrics.ts";
-import { Pulse } from "./pulse.ts";
-import { openLog } from "../platform/telemetry/log.ts";
-import { withTimeout } from "../lib/timers.ts";
+import type { WorkerCommand, WorkerReport } from "./worker_pool.ts";
 
 const scope = self as unknown as {
   name: string;
@@ -16,38 +16,38 @@ const scope = self as unknown as {
 };
 let opening: Promise<Gateway | null> = Promise.resolve(null);
 
-/** The crew answers within a second; a thread that waits longer speaks for itself. */
-const CREW_MS = 2_000;
-let hearing: PromiseWithResolvers<CollectedMetrics[]> | null = null;
+/** The pool answers within a second; after this time a thread answers with its own metrics alone. */
+const POOL_MS = 2_000;
+let collecting: PromiseWithResolvers<CollectedMetrics[]> | null = null;
 
-/** What all threads have counted. Those who ask at once share an answer. */
-async function countAll(own: CollectedMetrics): Promise<readonly CollectedMetrics[]> {
-  hearing ??= Promise.withResolvers();
-  scope.postMessage({ kind: "count", count: own, ask: true });
-  return await withTimeout(hearing.promise, CREW_MS, () => [own]);
+/** The metrics of all threads. Requests at the same time share an answer. */
+async function collectAll(own: CollectedMetrics): Promise<readonly CollectedMetrics[]> {
+  collecting ??= Promise.withResolvers();
+  scope.postMessage({ kind: "metrics", metrics: own, wantsAll: true });
+  return await withTimeout(collecting.promise, POOL_MS, () => [own]);
 }
 
-async function tell(): Promise<void> {
+async function sendMetrics(): Promise<void> {
   const gateway = await opening;
   if (gateway === null) return;
-  scope.postMessage({ kind: "count", count: await gateway.count(), ask: false });
+  const metrics = await gateway.collectMetrics();
+  scope.postMessage({ kind: "metrics", metrics, wantsAll: false });
 }
 
 async function start(port: number | null, memory: SharedArrayBuffer): Promise<Gateway | null> {
   try {
-    const pulse = new Pulse(memory);
+    const heartbeat = new Heartbeat(memory);
     const environment = Deno.env.toObject();
     const settings = readSettings(environment);
     const log = openLog({ level: settings.logLevel, format: settings.logFormat });
-    const options = {
+    const gateway = await openGateway({
       ...settings,
       log,
       environment,
       port: port ?? settings.port,
-      countAll,
-      onRequest: pulse.begin,
-    };
-    const gateway = await openGateway(options);
+      collectAll,
+      onRequest: heartbeat.begin,
+    });
     scope.postMessage({
       kind: "ready",
       port: Number(new URL(gateway.address).port),
@@ -68,14 +68,14 @@ async function stop(): Promise<void> {
 scope.onmessage = ({ data }) => {
   switch (data.kind) {
     case "start":
-      opening = start(data.port, data.pulse);
+      opening = start(data.port, data.heartbeat);
       break;
-    case "tell":
-      void tell();
+    case "collect":
+      void sendMetrics();
       break;
-    case "told":
-      hearing?.resolve(data.all as CollectedMetrics[]);
-      hearing = null;
+    case "collected":
+      collecting?.resolve(data.all as CollectedMetrics[]);
+      collecting = null;
       break;
     case "stop":
       void stop();

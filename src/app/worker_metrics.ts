@@ -1,69 +1,67 @@
 import { withTimeout } from "../lib/timers.ts";
 
-/** A thread that was asked may be busy; then what it said last must do. */
-const PATIENCE_MS = 1_000;
+/** A busy thread does not answer in time; then its last metrics count. */
+const ANSWER_MS = 1_000;
 
 export interface WorkerMetricsOptions {
-  /** Makes one answer of those of threads that are gone. */
-  keep(said: readonly unknown[]): Promise<unknown>;
-  patienceMs?: number;
+  /** Merges the metrics of exited threads into one set. */
+  keep(collected: readonly unknown[]): Promise<unknown>;
+  answerMs?: number;
 }
 
-interface Asked {
-  said: unknown;
-  /** While its answer is awaited. */
+interface ThreadMetrics {
+  last: unknown;
+  /** Pending while the thread's answer is awaited. */
   answer: PromiseWithResolvers<void> | null;
 }
 
-/** What the threads of a crew have to say, gathered for one of them. Nobody waits for a silent one. */
+/** Collects the metrics of all threads for one that asks. A thread that does not answer delays the others briefly. */
 export class WorkerMetrics<Thread> {
-  readonly #asked = new Map<Thread, Asked>();
-  /** One answer for all that are gone; none while nobody is. */
-  #former: Promise<readonly unknown[]> = Promise.resolve([]);
+  readonly #threads = new Map<Thread, ThreadMetrics>();
+  /** The merged metrics of exited threads; empty before the first exit. */
+  #exited: Promise<readonly unknown[]> = Promise.resolve([]);
 
   constructor(private readonly options: WorkerMetricsOptions) {}
 
   add(thread: Thread): void {
-    this.#asked.set(thread, { said: undefined, answer: null });
+    this.#threads.set(thread, { last: undefined, answer: null });
   }
 
-  /** It is gone, and what it said last is kept. */
+  /** The thread has exited; its last metrics are kept. */
   remove(thread: Thread): void {
-    const asked = this.#asked.get(thread);
-    if (asked === undefined) return;
-    const { said, answer } = asked;
-    this.#asked.delete(thread);
+    const metrics = this.#threads.get(thread);
+    if (metrics === undefined) return;
+    const { last, answer } = metrics;
+    this.#threads.delete(thread);
     answer?.resolve();
-    if (said === undefined) return;
+    if (last === undefined) return;
     const { keep } = this.options;
-    this.#former = this.#former.then(async (former) => [await keep([...former, said])]);
+    this.#exited = this.#exited.then(async (exited) => [await keep([...exited, last])]);
   }
 
-  hear(thread: Thread, said: unknown): void {
-    const asked = this.#asked.get(thread);
-    if (asked === undefined) return;
-    asked.said = said;
-    asked.answer?.resolve();
-    asked.answer = null;
+  receive(thread: Thread, collected: unknown): void {
+    const metrics = this.#threads.get(thread);
+    if (metrics === undefined) return;
+    metrics.last = collected;
+    metrics.answer?.resolve();
+    metrics.answer = null;
   }
 
-  /** Asks everybody but `asker`; the result is what all have said, with those who are gone. */
-  async gather(asker: Thread, ask: (thread: Thread) => void): Promise<unknown[]> {
+  /** Requests the metrics of every thread but `asker`; returns those of all threads, exited ones included. */
+  async collect(asker: Thread, request: (thread: Thread) => void): Promise<unknown[]> {
     const answers: Promise<void>[] = [];
-    for (const [thread, asked] of this.#asked) {
+    for (const [thread, metrics] of this.#threads) {
       if (thread === asker) continue;
-      if (asked.answer === null) {
-        asked.answer = Promise.withResolvers();
-        ask(thread);
+      if (metrics.answer === null) {
+        metrics.answer = Promise.withResolvers();
+        request(thread);
       }
-      answers.push(asked.answer.promise);
+      answers.push(metrics.answer.promise);
     }
-    await withTimeout(
-      Promise.all(answers),
-      this.options.patienceMs ?? PATIENCE_MS,
-      () => undefined,
+    await withTimeout(Promise.all(answers), this.options.answerMs ?? ANSWER_MS, () => undefined);
+    const current = [...this.#threads.values()].flatMap(({ last }) =>
+      last === undefined ? [] : [last]
     );
-    const said = [...this.#asked.values()].flatMap(({ said }) => said === undefined ? [] : [said]);
-    return [...await this.#former, ...said];
+    return [...await this.#exited, ...current];
   }
 }

@@ -2,53 +2,53 @@ import assert from "node:assert/strict";
 import { WorkerMetrics } from "./worker_metrics.ts";
 
 const open = () => {
-  const survey = new WorkerMetrics<string>({
-    keep: (said) => Promise.resolve(said.map(Number).reduce((sum, each) => sum + each, 0)),
-    patienceMs: 10,
+  const metrics = new WorkerMetrics<string>({
+    keep: (collected) => Promise.resolve(collected.map(Number).reduce((sum, each) => sum + each, 0)),
+    answerMs: 10,
   });
-  for (const thread of ["a", "b", "c"]) survey.add(thread);
-  return survey;
+  for (const thread of ["a", "b", "c"]) metrics.add(thread);
+  return metrics;
 };
 
-Deno.test("everybody but the one who asks is asked, and those who ask at once share the answers", async () => {
-  const survey = open();
+Deno.test("all threads but the asker are asked, and requests at the same time share the answers", async () => {
+  const metrics = open();
   const asked: string[] = [];
   const ask = (thread: string) => {
     asked.push(thread);
-    setTimeout(() => survey.hear(thread, thread === "b" ? 2 : 3));
+    setTimeout(() => metrics.receive(thread, thread === "b" ? 2 : 3));
   };
-  survey.hear("a", 1);
-  const both = await Promise.all([survey.gather("a", ask), survey.gather("a", ask)]);
+  metrics.receive("a", 1);
+  const both = await Promise.all([metrics.collect("a", ask), metrics.collect("a", ask)]);
   assert.deepEqual(both, [[1, 2, 3], [1, 2, 3]]);
   assert.deepEqual(asked, ["b", "c"]);
 });
 
-Deno.test("a silent thread counts with what it said last, or not at all, and is not asked twice", async () => {
-  const survey = open();
+Deno.test("a thread that does not answer counts with its last metrics, if any, and is not asked twice", async () => {
+  const metrics = open();
   const asked: string[] = [];
-  survey.hear("a", 1);
-  survey.hear("b", 2);
+  metrics.receive("a", 1);
+  metrics.receive("b", 2);
   const ask = (thread: string) => void asked.push(thread);
-  assert.deepEqual(await survey.gather("a", ask), [1, 2]);
-  assert.deepEqual(await survey.gather("a", ask), [1, 2]);
+  assert.deepEqual(await metrics.collect("a", ask), [1, 2]);
+  assert.deepEqual(await metrics.collect("a", ask), [1, 2]);
   assert.deepEqual(asked, ["b", "c"]);
-  survey.hear("c", 3);
-  assert.deepEqual(await survey.gather("a", ask), [1, 2, 3]);
+  metrics.receive("c", 3);
+  assert.deepEqual(await metrics.collect("a", ask), [1, 2, 3]);
   assert.deepEqual(asked, ["b", "c", "c"]);
 });
 
-Deno.test("what those have said who are gone stays, as one, and nobody waits for them", async () => {
-  const survey = open();
-  survey.hear("a", 1);
-  survey.hear("b", 2);
-  survey.hear("c", 4);
-  const gathering = survey.gather("a", () => {
-    survey.remove("b");
-    survey.remove("c");
+Deno.test("metrics of exited threads are kept, merged, and not waited for", async () => {
+  const metrics = open();
+  metrics.receive("a", 1);
+  metrics.receive("b", 2);
+  metrics.receive("c", 4);
+  const collecting = metrics.collect("a", () => {
+    metrics.remove("b");
+    metrics.remove("c");
   });
-  assert.deepEqual(await gathering, [6, 1]);
-  survey.add("d");
-  survey.hear("d", 8);
-  survey.hear("b", 100);
-  assert.deepEqual(await survey.gather("d", () => {}), [6, 1, 8]);
+  assert.deepEqual(await collecting, [6, 1]);
+  metrics.add("d");
+  metrics.receive("d", 8);
+  metrics.receive("b", 100);
+  assert.deepEqual(await metrics.collect("d", () => {}), [6, 1, 8]);
 });

@@ -1,41 +1,42 @@
-import { WorkerMetrics } from "./worker_metrics.ts";
-import { newPulseMemory, PulseReader } from "./pulse.ts";
 import { periodic, rethrow, withTimeout } from "../lib/timers.ts";
 import type { Log } from "../platform/telemetry/log.ts";
+import { HeartbeatReader, newHeartbeatMemory } from "./heartbeat.ts";
+import { WorkerMetrics } from "./worker_metrics.ts";
 
-/** What is said to a thread of the crew. `tell`: say what you have counted; `told`: what all have. */
+/** Commands to a worker. `collect`: send your metrics; `collected`: here are those of all threads. */
 export type WorkerCommand =
-  | { kind: "start"; port: number | null; pulse: SharedArrayBuffer }
-  | { kind: "tell" }
-  | { kind: "told"; all: unknown[] }
+  | { kind: "start"; port: number | null; heartbeat: SharedArrayBuffer }
+  | { kind: "collect" }
+  | { kind: "collected"; all: unknown[] }
   | { kind: "stop" };
 
-/** What a thread says. `count`: what it has counted; it `ask`s when it wants to know of all. */
+/** Reports of a worker. With `metrics` it may ask for those of all threads. */
 export type WorkerReport =
   | { kind: "ready"; port: number; banner: string }
-  | { kind: "count"; count: unknown; ask: boolean }
+  | { kind: "metrics"; metrics: unknown; wantsAll: boolean }
   | { kind: "failed"; reason: string }
   | { kind: "ended" };
 
 export interface WorkerPoolOptions {
   size: number;
-  /** A thread that takes orders and reports. */
-  hire(name: string): Worker;
+  /** Starts a thread that takes commands and reports. */
+  spawn(name: string): Worker;
   log: Pick<Log, "info" | "error">;
-  /** Adds up the counts of threads that are gone. */
-  keepCounts(counts: readonly unknown[]): Promise<unknown>;
-  /** Pause before a lost thread is replaced; it doubles while they keep failing. */
+  /** Merges the counters of exited threads. */
+  keepCounters(metrics: readonly unknown[]): Promise<unknown>;
+  /** Pause before a failed thread is replaced; it doubles while replacements fail. */
   pauseMs?: number;
-  /** How long a thread may be blocked before `blocked` tells; 0 or left out: for ever. */
+  /** How long a thread may be blocked before `blocked` resolves; 0 or left out: for ever. */
   blockedMs?: number;
-  /** How often threads are looked at. */
-  lookMs?: number;
+  /** How often heartbeats are checked. */
+  checkMs?: number;
 }
 
+const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 30_000;
-/** What lived this long did not fail because of how it starts. */
-const SETTLED_MS = 60_000;
-/** A gateway takes 20 s at most to end. */
+/** A thread that ran this long did not fail because of how it starts. */
+const STABLE_MS = 60_000;
+/** A gateway takes 20 s at most to stop. */
 const STOP_MS = 25_000;
 
 /** A thread could not start; the message is for the operator. */
@@ -44,17 +45,22 @@ export class WorkerPoolError extends Error {
 }
 
 interface Member {
+  readonly name: string;
   readonly thread: Worker;
-  readonly ended: Promise<void>;
+  readonly ready: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
+  readonly startedAt: number;
+  isReady: boolean;
+  watch: Disposable | undefined;
 }
 
 /**
- * Several gateways on one port, one to a thread, so that all cores serve: the system shares connections out
- * among those who listen. A thread that fails is replaced, the others go on.
+ * Several gateways on one port, one to a thread, so that all cores serve: the system distributes connections among
+ * the listeners. A thread that fails is replaced, the others go on.
  */
 export class WorkerPool implements AsyncDisposable {
   readonly #members = new Set<Member>();
-  readonly #counts: WorkerMetrics<Worker>;
+  readonly #metrics: WorkerMetrics<Worker>;
   readonly #pauses = new Set<ReturnType<typeof setTimeout>>();
   #port: number | null = null;
   #banner = "";
@@ -63,17 +69,17 @@ export class WorkerPool implements AsyncDisposable {
   #stopped: Promise<void> | null = null;
 
   private constructor(private readonly options: WorkerPoolOptions) {
-    this.#counts = new WorkerMetrics({ keep: options.keepCounts });
+    this.#metrics = new WorkerMetrics({ keep: options.keepCounters });
   }
 
-  /** Resolves when everybody serves; rejects with `WorkerPoolError` when one cannot start. */
+  /** Resolves when all threads serve; rejects with `WorkerPoolError` when one cannot start. */
   static async start(options: WorkerPoolOptions): Promise<WorkerPool> {
     const pool = new WorkerPool(options);
     try {
-      // The first one alone: it migrates, and finds the port where any will do.
-      await pool.#hire(1);
+      // The first one alone: it migrates the database, and finds the port where any will do.
+      await pool.#spawn(1);
       await Promise.all(
-        Array.from({ length: options.size - 1 }, (_, i) => pool.#hire(i + 2)),
+        Array.from({ length: options.size - 1 }, (_, i) => pool.#spawn(i + 2)),
       );
     } catch (error) {
       await pool[Symbol.asyncDispose]();
@@ -95,79 +101,92 @@ export class WorkerPool implements AsyncDisposable {
     return this.#members.size;
   }
 
-  /** Starts a thread and waits until it serves. One that is lost later is replaced. */
-  #hire(number: number, pauseMs = this.options.pauseMs ?? 1_000): Promise<void> {
+  get #pauseMs(): number {
+    return this.options.pauseMs ?? PAUSE_MS;
+  }
+
+  /** Starts a thread and resolves when it serves. If it fails after that, it is replaced. */
+  #spawn(number: number, pauseMs = this.#pauseMs): Promise<void> {
     const name = `gateway ${number}`;
-    const thread = this.options.hire(name);
-    const startedAt = performance.now();
-    const ready = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
-    const member: Member = { thread, ended: ended.promise };
-    let isReady = false;
-    this.#members.add(member);
-    const pulse = newPulseMemory();
-    const watching = this.#watch(pulse, (fields) => {
-      watching?.[Symbol.dispose]();
-      // Deno cannot end a blocked thread: its listener would go on taking a share of the connections.
-      this.#members.delete(member);
-      this.options.log.error("thread blocked, process ends", { thread: name, ...fields });
-      this.#blocked.resolve(name);
-    });
-    const lose = (reason: string) => {
-      if (!this.#members.delete(member)) return;
-      watching?.[Symbol.dispose]();
-      this.#counts.remove(thread);
-      thread.terminate();
-      ended.resolve();
-      if (!isReady) return ready.reject(new WorkerPoolError(reason));
-      if (this.#isStopping) return;
-      this.options.log.error("a thread failed and is replaced", { thread: name, reason });
-      const isSettled = performance.now() - startedAt > SETTLED_MS;
-      this.#replace(number, isSettled ? this.options.pauseMs ?? 1_000 : pauseMs);
+    const thread = this.options.spawn(name);
+    const heartbeat = newHeartbeatMemory();
+    const member: Member = {
+      name,
+      thread,
+      ready: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+      startedAt: performance.now(),
+      isReady: false,
+      watch: undefined,
     };
+    member.watch = this.#watch(member, heartbeat);
+    this.#members.add(member);
+    const remove = (reason: string) => this.#remove(member, reason, number, pauseMs);
     thread.onerror = (event) => {
       event.preventDefault();
-      lose(event.message);
+      remove(event.message);
     };
     thread.onmessage = ({ data }: MessageEvent<WorkerReport>) => {
-      if (data.kind === "failed") lose(data.reason);
-      else if (data.kind === "ended") lose("it ended");
-      else if (data.kind === "count") {
-        this.#counts.hear(thread, data.count);
-        if (data.ask) void this.#tellAll(thread);
-      } else {
-        isReady = true;
-        this.#counts.add(thread);
-        this.#port ??= data.port;
-        if (this.#banner === "") this.#banner = data.banner;
-        ready.resolve();
+      if (data.kind === "failed") remove(data.reason);
+      else if (data.kind === "ended") remove("it ended");
+      else if (data.kind === "ready") this.#serve(member, data);
+      else {
+        this.#metrics.receive(thread, data.metrics);
+        if (data.wantsAll) void this.#sendAllMetrics(thread);
       }
     };
-    thread.postMessage({ kind: "start", port: this.#port, pulse } satisfies WorkerCommand);
-    return ready.promise;
+    thread.postMessage({ kind: "start", port: this.#port, heartbeat } satisfies WorkerCommand);
+    return member.ready.promise;
   }
 
-  /** Looks at a thread now and then; it counts from the thread's first sign of life on. */
-  #watch(
-    memory: SharedArrayBuffer,
-    onBlocked: (fields: Record<string, unknown>) => void,
-  ): Disposable | undefined {
-    const { blockedMs = 0, lookMs = 1_000 } = this.options;
+  #serve(member: Member, { port, banner }: { port: number; banner: string }): void {
+    member.isReady = true;
+    this.#metrics.add(member.thread);
+    this.#port ??= port;
+    if (this.#banner === "") this.#banner = banner;
+    member.ready.resolve();
+  }
+
+  #remove(member: Member, reason: string, number: number, pauseMs: number): void {
+    if (!this.#members.delete(member)) return;
+    const { name, thread, ready, ended, startedAt } = member;
+    member.watch?.[Symbol.dispose]();
+    this.#metrics.remove(thread);
+    thread.terminate();
+    ended.resolve();
+    if (!member.isReady) return ready.reject(new WorkerPoolError(reason));
+    if (this.#isStopping) return;
+    this.options.log.error("thread failed, starting a replacement", { thread: name, reason });
+    const wasStable = performance.now() - startedAt > STABLE_MS;
+    this.#replace(number, wasStable ? this.#pauseMs : pauseMs);
+  }
+
+  /** Checks a thread's heartbeat from its first one on. */
+  #watch(member: Member, memory: SharedArrayBuffer): Disposable | undefined {
+    const { blockedMs = 0, checkMs = 1_000, log } = this.options;
     if (blockedMs === 0) return undefined;
-    const reader = new PulseReader(memory);
+    const reader = new HeartbeatReader(memory);
     return periodic(() => {
-      const forMs = reader.look() * lookMs;
+      const forMs = reader.missedChecks() * checkMs;
       if (forMs < blockedMs) return;
-      onBlocked({ blocked_ms: forMs, last_requests: reader.lastRequests() });
-    }, { intervalMs: lookMs, onError: rethrow, keepsProcessAlive: true });
+      member.watch?.[Symbol.dispose]();
+      // Deno cannot end a blocked thread: its listener would go on taking a share of the connections.
+      this.#members.delete(member);
+      log.error("thread blocked, process ends", {
+        thread: member.name,
+        blocked_ms: forMs,
+        last_requests: reader.lastRequests(),
+      });
+      this.#blocked.resolve(member.name);
+    }, { intervalMs: checkMs, onError: rethrow, keepsProcessAlive: true });
   }
 
-  async #tellAll(asker: Worker): Promise<void> {
-    const all = await this.#counts.gather(
+  async #sendAllMetrics(asker: Worker): Promise<void> {
+    const all = await this.#metrics.collect(
       asker,
-      (thread) => thread.postMessage({ kind: "tell" } satisfies WorkerCommand),
+      (thread) => thread.postMessage({ kind: "collect" } satisfies WorkerCommand),
     );
-    asker.postMessage({ kind: "told", all } satisfies WorkerCommand);
+    asker.postMessage({ kind: "collected", all } satisfies WorkerCommand);
   }
 
   #replace(number: number, pauseMs: number): void {
@@ -175,16 +194,16 @@ export class WorkerPool implements AsyncDisposable {
       this.#pauses.delete(pause);
       if (this.#isStopping) return;
       const nextMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
-      this.#hire(number, nextMs).catch((error) => {
+      this.#spawn(number, nextMs).catch((error) => {
         if (this.#isStopping) return;
-        this.options.log.error("a thread cannot start", { reason: (error as Error).message });
+        this.options.log.error("thread start failed", { reason: (error as Error).message });
         this.#replace(number, nextMs);
       });
     }, pauseMs);
     this.#pauses.add(pause);
   }
 
-  /** Tells everybody to finish what runs, waits, and ends who does not. */
+  /** Asks every thread to finish what runs, waits, and terminates those that do not end in time. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stopped ??= this.#stop();
   }
@@ -194,7 +213,7 @@ export class WorkerPool implements AsyncDisposable {
     for (const pause of this.#pauses) clearTimeout(pause);
     const members = [...this.#members];
     for (const { thread } of members) thread.postMessage({ kind: "stop" } satisfies WorkerCommand);
-    const ended = Promise.all(members.map(({ ended }) => ended));
+    const ended = Promise.all(members.map(({ ended }) => ended.promise));
     await withTimeout(ended, STOP_MS, () => undefined);
     for (const { thread } of members) thread.terminate();
   }

@@ -5,17 +5,17 @@ import { recordLog } from "../../test/helpers/logs.ts";
 
 const TOY = new URL("../../test/helpers/toy_thread.ts", import.meta.url);
 
-const startCrew = (size: number, prefix = "") => {
+const startPool = (size: number, prefix = "") => {
   const logged: string[] = [];
-  let hired = 0;
+  let spawned = 0;
   return {
     logged,
-    hired: () => hired,
-    crew: WorkerPool.start({
+    spawned: () => spawned,
+    starting: WorkerPool.start({
       size,
-      hire: (name) => (hired++, new Worker(TOY, { type: "module", name: prefix + name })),
+      spawn: (name) => (spawned++, new Worker(TOY, { type: "module", name: prefix + name })),
       log: recordLog((_level, message) => void logged.push(message)),
-      keepCounts: (counts) => Promise.resolve(`gone: ${counts.join()}`),
+      keepCounters: (counts) => Promise.resolve(`exited: ${counts.join()}`),
       pauseMs: 10,
     }),
   };
@@ -29,13 +29,13 @@ async function call(pool: WorkerPool, path = "/"): Promise<string | null> {
 }
 
 Deno.test("threads share one port, and one that fails is replaced while others serve", async () => {
-  const { crew: starting, logged, hired } = startCrew(2);
+  const { starting, logged, spawned } = startPool(2);
   await using pool = await starting;
   const seen = new Set<string | null>();
   await until("both serve", async () => (seen.add(await call(pool)), seen.size === 2), 20);
   await call(pool, "/fail");
-  await until("it is replaced", () => hired() === 3 && pool.size === 2, 20);
-  assert.deepEqual(logged, ["a thread failed and is replaced"]);
+  await until("it is replaced", () => spawned() === 3 && pool.size === 2, 20);
+  assert.deepEqual(logged, ["thread failed, starting a replacement"]);
   seen.clear();
   await until("both serve", async () => {
     const name = await call(pool);
@@ -44,39 +44,39 @@ Deno.test("threads share one port, and one that fails is replaced while others s
   }, 20);
 });
 
-Deno.test("a crew whose first thread cannot start does not start, and says why", async () => {
-  const { crew, hired } = startCrew(3, "bad ");
+Deno.test("a pool whose first thread cannot start does not start, and says why", async () => {
+  const { starting, spawned } = startPool(3, "bad ");
   await assert.rejects(
-    crew,
+    starting,
     (error) => error instanceof WorkerPoolError && error.message === "it is bad",
   );
-  assert.equal(hired(), 1);
+  assert.equal(spawned(), 1);
 });
 
-Deno.test("a crew that is stopped serves no more and hires nobody", async () => {
-  const { crew: starting, hired } = startCrew(2);
+Deno.test("a pool that is stopped does not serve and starts no thread", async () => {
+  const { starting, spawned } = startPool(2);
   const pool = await starting;
   await pool[Symbol.asyncDispose]();
   assert.equal(await call(pool), null);
   assert.equal(pool.size, 0);
-  assert.equal(hired(), 2);
+  assert.equal(spawned(), 2);
 });
 
-Deno.test("whichever thread is asked, it hears what all have counted, and a deaf one holds nobody up", async () => {
-  const { crew: starting, hired } = startCrew(2);
+Deno.test("each thread answers with the metrics of all, and one that does not answer delays none", async () => {
+  const { starting, spawned } = startPool(2);
   await using pool = await starting;
   const both = ["gateway 1", "gateway 2"];
   for (let n = 0; n < 6; n++) {
-    assert.deepEqual(JSON.parse((await call(pool, "/count"))!), both);
+    assert.deepEqual(JSON.parse((await call(pool, "/metrics"))!), both);
   }
-  await until("one is deaf", async () => await call(pool, "/hush") === "gateway 1", 20);
+  await until("one is mute", async () => await call(pool, "/mute") === "gateway 1", 20);
   for (let n = 0; n < 3; n++) {
-    assert.deepEqual(JSON.parse((await call(pool, "/count"))!), both, "what it said last counts");
+    assert.deepEqual(JSON.parse((await call(pool, "/metrics"))!), both, "its last metrics count");
   }
   await call(pool, "/fail");
-  await until("it is replaced", () => hired() === 3 && pool.size === 2, 20);
-  await until("all count", async () => {
-    const counted = JSON.parse(await call(pool, "/count") ?? "[]");
-    return counted.length === 3 && /^gone: gateway [12]$/.test(counted[2]);
+  await until("it is replaced", () => spawned() === 3 && pool.size === 2, 20);
+  await until("all are counted", async () => {
+    const counted = JSON.parse(await call(pool, "/metrics") ?? "[]");
+    return counted.length === 3 && /^exited: gateway [12]$/.test(counted[0]);
   }, 20);
 });

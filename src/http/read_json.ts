@@ -1,12 +1,12 @@
 import { ApiError } from "../lib/api_error.ts";
-import { Turns } from "../lib/turns.ts";
+import { SerialExecutor } from "../lib/serial_executor.ts";
 import type { HttpContext } from "./exchange.ts";
 import { describeJsonError } from "./json_error.ts";
 import { scanJson, tooDeep } from "./scan_json.ts";
 
 /** Smaller bodies cannot block the thread, whatever they contain. */
 const LARGE_BYTES = 64 * 1024;
-const large = new Turns();
+const large = new SerialExecutor();
 
 /** Reads a JSON body within the configured limits of size and depth. */
 export async function readJson(c: HttpContext): Promise<unknown> {

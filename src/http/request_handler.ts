@@ -159,7 +159,7 @@ export class RequestHandler {
     }
     const apiError = toApiError(error);
     exchange.errorCode = apiError.code;
-    this.deps.metrics.refusals.inc({ code: apiError.code });
+    this.deps.metrics.apiErrors.inc({ code: apiError.code });
     if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
     if (
       apiError.isServerError && apiError.kind !== "not_released" && apiError.cause !== undefined

@@ -5,7 +5,7 @@ import { countTokens } from "./count_tokens.ts";
 const isNear = (counted: number, tokens: number, tolerance: number) =>
   assert.ok(Math.abs(counted / tokens - 1) <= tolerance, `${counted}, not ${tokens}`);
 
-const PROSE = "The tide comes in twice a day, and nobody on the coast of 1872 had asked it to. ";
+const PROSE = "The tide comes in twice a day, and no one on the coast of 1872 had asked it to. ";
 const CODE = "const total = rows.reduce((sum, { amount }) => sum + amount, 0); // all of them\n  ";
 
 Deno.test("text with spaces is counted as the encoder counts it", async () => {

@@ -8,17 +8,17 @@ export interface PcmAudio {
   readonly sampleRate: number;
 }
 
-/** Encoded at a stretch, between which others get their turn. */
+/** Samples encoded without a pause for the event loop. */
 const STRETCH = 12_000;
 
 let encoder: Promise<WasmMediaEncoder<"audio/mpeg">> | undefined;
-/** There is one encoder, and it has one file in hand at a time. */
-let turn: Promise<unknown> = Promise.resolve();
+/** There is one encoder, which encodes one file at a time. */
+let last: Promise<unknown> = Promise.resolve();
 
-/** A sound as an MP3 file of a constant rate. Of more than two channels the first two are kept. */
-export function encodeMp3(sound: PcmAudio, kbps: 48 | 64): Promise<Uint8Array<ArrayBuffer>> {
-  const mine = turn.then(() => encode(sound, kbps));
-  turn = mine.catch(() => {});
+/** Audio as an MP3 file of a constant bit rate. Of more than two channels the first two are kept. */
+export function encodeMp3(audio: PcmAudio, kbps: 48 | 64): Promise<Uint8Array<ArrayBuffer>> {
+  const mine = last.then(() => encode(audio, kbps));
+  last = mine.catch(() => {}); // the caller gets the error
   return mine;
 }
 

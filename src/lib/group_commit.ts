@@ -5,19 +5,19 @@ interface Waiting<Item, Answer> {
 }
 
 export interface GroupCommitOptions<Item, Answer> {
-  /** Answers in the order of the items. */
+  /** Results in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Answer[]>;
-  /** Two items of one name do not go together; the later one waits. Null never minds. */
+  /** Two items of one name do not share a call; the later one waits. Null: no such limit. */
   nameOf?(item: Item): string | null;
-  /** How to try a failed call again, in smaller ones. None: everybody in it is told. */
+  /** Splits a failed call into smaller ones, which are tried again. None: all its items are rejected. */
   split?(items: readonly Item[], error: unknown): readonly (readonly Item[])[];
-  /** More do not make a statement cheaper per item, only longer for whoever waits behind it. */
+  /** More items do not make a statement cheaper per item, only longer for those that wait behind it. */
   itemsMax: number;
 }
 
 /**
- * What is asked for while one call is under way goes into the next one together, and shares its round
- * trip and its wait for the disk. Every caller still waits for its own answer.
+ * Items that come while a call is under way share the next call, its round trip and its wait for the disk. Every
+ * caller still waits for its own result.
  *
  * One call at a time: a second one beside it would halve what each shares, and measures slower.
  */
@@ -32,7 +32,7 @@ export class GroupCommit<Item, Answer> {
       this.#waiting.push({ item, resolve, reject });
       if (this.#isBusy) return;
       this.#isBusy = true;
-      // Callers of the same turn come along.
+      // Items added in the same turn of the event loop share the call.
       queueMicrotask(() => void this.#drain());
     });
   }
@@ -42,7 +42,7 @@ export class GroupCommit<Item, Answer> {
     this.#isBusy = false;
   }
 
-  /** What waits, in order. */
+  /** The next items, in order. */
   #take(): Waiting<Item, Answer>[] {
     const { nameOf, itemsMax } = this.options;
     if (nameOf === undefined) return this.#waiting.splice(0, itemsMax);
@@ -70,7 +70,7 @@ export class GroupCommit<Item, Answer> {
         return;
       }
       const waitingOf = new Map(group.map((waiting) => [waiting.item, waiting]));
-      // What made the call fail fails alone; nobody who comes later waits for this.
+      // The item that made the call fail fails alone; later items do not wait for this.
       for (const part of parts) void this.#flush(part.map((item) => waitingOf.get(item)!));
     }
   }

@@ -1,2 +1,2 @@
-/** Somebody whom we call did not do as they should. Whatever caused it, it says nothing of our own storage. */
+/** A server that we call failed. Whatever the cause, it says nothing about our own storage. */
 export abstract class RemoteError extends Error {}

@@ -1,28 +1,28 @@
-interface Round {
+interface SharedTimer {
   readonly calls: Set<() => void>;
   readonly timer: ReturnType<typeof setInterval>;
 }
 
-const rounds = new Map<number, Round>();
+const timers = new Map<number, SharedTimer>();
 
 /**
- * Calls at a pace until the returned function is called. All calls of one pace share a timer: a timer
- * for each of many short things costs more than they look for.
+ * Calls at an interval until the returned function is called. All calls of one interval share a timer: a timer for
+ * each stream would cost more than the check that it makes.
  */
-export function sharedInterval(paceMs: number, call: () => void): () => void {
-  let round = rounds.get(paceMs);
-  if (round === undefined) {
+export function sharedInterval(intervalMs: number, call: () => void): () => void {
+  let shared = timers.get(intervalMs);
+  if (shared === undefined) {
     const calls = new Set<() => void>();
     const timer = setInterval(() => {
       for (const call of calls) call();
-    }, paceMs);
-    rounds.set(paceMs, round = { calls, timer });
+    }, intervalMs);
+    timers.set(intervalMs, shared = { calls, timer });
   }
-  const { calls, timer } = round;
+  const { calls, timer } = shared;
   calls.add(call);
   return () => {
     if (!calls.delete(call) || calls.size > 0) return;
     clearInterval(timer);
-    rounds.delete(paceMs);
+    timers.delete(intervalMs);
   };
 }

@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { sharedInterval } from "./shared_interval.ts";
 
-Deno.test("calls of one pace come together, and each until it has enough", {
+Deno.test("calls of one interval share a timer, each until it is stopped", {
   sanitizeOps: true,
   sanitizeResources: true,
 }, async () => {
   let [first, second] = [0, 0];
   const twice = Promise.withResolvers<void>();
-  const leaveFirst = sharedInterval(5, () => {
+  const stopFirst = sharedInterval(5, () => {
     first++;
-    leaveFirst();
+    stopFirst();
   });
-  const leaveSecond = sharedInterval(5, () => {
+  const stopSecond = sharedInterval(5, () => {
     if (++second === 2) twice.resolve();
   });
   await twice.promise;
-  leaveSecond();
-  leaveSecond();
+  stopSecond();
+  stopSecond();
   assert.equal(first, 1);
 
-  // Everybody had left: whoever comes now begins anew.
+  // All had stopped: the next call starts a new timer.
   const again = Promise.withResolvers<void>();
-  const leave = sharedInterval(5, again.resolve);
+  const stop = sharedInterval(5, again.resolve);
   await again.promise;
-  leave();
+  stop();
 });

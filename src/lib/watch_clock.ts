@@ -1,10 +1,10 @@
 import { periodic, rethrow } from "./timers.ts";
 
 export interface ClockWatchOptions {
-  /** The system clock was moved by so many milliseconds against the monotonic one; back where negative. */
+  /** The system clock was moved by `ms` against the monotonic one; back where negative. */
   onMoved(ms: number): void;
   everyMs?: number;
-  /** Both clocks differ by less at each look, on any machine. */
+  /** Smaller differences occur on any machine. */
   toleranceMs?: number;
   wall?: () => number;
   steady?: () => number;
@@ -13,7 +13,7 @@ export interface ClockWatchOptions {
 const EVERY_MS = 5_000;
 const TOLERANCE_MS = 200;
 
-/** Compares the system clock with the monotonic one now and then, until disposed. */
+/** Compares the system clock with the monotonic one at an interval, until disposed. */
 export function watchClock(options: ClockWatchOptions): Disposable {
   const { onMoved, everyMs = EVERY_MS, toleranceMs = TOLERANCE_MS } = options;
   const { wall = () => Date.now(), steady = () => performance.now() } = options;

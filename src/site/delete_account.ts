@@ -17,6 +17,6 @@ export async function deleteAccount(
     await removeReceivers(sql, person.account);
     cancelled = await askToCancelAll(sql, person.account);
   });
-  for (const id of cancelled) tasks.queue.ring({ kind: TASK, id });
+  for (const id of cancelled) tasks.queue.notify({ kind: TASK, id });
   await sessions.endAll(person.id);
 }

@@ -81,7 +81,7 @@ Deno.test(
     assert.equal((await sql`select from idempotency where key = 'uncommitted'`).length, 0);
 
     // Written, and killed before the bell rang.
-    const silent = { isInPostgres: false, ring() {} } as unknown as ConstructorParameters<
+    const silent = { isInPostgres: false, notify() {} } as unknown as ConstructorParameters<
       typeof TaskCreation
     >[1];
     const price = {

@@ -278,7 +278,7 @@ export class LedgerModel {
       : [];
     for (const bucket of usable) {
       if (bucket.unit !== hold.kind) continue;
-      // One by one is slow, and plainly right: a unit of quota for each that the held money does not reach.
+      // Slow and obviously correct: adds a unit of quota at a time until the held money pays for the rest.
       let wanted = 0n;
       while (
         covered + wanted < units &&

@@ -76,12 +76,12 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const bells: TaskEngine["bells"] = [];
   const queue: Queue = {
     isInPostgres: false,
-    enlist: () => Promise.resolve(),
-    ring: (message, delayMs = 0) => void bells.push({ message, delayMs }),
+    enqueueInTransaction: () => Promise.resolve(),
+    notify: (message, delayMs = 0) => void bells.push({ message, delayMs }),
     start() {},
     depth: () => [],
     catchUp: () => Promise.resolve(),
-    ailment: () => Promise.resolve(null),
+    problem: () => Promise.resolve(null),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const admission = new Admission({ adapters: openAdapters(), onAttempt() {} });
@@ -97,10 +97,10 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     imageHosts: new PublicHosts(),
     admission,
     http1: null,
-    timing: { answeredSeconds: 0.2 },
+    handlers: new Map(),
     onEnd() {},
     log,
-  });
+  }, { timing: { answeredSeconds: 0.2 } });
   const { id: account } = await createAccount(sql, { name: "engine" });
   await addCredit(sql, { account, kind: "cash", amount: "1000.00", reference: "start" });
   const task = async (id: string) => (await findTask(sql, account, id))!;

@@ -10,7 +10,7 @@ const messageOf = (text: string) => {
 };
 
 Deno.test("v8: JSON.parse names the position of a syntax error", () => {
-  // src/http/json_fault.ts takes the reason and the position from the message.
+  // src/http/json_error.ts takes the reason and the position from the message.
   const form = /^(.+?)(?: (?:in|after) JSON)? at position (\d+)/;
   for (const [text, position] of [['{"a":1,}', 7], ['{"a" 1}', 5], ["[1 2]", 3], ['{"a":1}}', 7]]) {
     assert.equal(

@@ -163,7 +163,7 @@ Deno.test("a client that leaves before the first byte of a whole answer costs no
     metrics,
     /tollgate_request_seconds_count\{route="\/chat\/completions",method="POST",status="499"\} 1/,
   );
-  assert.doesNotMatch(metrics, /tollgate_refusals_total\{/);
+  assert.doesNotMatch(metrics, /tollgate_api_errors_total\{/);
 });
 
 Deno.test("an upstream's place is given back however a request ends", async () => {

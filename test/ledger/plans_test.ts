@@ -129,7 +129,7 @@ Deno.test(
       return { quotas, plan };
     };
     assert.deepEqual(await seen(), expected);
-    assert.deepEqual(await ledger.sweep(), { holds: 0, pots: 3, plans: 1 });
+    assert.deepEqual(await ledger.sweep(), { holds: 0, buckets: 3, plans: 1 });
     assert.deepEqual(await seen(), expected);
     const [row] = await ledger.sql`select plan, plan_expires_at from account`;
     assert.deepEqual({ ...row }, { plan: "free", plan_expires_at: null });

@@ -21,7 +21,7 @@ Deno.test("the price is frozen when the request is accepted", STRICT, async () =
   });
   const [row] = await ledger.sql<[{ price: PriceSnapshot }]>`select price from hold`;
   assert.deepEqual(priceFrom(row.price), PRICE);
-  // Whatever the configuration says by now, what was kept prices the settlement.
+  // The settlement uses the stored price, whatever the configuration says by then.
   const { taken } = await hold.settle(
     chargeUsage({ price: priceFrom(row.price), kind: "text" }, { output_tokens: 500 }),
   );

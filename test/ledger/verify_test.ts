@@ -12,7 +12,7 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
     ],
     [
       "every balance equals its transfers",
-      "insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at) select 'x', 'money', 'topup', 'cash:nobody', 1, 'nobody', 'credit', now()",
+      "insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at) select 'x', 'money', 'topup', 'cash:missing', 1, 'missing', 'credit', now()",
     ],
     [
       "frozen equals open holds",

@@ -5,7 +5,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 const CONFIG = new URL("../helpers/config.yaml", import.meta.url);
 
-/** The usual configuration with another rate for everybody. */
+/** The usual configuration with another rate for all accounts. */
 async function configWithRate(requestsPerMinute: number): Promise<string> {
   const text = await Deno.readTextFile(CONFIG);
   const changed = text.replace(

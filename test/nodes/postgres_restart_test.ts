@@ -8,6 +8,7 @@ import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeConfig } from "../helpers/node_config.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { noLog } from "../helpers/logs.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 interface Usage {
   prompt_tokens: number;
@@ -51,7 +52,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
     (async () => {
       while (!isOver) {
         const order = `order-${++orders}`;
-        // The same key until somebody says yes: asking again must not make another.
+        // The same key until a node accepts: a retry must not create another task.
         while (!isOver) {
           const res = await post(node, "/v1/images/generations", {
             model: "image-model",
@@ -64,9 +65,9 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
           }
           unavailable++;
           refusals.add(`${res.status} ${error.code}`);
-          await new Promise((resume) => setTimeout(resume, 50));
+          await sleep(50);
         }
-        await new Promise((resume) => setTimeout(resume, 20));
+        await sleep(20);
       }
     })(),
     (async () => {
@@ -80,7 +81,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
           chats++;
           served.set(res.headers.get("x-request-id")!, usage);
         } else refusals.add(`${res.status} ${error.code}`);
-        await new Promise((resume) => setTimeout(resume, 20));
+        await sleep(20);
       }
     })(),
     ...Array.from({ length: 4 }, async () => {
@@ -99,7 +100,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
         } else {
           refusals.add(`${res.status} ${(await res.json()).error.code}`);
         }
-        await new Promise((resume) => setTimeout(resume, 50));
+        await sleep(50);
       }
     }),
   ]);
@@ -111,7 +112,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
     assert.equal(ready.status, 503, await ready.text());
   }
   // As long as the streams last that are under way.
-  await new Promise((resume) => setTimeout(resume, 3_000));
+  await sleep(3_000);
   await server.restart();
   const [tasksBefore, chatsBefore] = [accepted.size, chats];
   await until(

@@ -24,7 +24,7 @@ Deno.test(
       openGateway({ config: await configWithQueue("kv"), store }),
       (error) =>
         error instanceof SettingsError &&
-        /Declare storage.queue: postgres for several nodes/.test(error.message),
+        /Set storage.queue: postgres for several nodes/.test(error.message),
     );
     const res = await first.fetch("/readyz");
     assert.equal(res.status, 200, await res.text());

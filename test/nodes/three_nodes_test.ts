@@ -10,6 +10,7 @@ import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_
 import { nodeConfig, sharedStorage } from "../helpers/node_config.ts";
 import { startReceiver } from "../helpers/receiver.ts";
 import { startS3 } from "../helpers/s3_server.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 /** `NODES_FULL=1` runs what the release must show; otherwise the same in small. */
 const FULL = Deno.env.get("NODES_FULL") === "1";
@@ -59,9 +60,9 @@ class Balancer {
       } catch (error) {
         if (!/refused/.test(String(error))) this.unknown++;
       }
-      await new Promise((resume) => setTimeout(resume, 50));
+      await sleep(50);
     }
-    throw new Error(`nobody answers ${path}`);
+    throw new Error(`no node answers ${path}`);
   }
 }
 
@@ -131,7 +132,7 @@ Deno.test(
         const { status } = await balancer.call("/v1/models/talk", metered, undefined);
         if (status === 200) passed++;
         else assert.equal(status, 429);
-        await new Promise((resume) => setTimeout(resume, 2));
+        await sleep(2);
       }
     });
 
@@ -163,7 +164,7 @@ Deno.test(
     assert.deepEqual(states.map(({ status, n }) => [status, n]), [["succeeded", TASKS]]);
     assert.deepEqual(told(), taskIds);
 
-    // Nothing charged twice: every picture once; every chat that was answered, and at most those that a
+    // Nothing charged twice: every image once; every chat that was answered, and at most those that a
     // client lost sight of.
     const balance = async (customer: Customer) =>
       JSON.parse((await balancer.call("/v1/balance", customer, undefined)).text);

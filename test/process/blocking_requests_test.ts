@@ -4,9 +4,10 @@ import { form, FORM_TYPE } from "../helpers/form.ts";
 import { type FreshDatabase, freshDatabase } from "../helpers/fresh_database.ts";
 import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { healthMs } from "../helpers/watch_health.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 /**
- * Requests that once stopped a node for everybody. The gateway is a process of its own: where one of them
+ * Requests that once blocked a node for all clients. The gateway is a process of its own: where one of them
  * blocks it again, the test fails instead of waiting with it.
  */
 const TOKEN = "0123456789abcdef";
@@ -27,7 +28,7 @@ async function start(
     await res?.body?.cancel();
     if (res?.status === 200) return gateway;
     assert.ok(tries < 600, `never ready:\n${gateway.stdout()}\n${gateway.stderr()}`);
-    await new Promise((resume) => setTimeout(resume, 50));
+    await sleep(50);
   }
 }
 
@@ -55,7 +56,7 @@ async function statusWhileHealthy(
   const answered = fetch(address + path, { ...init, redirect: "manual", signal: stop.signal });
   answered.catch(() => {});
   // The request has arrived and is being worked on.
-  await new Promise((resume) => setTimeout(resume, 100));
+  await sleep(100);
   try {
     for (let round = 0; round < 3; round++) {
       assert.ok(await healthMs(address, pid) < 1_000, `${path} blocks the main thread`);
@@ -91,7 +92,7 @@ Deno.test("a form's part with sixty backslashes behind an open quote is refused,
   assert.equal(status, 400);
 });
 
-Deno.test("a return address of 128 KiB of question marks is forgotten, and /healthz answers", async () => {
+Deno.test("a return address of 128 KiB of question marks is dropped, and /healthz answers", async () => {
   await using store = await freshDatabase();
   await using gateway = await start(store);
   const returnTo = `/${"?".repeat(128 * 1024)}\n`;

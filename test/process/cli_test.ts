@@ -142,9 +142,9 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
   assert.match(refused.err, /Unknown plan "gold"\. Configured plans: free, slow, pro\. \(req_/);
   assert.equal((await cli(["account", "create"], env)).code, 2);
   assert.equal((await cli(["accuont", "create"], env)).code, 2);
-  const nobody = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
-  assert.equal(nobody.code, 1);
-  assert.match(nobody.err, /Cannot reach the gateway at http:\/\/127\.0\.0\.1:1/);
+  const unreachable = await cli(["account", "list"], { ...env, GATEWAY_URL: "http://127.0.0.1:1" });
+  assert.equal(unreachable.code, 1);
+  assert.match(unreachable.err, /Cannot reach the gateway at http:\/\/127\.0\.0\.1:1/);
 });
 
 Deno.test("gateway person password verifies the address and lists what it removed; operators need that", async () => {
@@ -168,7 +168,7 @@ Deno.test("gateway person password verifies the address and lists what it remove
   assert.equal((await cli(["person", "operator", "ann@example.com"], env)).code, 0);
 });
 
-Deno.test("gateway without a command lists what there is", async () => {
+Deno.test("gateway without a command lists the commands", async () => {
   const { code, out } = await cli([]);
   assert.equal(code, 0);
   for (const command of ["check", "plan", "migrate", "account create", "key revoke", "reload"]) {

@@ -42,7 +42,7 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
     DATABASE_URL: store.databaseUrl!,
     ADMIN_TOKEN,
     GATEWAY_CONFIG: file,
-    // A folder that is not there: nothing may want it.
+    // A folder that does not exist: nothing may use it.
     DATA_DIR: join(store.dataDir, "nowhere"),
     ...s3.environment,
   });
@@ -65,14 +65,14 @@ Deno.test("the entry point for Deno Deploy serves without a disk, from Postgres 
   });
   const task = await made.json();
   assert.equal(task.status, "succeeded", JSON.stringify(task));
-  const picture = await fetch(task.output[0].url);
-  assert.equal(picture.headers.get("content-type"), "image/png");
-  assert.ok((await picture.bytes()).length > 100);
+  const image = await fetch(task.output[0].url);
+  assert.equal(image.headers.get("content-type"), "image/png");
+  assert.ok((await image.bytes()).length > 100);
   await assert.rejects(Deno.stat(join(store.dataDir, "nowhere")), Deno.errors.NotFound);
   assert.doesNotMatch(gateway.stderr(), /NotCapable|requires write access/);
 });
 
-Deno.test("what cannot work on Deno Deploy is refused, all at once", async () => {
+Deno.test("settings that cannot work on Deno Deploy are refused, all in one message", async () => {
   await using gateway = deploy({});
   assert.equal((await gateway.ended).code, 1);
   for (

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort } from "../helpers/gateway_process.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -13,7 +14,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   const giveUpAt = performance.now() + 60_000;
   while (!await holds()) {
     assert.ok(performance.now() < giveUpAt, `never ${what}`);
-    await new Promise((resume) => setTimeout(resume, 100));
+    await sleep(100);
   }
 }
 
@@ -68,7 +69,7 @@ Deno.test({
         return (await res.json()).last_reload.cause === "signal";
       });
       // As long as a stop would take to show.
-      await new Promise((resume) => setTimeout(resume, 2_000));
+      await sleep(2_000);
       assert.ok((await fetch(`${address}/readyz`)).ok, "a reload is no stop");
 
       Deno.kill(-npm.pid, "SIGHUP");

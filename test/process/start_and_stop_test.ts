@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { freePort, startProcess } from "../helpers/gateway_process.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 async function dataDir() {
   const path = await Deno.makeTempDir({ prefix: "tollgate-process-" });
@@ -42,7 +43,7 @@ Deno.test("first start: an account, a key shown once, and a curl line that works
   assert.equal((await again.ended).code, 0, again.stderr());
 });
 
-Deno.test("who listens everywhere prints addresses that can be opened, and is told to set its own", async () => {
+Deno.test("a gateway that listens on all addresses prints URLs that can be opened, and warns without base_url", async () => {
   await using data = await dataDir();
   await using gateway = startProcess({ DATA_DIR: data.path, HOST: "0.0.0.0" });
   const [, address] = await gateway.says(/ (http:\S+)\/v1\/models/);
@@ -51,7 +52,7 @@ Deno.test("who listens everywhere prints addresses that can be opened, and is to
   await gateway.says(/"level":"warn".*service\.base_url/);
 });
 
-Deno.test("two processes on one DATA_DIR: the second is refused and told what to do", async () => {
+Deno.test("two processes on one DATA_DIR: the second is refused with what to do", async () => {
   await using data = await dataDir();
   await using first = startProcess({ DATA_DIR: data.path });
   await first.says(/listens on/);
@@ -62,7 +63,7 @@ Deno.test("two processes on one DATA_DIR: the second is refused and told what to
   assert.equal((await fetch(`${first.address}/readyz`)).status, 200);
 });
 
-Deno.test("a bad configuration ends the start with every fault and exit code 1", async () => {
+Deno.test("an invalid configuration ends the start with every error and exit code 1", async () => {
   await using data = await dataDir();
   const config = join(data.path, "gateway.yaml");
   await Deno.writeTextFile(
@@ -89,7 +90,7 @@ Deno.test("unusable environment, a port in use, a database that never comes: a s
 
   await using lost = startProcess({
     DATA_DIR: data.path,
-    DATABASE_URL: `postgres://somebody:hush-password@127.0.0.1:${freePort()}/nowhere`,
+    DATABASE_URL: `postgres://gateway:hush-password@127.0.0.1:${freePort()}/nowhere`,
     DATABASE_WAIT_SECONDS: "3",
   });
   await lost.says(/waiting/i);
@@ -107,7 +108,7 @@ Deno.test("unusable environment, a port in use, a database that never comes: a s
   assert.ok(!(lost.stdout() + lost.stderr()).includes("hush-password"));
 });
 
-Deno.test("SIGHUP takes the configuration as it stands", async () => {
+Deno.test("SIGHUP reloads the configuration", async () => {
   await using data = await dataDir();
   const config = join(data.path, "config", "gateway.yaml");
   await Deno.mkdir(join(data.path, "config"));
@@ -125,11 +126,11 @@ Deno.test("SIGHUP takes the configuration as it stands", async () => {
     });
     if ((await res.json()).last_reload.cause === "signal") break;
     assert.ok(waited < 5000);
-    await new Promise((resume) => setTimeout(resume, 50));
+    await sleep(50);
   }
 });
 
-Deno.test("SIGTERM lets a request under way finish, and turns new ones away", async () => {
+Deno.test("SIGTERM lets a request under way finish, and refuses new ones", async () => {
   await using data = await dataDir();
   await using gateway = startProcess({ DATA_DIR: data.path, ADMIN_TOKEN: "0123456789abcdef" });
   await gateway.says(/listens on/);
@@ -141,7 +142,7 @@ Deno.test("SIGTERM lets a request under way finish, and turns new ones away", as
     body: body.readable,
   });
   await writer.write(new TextEncoder().encode('{"name":'));
-  await new Promise((resume) => setTimeout(resume, 300));
+  await sleep(300);
   gateway.signal("SIGTERM");
   await gateway.says(/"message":"stopping"/);
   await writer.write(new TextEncoder().encode('"late"}'));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startProcess } from "../helpers/gateway_process.ts";
 import { smallDisk } from "../helpers/small_disk.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 async function temporary() {
   const path = await Deno.makeTempDir({ prefix: "tollgate-process-" });
@@ -42,7 +43,7 @@ Deno.test("a DATA_DIR/postgres that lost its PG_VERSION is refused, with what to
   assert.doesNotMatch(gateway.stderr(), /\.ts:\d+/, "a sentence, not a stack");
 });
 
-Deno.test("key-value files that hold garbage are set aside and made anew", async () => {
+Deno.test("key-value files that hold garbage are renamed and created again", async () => {
   await using data = await temporary();
   for (const name of ["kv.sqlite", "queue.sqlite3"]) {
     await Deno.writeTextFile(join(data.path, name), "garbage ".repeat(1_000));
@@ -73,7 +74,7 @@ Deno.test("SIGTERM is obeyed while the start waits for the database", async () =
   assert.equal((await gateway.ended).code, 0, gateway.stderr());
 });
 
-Deno.test("embedded, its disk full: 503 and not ready, well again with room, and SIGTERM is obeyed", async () => {
+Deno.test("embedded, its disk full: 503 and not ready, ready again with room, and SIGTERM is obeyed", async () => {
   await using disk = await smallDisk(140);
   if (disk === null) return;
   const token = "0123456789abcdef";
@@ -112,7 +113,7 @@ Deno.test("embedded, its disk full: 503 and not ready, well again with room, and
     await res.body?.cancel();
     if (res.status === 201) break;
     assert.ok(performance.now() < giveUpAt, gateway.stderr());
-    await new Promise((resume) => setTimeout(resume, 200));
+    await sleep(200);
   }
   const books = await fetch(`${gateway.address}/admin/v1/ledger/verify`, {
     headers: { authorization: `Bearer ${token}` },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { startProcess } from "../helpers/gateway_process.ts";
+import { sleep } from "../../src/lib/timers.ts";
 
 /** What `npm start` may do, so that the watchdog is seen to need no more. */
 const MAY = [
@@ -12,9 +13,8 @@ const MAY = [
 ];
 const script = (name: string, ...args: string[]) =>
   startProcess({}, ["run", "--no-check", ...MAY, `test/helpers/${name}`, ...args]);
-const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
-Deno.test("a process whose main thread is blocked says what it was at and ends by SIGABRT", async () => {
+Deno.test("a process whose main thread is blocked logs its last requests and ends by SIGABRT", async () => {
   await using process = script("blocked_main.ts", "block");
   await process.says(/watched/);
   const { signal, code } = await process.ended;
@@ -33,9 +33,9 @@ Deno.test("a process whose main thread is blocked says what it was at and ends b
 Deno.test("a process that was stopped for longer than that goes on, and one that works is left alone", async () => {
   await using process = script("blocked_main.ts");
   await process.says(/watched/);
-  await pause(1_000);
+  await sleep(1_000);
   process.signal("SIGSTOP");
-  await pause(3_000);
+  await sleep(3_000);
   process.signal("SIGCONT");
   const { code } = await process.ended;
   assert.equal(code, 0, process.stderr());

@@ -17,7 +17,7 @@ async function cli(args: string[], env: Record<string, string> = {}) {
   return { code, out: text.decode(stdout), err: text.decode(stderr) };
 }
 
-Deno.test("gateway webhook redeliver sends again what was given up, and verify checks what came", async () => {
+Deno.test("gateway webhook redeliver sends failed deliveries again, and verify checks an event", async () => {
   await using receiver = startReceiver();
   const config = await Deno.readTextFile(
     new URL("../helpers/config.yaml", import.meta.url),

@@ -50,9 +50,9 @@ Deno.test("WORKERS=2 serves one port with two nodes, and SIGTERM ends both with 
   }
   for (let n = 0; n < 6; n++) {
     const text = await scrape();
-    assert.match(text, /^tollgate_refusals_total\{code="missing_api_key"\} 8$/m);
+    assert.match(text, /^tollgate_api_errors_total\{code="missing_api_key"\} 8$/m);
     assert.match(text, /^tollgate_request_seconds_count\{route="\/models".*status="401"\} 8$/m);
-    assert.match(text, /^tollgate_info\{declaration="[^"]+"\} 1$/m);
+    assert.match(text, /^tollgate_info\{config_version="[^"]+"\} 1$/m);
     assert.match(text, /^tollgate_tasks\{state="queued"\} 0$/m);
     assert.equal(text.match(/^# TYPE tollgate_memory_bytes /gm)?.length, 1);
   }

@@ -52,7 +52,7 @@ export class ApiKeyCache implements AsyncDisposable {
 
   /** The caller, synchronously if cached; null if there is no such key. `now` as `performance.now()`. */
   find(key: string, now: number): Caller | null | Promise<Caller | null> {
-    if (this.cluster.isFresh(now)) {
+    if (this.cluster.isCacheValid(now)) {
       const recent = this.#recent.get(key);
       if (recent !== undefined) return recent;
       const caller = this.#cached.get(hashKey(key));

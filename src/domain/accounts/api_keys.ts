@@ -71,7 +71,7 @@ export async function revokeKey(database: Database, cluster: Cluster, id: string
     }
     return { row, mark: await cluster.record(sql, "api_key", id) };
   });
-  await cluster.settle(mark);
+  await cluster.awaitPeers(mark);
   return toApiKey(row);
 }
 

@@ -57,7 +57,7 @@ export async function grantKey(
     for (const { id } of ended) marks.push(await cluster.record(sql, "api_key", id));
     return marks;
   });
-  for (const mark of marks) await cluster.settle(mark);
+  for (const mark of marks) await cluster.awaitPeers(mark);
   return ticket;
 }
 

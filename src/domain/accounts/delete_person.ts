@@ -24,5 +24,5 @@ export async function deletePerson(
     await endWork(sql);
     return await cluster.record(sql, "account", person.account);
   });
-  await cluster.settle(mark);
+  await cluster.awaitPeers(mark);
 }

@@ -2,13 +2,14 @@
 import { argon2id, argon2Verify } from "hash-wasm";
 import type { PasswordAnswer, PasswordTask } from "./passwords.ts";
 
-/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's first choice for argon2id: 19 MiB, two passes, parallelism 1. */
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
 /** A hash that matches no password and costs as much to compare with as a real one. */
-const NOBODYS = `$argon2id$v=19$m=${COST.memorySize},t=${COST.iterations},p=${COST.parallelism}$${
-  randomText(16)
-}$${randomText(COST.hashLength)}`;
+const UNMATCHED_HASH =
+  `$argon2id$v=19$m=${COST.memorySize},t=${COST.iterations},p=${COST.parallelism}$${
+    randomText(16)
+  }$${randomText(COST.hashLength)}`;
 
 self.onmessage = async ({ data }: MessageEvent<PasswordTask>) => {
   let answer: PasswordAnswer;
@@ -20,7 +21,7 @@ self.onmessage = async ({ data }: MessageEvent<PasswordTask>) => {
         salt: crypto.getRandomValues(new Uint8Array(16)),
         outputType: "encoded",
       })
-      : await argon2Verify({ password: data.password, hash: data.hash ?? NOBODYS }) &&
+      : await argon2Verify({ password: data.password, hash: data.hash ?? UNMATCHED_HASH }) &&
         data.hash !== null;
     answer = { result };
   } catch (error) {

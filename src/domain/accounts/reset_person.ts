@@ -37,7 +37,7 @@ export async function resetPerson(
     const removed = await removeUnconfirmed(sql, id, before.account_id, removeReceivers);
     return { removed, mark: await cluster.record(sql, "account", before.account_id) };
   });
-  if (mark !== null) await cluster.settle(mark);
+  if (mark !== null) await cluster.awaitPeers(mark);
   return removed;
 }
 

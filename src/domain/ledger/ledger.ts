@@ -58,11 +58,13 @@ export interface Ledger extends Resolver {
 
 type Run = (item: Item) => Promise<Outcome>;
 
+const within = (sql: Queries): Run => (item) => runItem(sql, item);
+const lateWithin = (sql: Queries): Run => (item) => runLate(sql, item);
+
 export function openLedger(options: LedgerOptions): Ledger {
   const { database, money, onExceeded, onOrphanedHold, renewer = new HoldRenewer() } = options;
   const batch = openBatch(database.sql);
   const together: Run = (item) => batch.add(item);
-  const within = (sql: Queries): Run => (item) => runItem(sql, item);
 
   async function hold(run: Run, request: HoldRequest): Promise<Hold> {
     const currency = money();
@@ -82,7 +84,6 @@ export function openLedger(options: LedgerOptions): Ledger {
     if (resolution.isFirst || resolution.state === "released") return resolution;
     return resolved(await runLate(item));
   }
-  const lateWithin = (sql: Queries): Run => (item) => runLate(sql, item);
   const late = lateWithin(database.sql);
   const pending = new PendingSettlements({
     settle: (item) => settle(together, late, item),

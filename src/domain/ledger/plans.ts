@@ -46,5 +46,5 @@ export async function setPlan(
     }
     return outcome === "changed" ? await cluster.record(sql, "account", account) : null;
   });
-  if (mark !== null) await cluster.settle(mark);
+  if (mark !== null) await cluster.awaitPeers(mark);
 }

@@ -38,7 +38,7 @@ export async function slowDownIfRepeated(
     return slowed.count === 0 ? null : await cluster.record(tx, "account", account);
   });
   if (mark === null) return false;
-  await cluster.settle(mark);
+  await cluster.awaitPeers(mark);
   return true;
 }
 

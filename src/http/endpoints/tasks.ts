@@ -34,7 +34,7 @@ export function retrieveTask(deps: TaskEndpointDeps): Endpoint {
     const row = await findTask(deps.tasks.database.sql, accountOf(c).id, idOf(c));
     if (row === null) throw taskNotFound();
     // Where nodes sleep without requests, a request for the task wakes it.
-    if (row.is_late) deps.tasks.queue.ring({ kind: TASK, id: row.id });
+    if (row.is_late) deps.tasks.queue.notify({ kind: TASK, id: row.id });
     return sendJson(JSON.stringify(toTaskJson(deps, c, row)));
   };
 }

@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
 import { newId } from "../../lib/ids.ts";
-import type { Database, Queries } from "../database/database.ts";
 import { sleep } from "../../lib/timers.ts";
+import type { Database, Queries } from "../database/database.ts";
+import { ignoreStorageUnavailable } from "../database/storage_error.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export type Topic = "api_key" | "account";
@@ -12,38 +13,35 @@ export interface CacheVersion {
 }
 export type Listener = (topic: Topic, subject: string) => void;
 
-/** Another gateway on the same database. */
+/** Another node on the same database. */
 export interface Peer {
   readonly id: string;
-  /** Where it keeps what is its own: a folder of a machine. */
+  /** The machine and folder where it keeps files that other nodes do not see. */
   readonly hostId: string | null;
   readonly queue: string | null;
   readonly configVersion: string | null;
-  /** Its declaration was first seen after the one this node serves. */
+  /** Its configuration was first activated after the one this node serves. */
   readonly isAhead: boolean;
 }
 
-/**
- * Tells every node what changed, so that each may keep things in memory and none serves what was
- * withdrawn.
- */
+/** Reports changes to every node, so that each may cache and none serves what was revoked. */
 export interface Cluster extends AsyncDisposable {
   readonly nodeId: string;
   onChange(listener: Listener): void;
-  /** Inside the transaction that makes the change. */
+  /** Records a change, inside the transaction that makes it. */
   record(sql: Queries, topic: Topic, subject: string): Promise<CacheVersion>;
   /** After that transaction: waits until no node can still act on the old state. */
-  settle(mark: CacheVersion): Promise<void>;
-  /** Who else lived when this node last looked, two seconds ago at most unless the database is away. */
+  awaitPeers(version: CacheVersion): Promise<void>;
+  /** The other nodes as of the last heartbeat, two seconds ago at most unless the database is down. */
   readonly peers: readonly Peer[];
-  /** False when this node may have missed something: then nothing remembered counts. `now` as `performance.now()`. */
-  isFresh(now: number): boolean;
+  /** False when this node may have missed a change: then no cached value counts. `now` as `performance.now()`. */
+  isCacheValid(now: number): boolean;
 }
 
-/** How often a node says that it lives; also the longest a lost notification stays unnoticed. */
-const BEAT_MS = 2_000;
-/** A node that could not reach the database for this long trusts nothing it remembers … */
-const FRESH_MS = 5_000;
+/** How often a node writes its heartbeat; also the longest a lost notification goes unnoticed. */
+const HEARTBEAT_MS = 2_000;
+/** A node that could not reach the database for this long trusts none of its caches … */
+const CACHE_VALID_MS = 5_000;
 /** … and only well after that do others stop waiting for it. */
 export const DEAD_SECONDS = 10;
 const CHANNEL = "tollgate_change";
@@ -55,11 +53,11 @@ export interface ClusterOptions {
   hostId: string;
   queue: string;
   /** Repeats a step that the database could not serve; left out, it is tried once. */
-  patiently?: <T>(step: () => Promise<T>) => Promise<T>;
+  withRetry?: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
-/** The embedded database has one node: what it changes, it knows. */
-class LocalChanges implements Cluster {
+/** The embedded database has one node, which makes every change itself. */
+class SingleNode implements Cluster {
   readonly nodeId = newId("node");
   readonly peers = [];
   readonly #listeners: Listener[] = [];
@@ -72,36 +70,36 @@ class LocalChanges implements Cluster {
     return Promise.resolve({ number: "0", topic, subject });
   }
 
-  settle({ topic, subject }: CacheVersion): Promise<void> {
+  awaitPeers({ topic, subject }: CacheVersion): Promise<void> {
     for (const listener of this.#listeners) listener(topic, subject);
     return Promise.resolve();
   }
 
-  isFresh(): boolean {
+  isCacheValid(): boolean {
     return true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** Changes as rows that every node reads in order; NOTIFY only says that there is something to read. */
-class SharedChanges implements Cluster {
+/** Changes are rows that every node reads in order; NOTIFY only says that there are new ones. */
+class PostgresCluster implements Cluster {
   readonly nodeId = newId("node");
   readonly #listeners: Listener[] = [];
   #peers: readonly Peer[] = [];
-  #declared: string | null = null;
+  #storedVersion: string | null = null;
   #seen = 0n;
-  #freshUntil = 0;
+  #cacheValidUntil = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #beating: Promise<void> | undefined;
-  #again = false;
-  #closed = false;
+  #mustRepeat = false;
+  #isClosed = false;
   #listening: { unlisten(): Promise<void> } | undefined;
 
   constructor(private readonly sql: Sql, private readonly options: ClusterOptions) {}
 
   async open(): Promise<this> {
-    // Nothing is remembered yet, so everything up to now counts as seen.
+    // Nothing is cached yet, so every change up to now counts as seen.
     const [row] = await this.sql<[{ seen: string }]>`
       with newest as (select coalesce(max(number), 0) as seen from change),
            gone as (delete from node where seen_at < now() - interval '1 day')
@@ -114,10 +112,10 @@ class SharedChanges implements Cluster {
     this.#seen = BigInt(row.seen);
     this.#listening ??= await this.sql.listen(
       CHANNEL,
-      () => void this.#beat(),
-      () => void this.#beat(),
+      () => void this.#heartbeat(),
+      () => void this.#heartbeat(),
     );
-    await this.#beat();
+    await this.#heartbeat();
     return this;
   }
 
@@ -138,10 +136,10 @@ class SharedChanges implements Cluster {
     return { number: row.number, topic, subject };
   }
 
-  async settle({ number }: CacheVersion): Promise<void> {
-    await this.#beat();
-    const patience = performance.now() + (DEAD_SECONDS + 5) * 1000;
-    while (performance.now() < patience) {
+  async awaitPeers({ number }: CacheVersion): Promise<void> {
+    await this.#heartbeat();
+    const giveUpAt = performance.now() + (DEAD_SECONDS + 5) * 1000;
+    while (performance.now() < giveUpAt) {
       const [row] = await this.sql<[{ behind: number }]>`
         select count(*)::int as behind from node
          where seen_change < ${number}::bigint
@@ -151,21 +149,21 @@ class SharedChanges implements Cluster {
     }
   }
 
-  isFresh(now: number): boolean {
-    return now < this.#freshUntil;
+  isCacheValid(now: number): boolean {
+    return now < this.#cacheValidUntil;
   }
 
-  /** Reads what is new, acts on it, and says so. One at a time; a call during one makes it go again. */
-  #beat(): Promise<void> {
+  /** Reads new changes, applies them, and writes how far this node is. One at a time; a call during one repeats it. */
+  #heartbeat(): Promise<void> {
     if (this.#beating !== undefined) {
-      this.#again = true;
+      this.#mustRepeat = true;
       return this.#beating.then(() => this.#beating);
     }
     this.#beating = this.#run().finally(() => {
       this.#beating = undefined;
-      if (this.#again && !this.#closed) {
-        this.#again = false;
-        this.#beating = this.#beat();
+      if (this.#mustRepeat && !this.#isClosed) {
+        this.#mustRepeat = false;
+        this.#beating = this.#heartbeat();
       }
     });
     return this.#beating;
@@ -173,7 +171,7 @@ class SharedChanges implements Cluster {
 
   async #run(): Promise<void> {
     clearTimeout(this.#timer);
-    const started = performance.now();
+    const startedAt = performance.now();
     try {
       const rows = await this.sql<{ number: string; topic: Topic; subject: string }[]>`
         select number, topic, subject from change where number > ${
@@ -183,19 +181,19 @@ class SharedChanges implements Cluster {
         for (const listener of this.#listeners) listener(topic, subject);
         this.#seen = BigInt(number);
       }
-      await this.#meet();
-      this.#freshUntil = started + FRESH_MS;
+      await this.#syncPeers();
+      this.#cacheValidUntil = startedAt + CACHE_VALID_MS;
     } catch (error) {
-      if (!this.#closed) this.options.log.warn("cannot reach the other nodes", { error });
+      if (!this.#isClosed) this.options.log.warn("node heartbeat failed", { error });
     }
-    if (!this.#closed) this.#timer = setTimeout(() => void this.#beat(), BEAT_MS);
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#heartbeat(), HEARTBEAT_MS);
   }
 
-  /** Says that this node lives and what it serves, and looks who else does. */
-  async #meet(): Promise<void> {
+  /** Writes that this node is alive and what it serves, and reads the same of the others. */
+  async #syncPeers(): Promise<void> {
     const { hostId, queue } = this.options;
     const version = this.options.configVersion();
-    if (version !== this.#declared) {
+    if (version !== this.#storedVersion) {
       await this
         .sql`insert into config_activation (version) values (${version}) on conflict do nothing`;
     }
@@ -213,35 +211,36 @@ class SharedChanges implements Cluster {
         left join config_activation mine on mine.version = ${version}
        where id <> ${this.nodeId} and seen_at > now() - make_interval(secs => ${DEAD_SECONDS})
        order by started_at, id`;
-    this.#declared = version;
-    const [was, is] = [isBehind(this.#peers), isBehind(peers)];
+    this.#storedVersion = version;
+    const [wasBehind, isBehindNow] = [isBehind(this.#peers), isBehind(peers)];
     this.#peers = peers;
-    if (is && !was) {
+    if (isBehindNow && !wasBehind) {
       this.options.log.warn("this node runs an older configuration than its peers", {
-        declaration: version,
+        config_version: version,
         newer: [...new Set(peers.filter((peer) => peer.isAhead).map((peer) => peer.configVersion))],
       });
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#beating?.catch(() => undefined);
+    await this.#beating;
     clearTimeout(this.#timer);
-    await this.#listening?.unlisten().catch(() => undefined);
-    await this.sql`delete from node where id = ${this.nodeId}`.catch(() => undefined);
+    // Peers stop waiting for a node whose row stays: its heartbeats end.
+    await this.#listening?.unlisten().catch(ignoreStorageUnavailable);
+    await this.sql`delete from node where id = ${this.nodeId}`.catch(ignoreStorageUnavailable);
   }
 }
 
-/** Whether a node that sees these peers serves an older declaration than one of them. */
+/** Whether a node that sees these peers serves an older configuration than one of them. */
 export function isBehind(peers: readonly Peer[]): boolean {
   return peers.some(({ isAhead }) => isAhead);
 }
 
 export async function joinCluster(database: Database, options: ClusterOptions): Promise<Cluster> {
-  if (database.kind === "embedded") return new LocalChanges();
-  const changes = new SharedChanges(database.sql, options);
-  const { patiently = (step) => step() } = options;
-  return await patiently(() => changes.open());
+  if (database.kind === "embedded") return new SingleNode();
+  const cluster = new PostgresCluster(database.sql, options);
+  const { withRetry = (step) => step() } = options;
+  return await withRetry(() => cluster.open());
 }

@@ -4,7 +4,7 @@ import { Connection } from "./connection.ts";
 import { makePooledSql } from "./pooled_sql.ts";
 import { ConnectionError } from "./storage_error.ts";
 
-export interface ConnectOptions {
+export interface DatabaseConnectOptions {
   target: DialTarget;
   max: number;
   database?: string | undefined;
@@ -17,7 +17,7 @@ export interface ConnectOptions {
 const TIMEOUT_MS = 5_000;
 
 /** An `sql` for this database. Nothing is connected before it is used. */
-export function connect({ target, max, ...options }: ConnectOptions): postgres.Sql {
+export function connect({ target, max, ...options }: DatabaseConnectOptions): postgres.Sql {
   const template = postgres({
     // The dialer connects; the address is only for the driver's messages.
     ...("host" in target ? { host: target.host, port: target.port } : { path: nameOf(target) }),

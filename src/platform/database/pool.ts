@@ -8,7 +8,7 @@ interface Waiter {
 }
 
 /** After a failed attempt all requests fail for this long, then one may try again. */
-const REST_MS = 200;
+const RETRY_MS = 200;
 
 /** Up to `max` connections, opened when needed. While the database is away, requests fail at once. */
 export class Pool {
@@ -16,7 +16,7 @@ export class Pool {
   readonly #waiting: Waiter[] = [];
   #opening = 0;
   /** The last attempt to connect, when it failed. */
-  #failure: { error: Error; restUntil: number } | null = null;
+  #failure: { error: Error; retryAt: number } | null = null;
   #ending: PromiseWithResolvers<void> | null = null;
   #ended = false;
 
@@ -103,7 +103,7 @@ export class Pool {
   #canGrow(): boolean {
     if (this.#failure !== null) {
       // One attempt at a time shows whether the database is back.
-      return this.#opening === 0 && performance.now() >= this.#failure.restUntil;
+      return this.#opening === 0 && performance.now() >= this.#failure.retryAt;
     }
     return this.#connections.size + this.#opening < this.max;
   }
@@ -124,7 +124,7 @@ export class Pool {
       this.#connections.add(connection);
       this.#failure = null;
     } catch (error) {
-      this.#failure = { error: error as Error, restUntil: performance.now() + REST_MS };
+      this.#failure = { error: error as Error, retryAt: performance.now() + RETRY_MS };
     }
     this.#opening--;
     this.#pump();

@@ -63,6 +63,12 @@ export function ignoreStorageUnavailable(error: unknown): void {
   if (!isStorageUnavailable(error)) throw error;
 }
 
+/** For numbers that are left out while the database is down. Other errors go through. */
+export function nullIfUnavailable(error: unknown): null {
+  ignoreStorageUnavailable(error);
+  return null;
+}
+
 function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean {
   // A chain of causes may be circular: ten levels are enough.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {

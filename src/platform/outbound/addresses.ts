@@ -34,7 +34,7 @@ const SPECIAL_V6 = listOf("ipv6", [
   "3fff::/20", // documentation
 ]);
 
-/** Whether an IP address is one that anybody on the internet could reach, and so no way into our network. */
+/** Whether an IP address is reachable from the whole internet, and so does not lead into our network. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !SPECIAL_V4.check(address, "ipv4");
   // A zone (`%eth0`) only makes sense on a link.

@@ -3,16 +3,16 @@ import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { type Resolve, resolveHost } from "./resolve.ts";
 
-/** What requests to addresses that clients name may reach. */
+/** What requests to URLs of clients may reach. */
 export interface OutboundPolicy {
-  /** `outbound.allow_private` of the declaration: for development only. */
+  /** `outbound.allow_private` of the configuration: for development only. */
   readonly allowPrivate: boolean;
-  /** The longest address, where it is not a client's. */
+  /** The longest URL, where it is not a client's. */
   readonly charactersMax?: number;
 }
 
 const CHARACTERS_MAX = 2048;
-/** Parsers disagree about these; whoever writes them wants two of them to see different hosts. */
+/** Parsers disagree about these; an attacker uses them so that two parsers see different hosts. */
 // deno-lint-ignore no-control-regex
 const AMBIGUOUS = /[\u0000-\u0020\u007f\\]/;
 /** Names that by their nature mean this machine or this network. */

@@ -32,7 +32,7 @@ test("connections are kept for the next request when an answer was read, and dro
   using _unread = await outbound.fetch({ ...LIMITS, url }, LENIENT);
 });
 
-test("a kept connection that the other side has closed is replaced without anybody noticing", async () => {
+test("a kept connection that the server has closed is replaced without an error", async () => {
   await using server = serveRaw(async (connection) => {
     await say(connection, OK);
     // Says nothing of closing, waits for the next request and closes in its face.

@@ -41,7 +41,7 @@ const UNREACHED = new Set([
 ]);
 
 /** What an error of node:http means. */
-export function faultOf(error: unknown): OutboundFault {
+export function outboundFaultOf(error: unknown): OutboundFault {
   const errors = error instanceof AggregateError ? error.errors : [error];
   const codes = errors.map((one) => String((one as { code?: unknown } | null)?.code ?? ""));
   if (codes.some((code) => UNREACHED.has(code))) return "refused";

@@ -1,10 +1,15 @@
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import { isIPv6 } from "node:net";
 import { ApiError } from "../../lib/api_error.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { checkUrl, type OutboundPolicy, PRIVATE_ADDRESS, unsafe } from "./check_url.ts";
-import { faultOf, OutboundError } from "./outbound_error.ts";
+import { outboundFaultOf, OutboundError } from "./outbound_error.ts";
 import { type Resolve, resolveHost } from "./resolve.ts";
 
 export interface OutboundRequest {
@@ -44,9 +49,9 @@ const IDLE_MS = 15_000;
 const HEADER_BYTES_MAX = 16_384;
 
 /**
- * Makes requests to addresses that strangers chose. The host is resolved here, every address it has must
- * be public, and the connection goes to one of those: there is no second look-up that could answer
- * differently. Connections are kept per policy and host, so that what is reused was checked when made.
+ * Makes requests to URLs that clients chose. The host is resolved here, every address it has must be public, and the
+ * connection goes to one of those: there is no second lookup that could answer differently. Connections are kept
+ * per policy and host, so a reused connection was checked when it was made.
  */
 export class Outbound implements Disposable {
   readonly #resolve: Resolve;
@@ -64,7 +69,7 @@ export class Outbound implements Disposable {
     this.#agents = { strict: agents(), lenient: agents() };
   }
 
-  /** Rejects with a `Refusal` (`unsafe_url`) or an `OutboundError`. */
+  /** Rejects with an `ApiError` (`unsafe_url`) or an `OutboundError`. */
   async fetch(request: OutboundRequest, policy: OutboundPolicy): Promise<SafeResponse> {
     const url = checkUrl(request.url, policy);
     request.signal?.throwIfAborted();
@@ -73,11 +78,11 @@ export class Outbound implements Disposable {
       lookUp: (host: string) => this.#lookUp(host, policy),
     };
     try {
-      return await exchange(url, request, line);
+      return await new Exchange(url, request, line).answered;
     } catch (error) {
       // The other side closed a kept connection just as it was used again: it never saw the request.
       if (!(error instanceof OutboundError && error.wasKept)) throw error;
-      return await exchange(url, request, line);
+      return await new Exchange(url, request, line).answered;
     }
   }
 
@@ -109,6 +114,7 @@ export async function safeFetch(
   return await outbound.fetch(request, policy);
 }
 
+/** How connections are made: the agents that keep them, and the lookup that checks addresses. */
 interface Line {
   agents: { http: HttpAgent; https: HttpsAgent };
   lookUp(host: string): Promise<readonly string[]>;
@@ -120,138 +126,153 @@ type LookupDone = (
   family?: number,
 ) => void;
 
-function exchange(url: URL, request: OutboundRequest, line: Line): Promise<SafeResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<SafeResponse>();
-  const isTls = url.protocol === "https:";
-  const method = request.method ?? "GET";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const body = typeof request.body === "string"
-    ? new TextEncoder().encode(request.body)
-    : request.body ?? null;
-  const outgoing = (isTls ? httpsRequest : httpRequest)(
-    {
-      host,
-      port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
-      path: url.pathname + url.search,
-      method,
-      headers: {
-        ...lowerCased(request.headers),
-        host: url.host,
-        "accept-encoding": "identity",
-        ...(body === null ? {} : { "content-length": String(body.length) }),
-      },
-      agent: isTls ? line.agents.https : line.agents.http,
-      ...(isTls ? { servername: host } : {}),
-      maxHeaderSize: HEADER_BYTES_MAX,
-      // Asked by the socket as it connects; not asked for a connection that is kept, or for an IP address.
-      lookup(name: string, options: { all?: boolean }, done: LookupDone) {
-        line.lookUp(name).then((addresses) => {
-          const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-          if (options.all) done(null, found);
-          else done(null, found[0]!.address, found[0]!.family);
-        }, done);
-      },
-    } as RequestOptions,
-  );
+/** One request and its answer. The first failure counts; errors that follow from it are dropped. */
+class Exchange {
+  readonly #outgoing: ClientRequest;
+  readonly #answered = Promise.withResolvers<SafeResponse>();
+  readonly #timers: ReturnType<typeof setTimeout>[];
+  readonly #abort: () => void;
+  #incoming: IncomingMessage | undefined;
+  #failure: unknown;
 
-  let incoming: IncomingMessage | undefined;
-  let failure: unknown;
-  /** The first reason counts; what breaks because of it is an echo. */
-  const fail = (error: unknown) => {
-    failure ??= error;
-    settle();
-    reject(failure);
-    outgoing.destroy();
-    incoming?.destroy();
-  };
-  const late = () => fail(new OutboundError("timeout"));
-  const timer = setTimeout(late, request.timeoutMs);
-  const connecting = setTimeout(
-    late,
-    Math.min(request.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, request.timeoutMs),
-  );
-  const abort = () => fail(new OutboundError("aborted", { cause: request.signal?.reason }));
-  request.signal?.addEventListener("abort", abort);
-  const settle = () => {
-    clearTimeout(timer);
-    clearTimeout(connecting);
-    request.signal?.removeEventListener("abort", abort);
-  };
+  constructor(url: URL, private readonly request: OutboundRequest, line: Line) {
+    const isTls = url.protocol === "https:";
+    const { timeoutMs, connectTimeoutMs = CONNECT_TIMEOUT_MS, signal } = request;
+    const body = typeof request.body === "string"
+      ? new TextEncoder().encode(request.body)
+      : request.body ?? null;
+    this.#outgoing = (isTls ? httpsRequest : httpRequest)(requestOptions(url, request, body, line));
+    const late = () => this.#fail(new OutboundError("timeout"));
+    const connecting = setTimeout(late, Math.min(connectTimeoutMs, timeoutMs));
+    this.#timers = [setTimeout(late, timeoutMs), connecting];
+    this.#abort = () => this.#fail(new OutboundError("aborted", { cause: signal?.reason }));
+    signal?.addEventListener("abort", this.#abort);
+    this.#listen(isTls ? "secureConnect" : "connect", connecting);
+    this.#outgoing.end(body ?? undefined);
+  }
 
-  outgoing.on("socket", (socket) => {
-    const connected = () => clearTimeout(connecting);
-    if (outgoing.reusedSocket) connected();
-    else socket.once(isTls ? "secureConnect" : "connect", connected);
-  });
-  outgoing.on("error", (error) => fail(known(error, outgoing.reusedSocket)));
-  outgoing.on("upgrade", (_, socket) => {
-    socket.destroy();
-    fail(new OutboundError("broken"));
-  });
-  outgoing.on("response", (answer) => {
-    incoming = answer;
-    // Also after the end, where an error would otherwise be nobody's.
-    answer.on("error", (error) => failure ??= known(error));
-    const hasBody = method !== "HEAD" && answer.statusCode !== 204 && answer.statusCode !== 304;
+  get answered(): Promise<SafeResponse> {
+    return this.#answered.promise;
+  }
+
+  #listen(connectEvent: string, connecting: ReturnType<typeof setTimeout>): void {
+    const outgoing = this.#outgoing;
+    outgoing.on("socket", (socket) => {
+      const connected = () => clearTimeout(connecting);
+      if (outgoing.reusedSocket) connected();
+      else socket.once(connectEvent, connected);
+    });
+    outgoing.on("error", (error) => this.#fail(known(error, outgoing.reusedSocket)));
+    outgoing.on("upgrade", (_, socket) => {
+      socket.destroy();
+      this.#fail(new OutboundError("broken"));
+    });
+    outgoing.on("response", (answer) => this.#answer(answer));
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#settle();
+    this.#answered.reject(this.#failure);
+    this.#outgoing.destroy();
+    this.#incoming?.destroy();
+  }
+
+  #settle(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.request.signal?.removeEventListener("abort", this.#abort);
+  }
+
+  #answer(answer: IncomingMessage): void {
+    this.#incoming = answer;
+    // Also after the end, where an error would otherwise be uncaught.
+    answer.on("error", (error) => this.#failure ??= known(error));
+    const hasBody = this.request.method !== "HEAD" && answer.statusCode !== 204 &&
+      answer.statusCode !== 304;
     if (!hasBody) {
       answer.resume();
-      settle();
+      this.#settle();
     }
     const dispose = () => {
-      settle();
-      if (!answer.complete) outgoing.destroy();
+      this.#settle();
+      if (!answer.complete) this.#outgoing.destroy();
       answer.destroy();
     };
-    resolve({
+    this.#answered.resolve({
       status: answer.statusCode ?? 0,
       headers: headersOf(answer),
-      body: hasBody ? bodyOf(answer, request.bytesMax, fail, () => failure, settle) : null,
+      body: hasBody ? this.#body(answer) : null,
       dispose,
       [Symbol.dispose]: dispose,
     });
-  });
-  outgoing.end(body ?? undefined);
-  return promise;
+  }
+
+  #body(answer: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const chunks = answer[Symbol.asyncIterator]();
+    let bytes = 0;
+    return new ReadableStream({
+      pull: async (controller) => {
+        try {
+          const { done, value } = await chunks.next();
+          if (this.#failure !== undefined) throw this.#failure;
+          if (done) {
+            // Without its announced end it was cut off, even where the connection was closed in order.
+            if (!answer.complete) throw new OutboundError("broken");
+            this.#settle();
+            return controller.close();
+          }
+          bytes += value.length;
+          if (bytes > this.request.bytesMax) throw new OutboundError("too_large");
+          controller.enqueue(new Uint8Array(value));
+        } catch (error) {
+          this.#fail(known(error));
+          controller.error(this.#failure);
+        }
+      },
+      cancel: () => {
+        this.#settle();
+        answer.destroy();
+      },
+    }, { highWaterMark: 0 });
+  }
 }
 
-function bodyOf(
-  answer: IncomingMessage,
-  bytesMax: number,
-  fail: (error: unknown) => void,
-  failure: () => unknown,
-  settle: () => void,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const chunks = answer[Symbol.asyncIterator]();
-  let bytes = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await chunks.next();
-        if (failure() !== undefined) throw failure();
-        if (done) {
-          // Without its announced end it was cut off, however politely.
-          if (!answer.complete) throw new OutboundError("broken");
-          settle();
-          return controller.close();
-        }
-        bytes += value.length;
-        if (bytes > bytesMax) throw new OutboundError("too_large");
-        controller.enqueue(new Uint8Array(value));
-      } catch (error) {
-        fail(known(error));
-        controller.error(failure());
-      }
+function requestOptions(
+  url: URL,
+  { method = "GET", headers }: OutboundRequest,
+  body: Uint8Array | null,
+  line: Line,
+): RequestOptions {
+  const isTls = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return {
+    host,
+    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    path: url.pathname + url.search,
+    method,
+    headers: {
+      ...lowerCased(headers),
+      host: url.host,
+      "accept-encoding": "identity",
+      ...(body === null ? {} : { "content-length": String(body.length) }),
     },
-    cancel() {
-      settle();
-      answer.destroy();
+    agent: isTls ? line.agents.https : line.agents.http,
+    ...(isTls ? { servername: host } : {}),
+    maxHeaderSize: HEADER_BYTES_MAX,
+    // Called when the socket connects; not for a kept connection, nor for an IP address.
+    lookup(name: string, options: { all?: boolean }, done: LookupDone) {
+      line.lookUp(name).then((addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+        if (options.all) done(null, found);
+        else done(null, found[0]!.address, found[0]!.family);
+      }, done);
     },
-  }, { highWaterMark: 0 });
+  } as RequestOptions;
 }
 
 function known(error: unknown, wasKept = false): unknown {
   if (error instanceof OutboundError || error instanceof ApiError) return error;
-  return new OutboundError(faultOf(error), { cause: error, wasKept });
+  return new OutboundError(outboundFaultOf(error), { cause: error, wasKept });
 }
 
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -265,8 +286,9 @@ function headersOf(answer: IncomingMessage): Headers {
   for (let at = 0; at + 1 < answer.rawHeaders.length; at += 2) {
     try {
       headers.append(answer.rawHeaders[at]!, answer.rawHeaders[at + 1]!);
-    } catch {
-      // A header that is none is nobody's loss.
+    } catch (error) {
+      // Invalid names and values are dropped.
+      if (!(error instanceof TypeError)) throw error;
     }
   }
   return headers;

@@ -142,7 +142,7 @@ test("redirects of every kind are answers and are not followed", async () => {
   assert.equal(target.taken, 0);
 });
 
-test("a name that does not resolve and a port where nobody listens are told apart", async () => {
+test("a name that does not resolve and a port without a listener have different errors", async () => {
   const resolve = () => Promise.reject(new Error("ENOTFOUND"));
   assert.equal(await ask({ url: `https://${HOST}/` }, { resolve }), "unresolved");
   assert.equal(

@@ -1,7 +1,5 @@
 import { EventEmitter } from "node:events";
 import { Logger, runMigrations, runTaskList, type WorkerPool } from "graphile-worker";
-// @ts-types="@types/pg"
-import type { Pool } from "pg";
 import type postgres from "postgres";
 import type { Queries } from "../database/database.ts";
 import { ConnectionError, isStorageDown } from "../database/storage_error.ts";
@@ -16,35 +14,35 @@ export interface GraphileQueueOptions {
   databaseUrl: string;
   onStep?: RunnerOptions["onStep"];
   log: Pick<Log, "info" | "warn" | "error">;
-  /** How often jobs are removed that no worker will take any more. */
+  /** How often jobs are removed that no worker will take. */
   removeEveryMs?: number;
 }
 
-/** Jobs of the future are noticed by looking this often; what is due sooner waits in this process. */
+/** How often delayed jobs are looked for; what is due sooner waits in this process. */
 const POLL_MS = 2_000;
-/** For each kind of work: one listens, the others fetch and complete. */
+/** For each kind of job: one listens, the others fetch and complete. */
 const CONNECTIONS = 3;
-/** What does not end by then is left behind. */
+/** Workers that have not ended by then are abandoned. */
 const END_MS = 5_000;
 const RESTART_MS = 1_000;
-const ENLISTED_MAX = 10_000;
+const ENQUEUED_MAX = 10_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
 const REMOVE_MAX = 1_000;
 const LOCK = 7_014_255_484;
 
 /**
- * Bells as jobs of graphile-worker in Postgres, for any number of nodes: a job is written in the transaction
- * that makes the work, NOTIFY wakes whoever has a free slot, and jobs of one row collapse to one. What a
- * node that died had taken is found by the sweeper, as with every driver.
+ * Notifications are jobs of graphile-worker in Postgres, for any number of nodes: a job is written in the
+ * transaction that creates the work, NOTIFY wakes a worker with a free slot, and jobs of one row collapse to one.
+ * The sweeper finds what a node had taken that died, as with every driver.
  */
 export class GraphileQueue implements Queue {
   readonly isInPostgres = true;
   readonly #options: GraphileQueueOptions;
-  /** Written with their work already: they need no second bell. */
-  readonly #enlisted = new Set<string>();
+  /** Enqueued in the transaction of their work already: they need no second job. */
+  readonly #enqueued = new Set<string>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  readonly #hands = new Map<string, Hands>();
-  #later = new Map<string, { message: JobMessage; delayMs: number }>();
+  readonly #groups = new Map<string, WorkerGroup>();
+  #pending = new Map<string, { message: JobMessage; delayMs: number }>();
   #adding: Promise<void> | null = null;
   #removing: AsyncDisposable | null = null;
   #runner: Runner | null = null;
@@ -56,16 +54,16 @@ export class GraphileQueue implements Queue {
     this.#options = options;
   }
 
-  async enlist(sql: Queries, message: JobMessage, delayMs = 0): Promise<void> {
+  async enqueueInTransaction(sql: Queries, message: JobMessage, delayMs = 0): Promise<void> {
     await addJobs(sql, [{ message, delayMs }]);
-    if (this.#enlisted.size >= ENLISTED_MAX) this.#enlisted.clear();
-    if (delayMs <= 0) this.#enlisted.add(keyOf(message));
+    if (this.#enqueued.size >= ENQUEUED_MAX) this.#enqueued.clear();
+    if (delayMs <= 0) this.#enqueued.add(keyOf(message));
   }
 
-  ring(message: JobMessage, delayMs = 0): void {
+  notify(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     const key = keyOf(message);
-    if (delayMs <= 0 && this.#enlisted.delete(key)) return;
+    if (delayMs <= 0 && this.#enqueued.delete(key)) return;
     if (delayMs > 0 && delayMs <= POLL_MS && this.#runner !== null) {
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
@@ -74,67 +72,67 @@ export class GraphileQueue implements Queue {
       this.#timers.add(timer);
       return;
     }
-    this.#later.set(key, { message, delayMs: Math.max(0, delayMs) });
+    this.#pending.set(key, { message, delayMs: Math.max(0, delayMs) });
     this.#adding ??= this.#add();
   }
 
-  start(workers: ReadonlyMap<string, JobHandler>): void {
+  start(handlers: ReadonlyMap<string, JobHandler>): void {
     const { onStep, log } = this.#options;
     this.#runner = new Runner({
-      workers,
-      again: (message, delayMs) => this.ring(message, delayMs),
+      handlers,
+      requeue: (message, delayMs) => this.notify(message, delayMs),
       log,
       ...(onStep === undefined ? {} : { onStep }),
     });
-    for (const [kind, { slots }] of workers) this.#listen(kind, slots, this.#runner);
-    const kinds = [...workers.keys()];
+    for (const [kind, { slots }] of handlers) this.#listen(kind, slots, this.#runner);
+    const kinds = [...handlers.keys()];
     this.#removing = periodic(() => this.#removeDead(kinds), {
       intervalMs: this.#options.removeEveryMs ?? REMOVE_EVERY_MS,
       startsAtOnce: true,
       onError: (error) => {
-        if (!isStorageDown(error)) this.#options.log.error("cannot remove dead jobs", { error });
+        if (!isStorageDown(error)) this.#options.log.error("removal of dead jobs failed", { error });
       },
     });
   }
 
   /**
-   * A job that is rung again while it is locked is given its last attempt and replaced; one whose node then
-   * dies is never taken again and never removed. Jobs only wake workers: rows that are due are found without.
+   * graphile-worker gives a job that is added again while it is locked its last attempt, and replaces it. If its
+   * node then dies, no worker takes or removes it. Jobs only wake workers: the sweeper finds due rows without them.
    */
   async #removeDead(kinds: readonly string[]): Promise<void> {
     const removed = await removeDeadJobs(this.#options.sql, kinds);
-    if (removed > 0) this.#options.log.info("removed jobs of dead workers", { jobs: removed });
+    if (removed > 0) this.#options.log.info("jobs of dead workers removed", { jobs: removed });
   }
 
-  async catchUp(patienceMs: number): Promise<void> {
-    await this.#runner?.catchUp(patienceMs);
+  async catchUp(maxMs: number): Promise<void> {
+    await this.#runner?.catchUp(maxMs);
   }
 
   depth(): ReturnType<Runner["depth"]> {
     return this.#runner?.depth() ?? [];
   }
 
-  ailment(): Promise<string | null> {
-    return Promise.resolve(this.#runner?.ailment() ?? null);
+  problem(): Promise<string | null> {
+    return Promise.resolve(this.#runner?.problem() ?? null);
   }
 
-  /** One statement at a time; what is rung meanwhile goes into the next one together. */
+  /** One statement at a time; messages that come meanwhile share the next one. */
   async #add(): Promise<void> {
     await Promise.resolve();
-    while (this.#later.size > 0) {
-      const jobs = [...this.#later.values()];
-      this.#later = new Map();
+    while (this.#pending.size > 0) {
+      const jobs = [...this.#pending.values()];
+      this.#pending = new Map();
       try {
         await addJobs(this.#options.sql, jobs);
       } catch (error) {
-        // Rows know when they are due; the sweeper comes to them.
-        if (!isStorageDown(error)) this.#options.log.error("cannot add jobs", { error });
+        // The sweeper finds their rows.
+        if (!isStorageDown(error)) this.#options.log.error("adding jobs failed", { error });
       }
     }
     this.#adding = null;
   }
 
-  /** Each kind has workers of its own: slow receivers of events keep no task waiting. */
+  /** Each kind has workers of its own: slow webhook receivers delay no task. */
   #listen(kind: string, slots: number, runner: Runner): void {
     const pool = openPgPool(this.#options.databaseUrl, CONNECTIONS);
     const events = new EventEmitter();
@@ -146,7 +144,7 @@ export class GraphileQueue implements Queue {
         pollInterval: POLL_MS,
         logger: new Logger(() => (level, message) => {
           if (level === "error" || level === "warning") {
-            this.#options.log.warn("the queue's worker complains", { kind, message });
+            this.#options.log.warn("queue worker warning", { kind, message });
           }
         }),
         preset: {
@@ -154,7 +152,7 @@ export class GraphileQueue implements Queue {
             localQueue: { size: slots, ttl: 2 * POLL_MS },
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
-            // Steps hear of the end from the runner, not from here; and this timer is never cleared.
+            // The runner stops steps, not graphile-worker, whose timer is never cleared.
             gracefulShutdownAbortTimeout: 1,
           },
         },
@@ -162,14 +160,15 @@ export class GraphileQueue implements Queue {
       { [kind]: (payload) => runner.perform({ kind, id: (payload as { id: string }).id }) },
       pool,
     );
-    const hands: Hands = { workers, pool };
-    this.#hands.set(kind, hands);
-    workers.promise.catch(() => {}); // told by the logger
-    // Workers that lost the database while they finished a job give up, and may never say that they are done:
-    // others take over at once, with connections of their own.
+    let ending: Promise<void> | undefined;
+    const group: WorkerGroup = { workers, endPool: () => ending ??= pool.end() };
+    this.#groups.set(kind, group);
+    workers.promise.catch(() => {}); // reported by the logger
+    // Workers that lost the database while they finished a job give up, and their promise may never settle: a new
+    // group takes over, with connections of its own.
     events.once("pool:gracefulShutdown", () => {
-      if (this.#isClosing || this.#hands.get(kind) !== hands) return;
-      void pool.end().catch(() => {});
+      if (this.#isClosing || this.#groups.get(kind) !== group) return;
+      void group.endPool();
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
         if (!this.#isClosing) this.#listen(kind, slots, runner);
@@ -184,9 +183,10 @@ export class GraphileQueue implements Queue {
 
   async #close(): Promise<void> {
     this.#isClosing = true;
-    const ending = [...this.#hands.values()].map(async ({ workers, pool }) => {
+    const ending = [...this.#groups.values()].map(async ({ workers, endPool }) => {
+      // Rejects when a worker lost its connection; the sweeper of another node finds its job.
       await Promise.resolve(workers.gracefulShutdown()).catch(() => {});
-      await pool.end().catch(() => {}); // it may have been ended before
+      await endPool();
     });
     await this.#runner?.[Symbol.asyncDispose]();
     await this.#removing?.[Symbol.asyncDispose]();
@@ -197,10 +197,11 @@ export class GraphileQueue implements Queue {
   }
 }
 
-/** Who does the jobs of one kind. */
-interface Hands {
+/** The workers of one kind of job. */
+interface WorkerGroup {
   readonly workers: WorkerPool;
-  readonly pool: Pool;
+  /** Closes the connections. Harmless to repeat. */
+  endPool(): Promise<void>;
 }
 
 function keyOf({ kind, id }: JobMessage): string {
@@ -213,7 +214,7 @@ interface Job {
 }
 
 async function addJobs(sql: Queries, jobs: readonly Job[]): Promise<void> {
-  // In the order of the keys: nobody waits in a circle.
+  // In the order of the keys: two statements cannot deadlock.
   const sorted = jobs.toSorted((a, b) => keyOf(a.message) < keyOf(b.message) ? -1 : 1);
   await sql`
     select from graphile_worker.add_jobs(array(
@@ -236,7 +237,7 @@ async function removeDeadJobs(sql: Queries, kinds: readonly string[]): Promise<n
   return count;
 }
 
-/** Makes or updates the tables of graphile-worker. Ten nodes may call this at once. */
+/** Creates or updates the tables of graphile-worker. Several nodes may call this at once. */
 export async function migrateQueue(sql: postgres.Sql, databaseUrl: string): Promise<void> {
   const pool = openPgPool(databaseUrl, 1);
   try {
@@ -245,7 +246,7 @@ export async function migrateQueue(sql: postgres.Sql, databaseUrl: string): Prom
       await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
     });
   } catch (error) {
-    // The other driver says this in words only.
+    // `pg` reports this in the message only.
     if (
       /Connection terminated|timeout exceeded|not queryable|Client was closed/.test(
         (error as Error).message,

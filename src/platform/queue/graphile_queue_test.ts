@@ -77,9 +77,9 @@ async function openGround(): Promise<Ground> {
 async function add({ database: { sql } }: Ground, { queue }: Node, id: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`insert into work (id) values (${id})`;
-    await queue.enlist(tx, { kind: "work", id });
+    await queue.enqueueInTransaction(tx, { kind: "work", id });
   });
-  queue.ring({ kind: "work", id });
+  queue.notify({ kind: "work", id });
 }
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -95,7 +95,7 @@ Deno.test(
     const node = ground.open();
     await add(ground, node, "kept");
     await assert.rejects(ground.database.sql.begin(async (tx) => {
-      await node.queue.enlist(tx, { kind: "work", id: "lost" });
+      await node.queue.enqueueInTransaction(tx, { kind: "work", id: "lost" });
       throw new Error("rolled back");
     }));
     await until("the step has run", async () => (await ground.due()).length === 0, 20);
@@ -105,7 +105,7 @@ Deno.test(
 );
 
 Deno.test(
-  "bells of one row collapse to one job, and one that rings during a step is heard",
+  "notifications of one row collapse to one job, and one during a step repeats it",
   STRICT,
   async () => {
     await using ground = await openGround();
@@ -123,8 +123,8 @@ Deno.test(
     });
     await add(ground, node, "first");
     await started.promise;
-    for (let i = 0; i < 5; i++) node.queue.ring({ kind: "work", id: "second" });
-    node.queue.ring({ kind: "work", id: "first" });
+    for (let i = 0; i < 5; i++) node.queue.notify({ kind: "work", id: "second" });
+    node.queue.notify({ kind: "work", id: "first" });
     await until("the job of the second is there", async () => await jobs(ground) >= 2, 20);
     go.resolve();
     await until("nothing is left", async () => await jobs(ground) === 0, 20);
@@ -159,7 +159,7 @@ Deno.test(
     await ground.database.sql.begin(async (tx) => {
       await tx`insert into work (id) select 'w' || n from generate_series(1, 300) n`;
       for (let n = 1; n <= 300; n++) {
-        await nodes[0]!.queue.enlist(tx, { kind: "work", id: `w${n}` });
+        await nodes[0]!.queue.enqueueInTransaction(tx, { kind: "work", id: `w${n}` });
       }
     });
     await until("a third is done", () => done.size > 100, 30);
@@ -202,7 +202,7 @@ Deno.test("the queue outlives a crash of its database and goes on by itself", as
     }]]),
   );
   const add = (id: string) =>
-    database.sql.begin((tx) => queue.enlist(tx, { kind: "work", id })).catch(() => "away");
+    database.sql.begin((tx) => queue.enqueueInTransaction(tx, { kind: "work", id })).catch(() => "away");
   await add("before");
   await until("the first step has run", () => steps.includes("before"), 30);
   await server.kill();
@@ -232,7 +232,7 @@ Deno.test("who is woken to catch up comes back when nothing is due any more", ST
       due: (limit) => Promise.resolve([...due].slice(0, limit)),
     }]]),
   );
-  // Rows whose bell was lost while everybody slept: more than one look finds.
+  // Rows whose notification was lost while no node ran: more than one page of them.
   for (let n = 0; n < 50; n++) due.add(`row${n}`);
   await queue.catchUp(60_000);
   assert.equal(due.size, 0);

@@ -5,7 +5,7 @@ import type { JobHandler, JobMessage, Queue } from "./queue.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 
 export interface KvQueueOptions {
-  /** The file of the queue; made when it is not there. */
+  /** The queue's file; created when it does not exist. */
   path: string;
   onStep?: RunnerOptions["onStep"];
   log: RunnerOptions["log"];
@@ -13,13 +13,13 @@ export interface KvQueueOptions {
 
 const REOPEN_MS = 5_000;
 
-/** What a file of ours may hold; anything else in it is ignored. */
-const Rung = z.object({ kind: z.string(), id: z.string() });
+/** The messages of the file; anything else in it is ignored. */
+const StoredMessage = z.object({ kind: z.string(), id: z.string() });
 
 /**
- * Bells in a file of Deno KV, for one host. What is to be done at once goes straight to a free slot; what
- * comes later, or finds no room, waits in the file. Messages may come twice, late or, after a crash or
- * with the file gone, not at all: rows know when they are due, and the sweeper looks.
+ * Notifications in a file of Deno KV, for one host. A message without a delay goes straight to a free slot; others
+ * wait in the file. Messages may come twice, late or, after a crash or without the file, not at all: the sweeper
+ * finds due rows.
  */
 export class KvQueue implements Queue {
   readonly isInPostgres = false;
@@ -30,7 +30,7 @@ export class KvQueue implements Queue {
   #isClosed = false;
   #closing: Promise<void> | undefined;
   #listening: Promise<void> = Promise.resolve();
-  readonly #ringing = new Set<Promise<void>>();
+  readonly #enqueuing = new Set<Promise<void>>();
 
   private constructor(kv: Deno.Kv, private readonly options: KvQueueOptions) {
     this.#kv = kv;
@@ -38,43 +38,43 @@ export class KvQueue implements Queue {
 
   static async open(options: KvQueueOptions): Promise<KvQueue> {
     const kv = await openFile(options);
-    await forgetUndelivered(kv);
+    await deleteUndelivered(kv);
     return new KvQueue(kv, options);
   }
 
-  /** This queue is not in Postgres: there is nothing to take part in. */
-  enlist(_sql: Queries, _message: JobMessage): Promise<void> {
+  /** This queue is not in Postgres: it has no part in the transaction. */
+  enqueueInTransaction(_sql: Queries, _message: JobMessage): Promise<void> {
     return Promise.resolve();
   }
 
-  ring(message: JobMessage, delayMs = 0): void {
+  notify(message: JobMessage, delayMs = 0): void {
     if (this.#isClosed) return;
     if (delayMs <= 0 && this.#runner?.hasRoom(message.kind) && this.#runner.offer(message)) return;
-    const ringing = this.#enqueue(message, delayMs).finally(() => this.#ringing.delete(ringing));
-    this.#ringing.add(ringing);
+    const enqueuing = this.#enqueue(message, delayMs).finally(() => this.#enqueuing.delete(enqueuing));
+    this.#enqueuing.add(enqueuing);
   }
 
-  start(workers: ReadonlyMap<string, JobHandler>): void {
+  start(handlers: ReadonlyMap<string, JobHandler>): void {
     const { onStep, log } = this.options;
     this.#runner = new Runner({
-      workers,
-      again: (message, delayMs) => this.ring(message, delayMs),
+      handlers,
+      requeue: (message, delayMs) => this.notify(message, delayMs),
       log,
       ...(onStep === undefined ? {} : { onStep }),
     });
     this.#listen();
   }
 
-  async catchUp(patienceMs: number): Promise<void> {
-    await this.#runner?.catchUp(patienceMs);
+  async catchUp(maxMs: number): Promise<void> {
+    await this.#runner?.catchUp(maxMs);
   }
 
   depth(): ReturnType<Runner["depth"]> {
     return this.#runner?.depth() ?? [];
   }
 
-  ailment(): Promise<string | null> {
-    return Promise.resolve(this.#failure ?? this.#runner?.ailment() ?? null);
+  problem(): Promise<string | null> {
+    return Promise.resolve(this.#failure ?? this.#runner?.problem() ?? null);
   }
 
   async #enqueue(message: JobMessage, delayMs: number): Promise<void> {
@@ -83,11 +83,11 @@ export class KvQueue implements Queue {
     try {
       await kv.enqueue(message, {
         delay: Math.max(0, Math.ceil(delayMs)),
-        // The listener only hands on and never fails: one more try is for a process that ended in it.
+        // The listener never fails; the retry is for a process that ended while it had the message.
         backoffSchedule: [1_000],
       });
     } catch (error) {
-      this.#lose(kv, error);
+      this.#handleLoss(kv, error);
     }
   }
 
@@ -95,24 +95,24 @@ export class KvQueue implements Queue {
     const kv = this.#kv;
     if (kv === null) return;
     this.#listening = kv.listenQueue((message) => {
-      const read = Rung.safeParse(message);
+      const read = StoredMessage.safeParse(message);
       if (read.success) this.#runner?.offer(read.data);
-    }).catch((error) => this.#lose(kv, error));
+    }).catch((error) => this.#handleLoss(kv, error));
   }
 
-  /** Lives on the sweeper until the file can be opened again. */
-  #lose(kv: Deno.Kv, error: unknown): void {
+  /** Depends on the sweeper until the file can be opened again. */
+  #handleLoss(kv: Deno.Kv, error: unknown): void {
     if (this.#isClosed || this.#kv !== kv) return;
     this.#kv = null;
     this.#failure = "the queue's file cannot be used";
-    this.options.log.error("the queue's file cannot be used: work goes on more slowly", {
+    this.options.log.error("queue file unusable, jobs are found by the sweeper only", {
       error,
     });
     close(kv);
-    this.#planReopening();
+    this.#scheduleReopen();
   }
 
-  #planReopening(): void {
+  #scheduleReopen(): void {
     this.#reopening = setTimeout(() => {
       this.#listening = this.#reopen();
     }, REOPEN_MS);
@@ -126,7 +126,8 @@ export class KvQueue implements Queue {
       this.#failure = null;
       this.#listen();
     } catch {
-      if (!this.#isClosed) this.#planReopening();
+      // The file still cannot be opened, which was logged when it was lost.
+      if (!this.#isClosed) this.#scheduleReopen();
     }
   }
 
@@ -135,11 +136,11 @@ export class KvQueue implements Queue {
   }
 
   async #close(): Promise<void> {
-    // Steps that finish now may still want a later bell.
+    // Steps that finish now may still enqueue a later one.
     await this.#runner?.[Symbol.asyncDispose]();
     this.#isClosed = true;
     clearTimeout(this.#reopening);
-    await Promise.all(this.#ringing);
+    await Promise.all(this.#enqueuing);
     if (this.#kv !== null) close(this.#kv);
     this.#kv = null;
     await this.#listening;
@@ -150,15 +151,16 @@ async function openFile({ path, log }: KvQueueOptions): Promise<Deno.Kv> {
   return await openKv(path, log);
 }
 
-/** Earlier versions kept messages that were never delivered; the sweeper finds what they were about. */
-async function forgetUndelivered(kv: Deno.Kv): Promise<void> {
+/** Earlier versions kept undelivered messages; the sweeper finds their rows. */
+async function deleteUndelivered(kv: Deno.Kv): Promise<void> {
   for await (const { key } of kv.list({ prefix: ["undelivered"] })) await kv.delete(key);
 }
 
 function close(kv: Deno.Kv): void {
   try {
     kv.close();
-  } catch {
-    // It was closed by what broke it.
+  } catch (error) {
+    // Closed already by the error that broke it.
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
 }

@@ -25,7 +25,7 @@ export function openPgPool(databaseUrl: string, max: number): pg.Pool {
     connectionTimeoutMillis: CONNECT_MS,
     stream: () => new DialedStream(target),
   } as pg.PoolConfig);
-  // A lost connection fails what runs on it; otherwise nobody misses it, and the next query opens another.
+  // A lost connection fails the query that runs on it; an idle one is replaced by the next query.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

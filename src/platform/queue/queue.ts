@@ -1,42 +1,44 @@
 import type { Queries } from "../database/database.ts";
 
 /**
- * What is to be done, by name only: the truth is a row in Postgres whose `wake_at` says when. A message
- * that is lost costs a moment, one that comes twice costs a look.
+ * Names a row in Postgres that has work to do; the row's `wake_at` says when. A message that is lost delays the
+ * work until the sweeper finds it, one that comes twice costs a query.
  */
 export interface JobMessage {
   readonly kind: string;
   readonly id: string;
 }
 
-/** What a step says at its end: nothing more to do, or look again in so many milliseconds. */
+/** The result of a step: nothing more to do, or run again in so many milliseconds. */
 export type NextStep = "done" | { readonly againInMs: number };
 
-/** Does the steps of one kind. */
+/** Runs the steps of one kind of job. */
 export interface JobHandler {
   /** How many of its steps this process runs at once. */
   readonly slots: number;
-  /** Claims the row, does one thing, says what next. Repeating it is harmless. */
-  /** `leaveSlot`: the rest of the step has limits of its own, and another step may have its slot. */
+  /**
+   * Claims the row, does one thing, and returns what is next. Repeating it is harmless. After `leaveSlot` the rest
+   * of the step has limits of its own, and another step may use its slot.
+   */
   step(id: string, signal: AbortSignal, leaveSlot?: () => void): Promise<NextStep>;
-  /** Ids of rows whose `wake_at` has passed, oldest first: what the sweeper rings. */
+  /** Ids of rows whose `wake_at` has passed, oldest first: for the sweeper. */
   due(limit: number): Promise<readonly string[]>;
 }
 
-/** Wakes workers. Postgres remembers; the queue only rings the bell. */
+/** Wakes workers. Postgres holds the work; the queue only notifies. */
 export interface Queue extends AsyncDisposable {
-  /** Whether `enlist` writes: then work is made in a transaction, and its job with it. */
+  /** Whether `enqueueInTransaction` writes: then work is created in a transaction, and its job with it. */
   readonly isInPostgres: boolean;
-  /** Inside the transaction that makes the work: a queue that lives in Postgres adds its job here. */
-  enlist(sql: Queries, message: JobMessage, delayMs?: number): Promise<void>;
-  /** After that transaction: a queue beside Postgres rings here. Never throws; the sweeper makes good. */
-  ring(message: JobMessage, delayMs?: number): void;
-  /** Starts the one listener and the sweeper. Disposing waits for the steps that run. */
-  start(workers: ReadonlyMap<string, JobHandler>): void;
-  /** Does what is due, until nothing is or for so long: for a process that is woken for just that. */
-  catchUp(patienceMs: number): Promise<void>;
+  /** Inside the transaction that creates the work: a queue in Postgres adds its job here. */
+  enqueueInTransaction(sql: Queries, message: JobMessage, delayMs?: number): Promise<void>;
+  /** After that transaction: a queue outside Postgres is notified here. Never throws; the sweeper finds what is lost. */
+  notify(message: JobMessage, delayMs?: number): void;
+  /** Starts the listener and the sweeper. Disposing waits for the steps that run. */
+  start(handlers: ReadonlyMap<string, JobHandler>): void;
+  /** Runs due jobs until there are none, for `maxMs` at most: for a process that is woken for just that. */
+  catchUp(maxMs: number): Promise<void>;
   /** What waits and runs in this process, for metrics. */
   depth(): readonly { kind: string; waiting: number; running: number }[];
-  /** Why it cannot work now; null when it can. */
-  ailment(): Promise<string | null>;
+  /** Why the queue cannot work now; null when it can. */
+  problem(): Promise<string | null>;
 }

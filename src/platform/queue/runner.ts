@@ -4,37 +4,37 @@ import { sleep } from "../../lib/timers.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export interface RunnerOptions {
-  workers: ReadonlyMap<string, JobHandler>;
-  /** A step asks to be looked at again. */
-  again(message: JobMessage, delayMs: number): void;
-  /** A step took so long and ended so. */
-  onStep?(kind: string, ms: number, outcome: "done" | "again" | "broke"): void;
+  handlers: ReadonlyMap<string, JobHandler>;
+  /** A step is to run again later. */
+  requeue(message: JobMessage, delayMs: number): void;
+  /** Called after each step. */
+  onStep?(kind: string, ms: number, outcome: "done" | "again" | "failed"): void;
   log: Pick<Log, "warn" | "error">;
 }
 
-/** How often rows are looked for whose bell was lost. */
+/** How often due rows are searched whose notification was lost. */
 const SWEEP_MS = 5_000;
-/** More than this waits in Postgres just as well. */
+/** Beyond this, messages are dropped: their rows wait in Postgres. */
 const WAITING_MAX = 10_000;
-const STEP_PATIENCE_MS = 17_000;
-const LOOK_MS = 250;
+const STEP_STOP_MS = 17_000;
+const POLL_MS = 250;
 const SWEEP_STALE_MS = 30_000;
 
 /** The steps of one kind that wait and run in this process. */
-class Lane {
+class JobKind {
   readonly waiting = new Set<string>();
   readonly running = new Set<string>();
-  /** Run, and have left their slot to others. */
+  /** Running, but without a slot: `leaveSlot` was called. */
   readonly slotless = new Set<string>();
-  /** Rung while they ran: somebody changed something they may not have seen. */
-  readonly rungAgain = new Set<string>();
-  /** Who waits for the end of a step. */
+  /** Notified while they ran: a change may have come after they read their row. */
+  readonly requeue = new Set<string>();
+  /** Called at the end of a step. */
   readonly onEnd = new Map<string, () => void>();
 
-  constructor(readonly kind: string, readonly worker: JobHandler) {}
+  constructor(readonly kind: string, readonly handler: JobHandler) {}
 
   get hasRoom(): boolean {
-    return this.running.size - this.slotless.size < this.worker.slots;
+    return this.running.size - this.slotless.size < this.handler.slots;
   }
 
   end(id: string): void {
@@ -44,142 +44,142 @@ class Lane {
 }
 
 /**
- * Runs steps, so many at once and each id once, and sweeps up what no bell announced. Every driver of the
- * queue has one; the drivers differ only in who rings.
+ * Runs steps, a limited number at once and each id once, and sweeps for due rows without a notification. Every
+ * queue driver has one; the drivers differ only in how they notify.
  */
 export class Runner implements AsyncDisposable {
-  readonly #lanes: ReadonlyMap<string, Lane>;
+  readonly #kinds: ReadonlyMap<string, JobKind>;
   readonly #stop = new AbortController();
   #isClosed = false;
-  #sweeper: ReturnType<typeof setTimeout> | undefined;
+  #sweepTimer: ReturnType<typeof setTimeout> | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #sweptAt = performance.now();
   #sweepFailure: string | null = null;
   #idle: (() => void) | null = null;
 
   constructor(private readonly options: RunnerOptions) {
-    this.#lanes = new Map(
-      [...options.workers].map(([kind, worker]) => [kind, new Lane(kind, worker)]),
+    this.#kinds = new Map(
+      [...options.handlers].map(([kind, handler]) => [kind, new JobKind(kind, handler)]),
     );
-    this.#plan(0);
+    this.#scheduleSweep(0);
   }
 
-  /** Takes a message unless there is too much already. What it drops, the sweeper finds again. */
+  /** Takes a message unless too many wait. The sweeper finds the rows of those it drops. */
   offer({ kind, id }: JobMessage): boolean {
-    const lane = this.#lanes.get(kind);
-    if (lane === undefined || this.#isClosed) return false;
-    if (lane.running.has(id)) {
-      lane.rungAgain.add(id);
+    const jobKind = this.#kinds.get(kind);
+    if (jobKind === undefined || this.#isClosed) return false;
+    if (jobKind.running.has(id)) {
+      jobKind.requeue.add(id);
       return true;
     }
-    if (lane.waiting.size >= WAITING_MAX) return false;
-    lane.waiting.add(id);
-    this.#fill(lane);
+    if (jobKind.waiting.size >= WAITING_MAX) return false;
+    jobKind.waiting.add(id);
+    this.#fill(jobKind);
     return true;
   }
 
-  /** Takes a message and waits for the end of its step; not when it was dropped or runs already. */
+  /** Takes a message and waits for the end of its step; returns at once if it was dropped or runs already. */
   perform(message: JobMessage): Promise<void> {
-    const lane = this.#lanes.get(message.kind);
-    const isRunning = lane?.running.has(message.id) ?? true;
-    if (!this.offer(message) || isRunning || lane!.onEnd.has(message.id)) return Promise.resolve();
-    return new Promise((resolve) => lane!.onEnd.set(message.id, resolve));
+    const jobKind = this.#kinds.get(message.kind);
+    const isRunning = jobKind?.running.has(message.id) ?? true;
+    if (!this.offer(message) || isRunning || jobKind!.onEnd.has(message.id)) return Promise.resolve();
+    return new Promise((resolve) => jobKind!.onEnd.set(message.id, resolve));
   }
 
-  /** Whether a message would be worked on at once. */
+  /** Whether a step of this kind would start at once. */
   hasRoom(kind: string): boolean {
-    const lane = this.#lanes.get(kind);
-    return lane !== undefined && !this.#isClosed && lane.hasRoom;
+    const jobKind = this.#kinds.get(kind);
+    return jobKind !== undefined && !this.#isClosed && jobKind.hasRoom;
   }
 
   depth(): { kind: string; waiting: number; running: number }[] {
-    return [...this.#lanes.values()].map(({ kind, waiting, running }) => ({
+    return [...this.#kinds.values()].map(({ kind, waiting, running }) => ({
       kind,
       waiting: waiting.size,
       running: running.size,
     }));
   }
 
-  /** Why lost bells would not be made good now. */
-  ailment(): string | null {
+  /** Why rows whose notification was lost would not be found now. */
+  problem(): string | null {
     if (this.#sweepFailure !== null) return this.#sweepFailure;
     return performance.now() - this.#sweptAt > SWEEP_STALE_MS
-      ? "nobody has looked for due work for a while"
+      ? "due jobs have not been searched for a while"
       : null;
   }
 
-  #fill(lane: Lane): void {
-    for (const id of lane.waiting) {
-      if (this.#isClosed || !lane.hasRoom) return;
-      lane.waiting.delete(id);
-      lane.running.add(id);
-      void this.#run(lane, id);
+  #fill(jobKind: JobKind): void {
+    for (const id of jobKind.waiting) {
+      if (this.#isClosed || !jobKind.hasRoom) return;
+      jobKind.waiting.delete(id);
+      jobKind.running.add(id);
+      void this.#run(jobKind, id);
     }
   }
 
-  async #run(lane: Lane, id: string): Promise<void> {
+  async #run(jobKind: JobKind, id: string): Promise<void> {
     const startedAt = performance.now();
     let next: NextStep | null = null;
     const leaveSlot = () => {
-      lane.slotless.add(id);
-      lane.end(id);
-      this.#fill(lane);
+      jobKind.slotless.add(id);
+      jobKind.end(id);
+      this.#fill(jobKind);
     };
     try {
-      next = await lane.worker.step(id, this.#stop.signal, leaveSlot);
+      next = await jobKind.handler.step(id, this.#stop.signal, leaveSlot);
     } catch (error) {
-      // While the database is away everybody says so already; the sweeper comes back to it.
+      // A database outage is reported by the readiness probe; the sweeper retries.
       if (!isStorageDown(error)) {
-        this.options.log.error("a step of the queue broke", { kind: lane.kind, id, error });
+        this.options.log.error("job step failed", { kind: jobKind.kind, id, error });
       }
     }
-    lane.running.delete(id);
-    lane.slotless.delete(id);
-    lane.end(id);
+    jobKind.running.delete(id);
+    jobKind.slotless.delete(id);
+    jobKind.end(id);
     this.options.onStep?.(
-      lane.kind,
+      jobKind.kind,
       performance.now() - startedAt,
-      next === null ? "broke" : next === "done" ? "done" : "again",
+      next === null ? "failed" : next === "done" ? "done" : "again",
     );
-    const wasRung = lane.rungAgain.delete(id);
-    if (wasRung || (next !== null && next !== "done" && next.againInMs <= 0)) {
-      this.offer({ kind: lane.kind, id });
+    const mustRequeue = jobKind.requeue.delete(id);
+    if (mustRequeue || (next !== null && next !== "done" && next.againInMs <= 0)) {
+      this.offer({ kind: jobKind.kind, id });
     } else if (next !== null && next !== "done") {
-      this.options.again({ kind: lane.kind, id }, next.againInMs);
+      this.options.requeue({ kind: jobKind.kind, id }, next.againInMs);
     }
-    this.#fill(lane);
+    this.#fill(jobKind);
     if (this.#isQuiet()) this.#idle?.();
   }
 
-  #plan(delayMs: number): void {
-    this.#sweeper = setTimeout(() => this.#sweeping = this.#sweep(), delayMs);
+  #scheduleSweep(delayMs: number): void {
+    this.#sweepTimer = setTimeout(() => this.#sweeping = this.#sweep(), delayMs);
   }
 
   async #sweep(): Promise<void> {
-    const isMore = await this.#look() === "more";
-    if (!this.#isClosed) this.#plan(isMore ? SWEEP_MS / 20 : SWEEP_MS);
+    const isMore = await this.#offerDue() === "more";
+    if (!this.#isClosed) this.#scheduleSweep(isMore ? SWEEP_MS / 20 : SWEEP_MS);
   }
 
-  async catchUp(patienceMs: number): Promise<void> {
-    const until = performance.now() + patienceMs;
+  async catchUp(maxMs: number): Promise<void> {
+    const until = performance.now() + maxMs;
     while (!this.#isClosed && performance.now() < until) {
-      const found = await this.#look();
+      const found = await this.#offerDue();
       if (found === "nothing" && this.#isQuiet()) return;
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 
-  /** Takes a page of what is due. */
-  async #look(): Promise<"nothing" | "some" | "more"> {
+  /** Offers a page of due rows. */
+  async #offerDue(): Promise<"nothing" | "some" | "more"> {
     let [isMore, isSome] = [false, false];
     try {
-      for (const lane of this.#lanes.values()) {
-        // One page of what fits beside that which waits already.
-        const page = lane.worker.slots * 4;
-        if (lane.waiting.size >= page) continue;
-        const ids = await lane.worker.due(page);
+      for (const jobKind of this.#kinds.values()) {
+        // A page is four times what runs at once.
+        const page = jobKind.handler.slots * 4;
+        if (jobKind.waiting.size >= page) continue;
+        const ids = await jobKind.handler.due(page);
         for (const id of ids) {
-          if (!lane.running.has(id)) this.offer({ kind: lane.kind, id });
+          if (!jobKind.running.has(id)) this.offer({ kind: jobKind.kind, id });
         }
         isSome ||= ids.length > 0;
         isMore ||= ids.length >= page;
@@ -187,32 +187,32 @@ export class Runner implements AsyncDisposable {
       this.#sweptAt = performance.now();
       this.#sweepFailure = null;
     } catch (error) {
-      this.#sweepFailure = "due work cannot be looked for";
+      this.#sweepFailure = "due jobs cannot be searched";
       if (!isStorageDown(error)) {
-        this.options.log.error("cannot look for due work", { error });
+        this.options.log.error("search for due jobs failed", { error });
       }
     }
     return isMore ? "more" : isSome ? "some" : "nothing";
   }
 
   #isQuiet(): boolean {
-    return [...this.#lanes.values()].every(({ running }) => running.size === 0);
+    return [...this.#kinds.values()].every(({ running }) => running.size === 0);
   }
 
-  /** Takes no more, lets what runs finish for a while, then tells it to stop and hand back its rows. */
+  /** Takes no more, lets running steps finish for a while, then aborts them so that they release their rows. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#sweeper);
+    clearTimeout(this.#sweepTimer);
     await this.#sweeping;
-    clearTimeout(this.#sweeper);
-    for (const lane of this.#lanes.values()) {
-      for (const id of lane.waiting) lane.end(id);
-      lane.waiting.clear();
+    clearTimeout(this.#sweepTimer);
+    for (const jobKind of this.#kinds.values()) {
+      for (const id of jobKind.waiting) jobKind.end(id);
+      jobKind.waiting.clear();
     }
     if (this.#isQuiet()) return;
     const quiet = new Promise<void>((resolve) => this.#idle = resolve);
-    const timer = setTimeout(() => this.#stop.abort(), STEP_PATIENCE_MS);
-    const end = setTimeout(() => this.#idle?.(), STEP_PATIENCE_MS + 2_000);
+    const timer = setTimeout(() => this.#stop.abort(), STEP_STOP_MS);
+    const end = setTimeout(() => this.#idle?.(), STEP_STOP_MS + 2_000);
     await quiet;
     clearTimeout(timer);
     clearTimeout(end);

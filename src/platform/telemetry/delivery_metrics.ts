@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { shared } from "./shared.ts";
 
-/** How events fare on their way to receivers. */
+/** Attempts to deliver events. */
 export interface DeliveryMetrics {
   attempts: Counter<"outcome">;
   seconds: Histogram;
@@ -9,8 +9,8 @@ export interface DeliveryMetrics {
 
 export interface DeliveryFacts {
   sending(): number;
-  /** Asked when somebody looks; rejects while the database is away. */
-  count(): Promise<{ pending: number; disabled: number }>;
+  /** Called when metrics are collected; null while the database is down. */
+  count(): Promise<{ pending: number; disabled: number } | null>;
 }
 
 export function openDeliveryMetrics(registry: Registry, facts: DeliveryFacts): DeliveryMetrics {
@@ -23,7 +23,7 @@ export function openDeliveryMetrics(registry: Registry, facts: DeliveryFacts): D
       this.set(facts.sending());
     },
   });
-  const count = shared(() => facts.count().catch(() => null));
+  const count = shared(() => facts.count());
   new Gauge({
     name: "tollgate_webhook_endpoints_disabled",
     help: "Endpoints disabled because they were gone or kept failing.",

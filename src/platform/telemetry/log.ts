@@ -23,7 +23,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** These values never appear in a line from now on, whoever puts them there. */
+  /** These values never appear in a line from now on. */
   hide(secrets: Iterable<string | undefined>): void;
   /** Writes what is waiting. Called at the end, so that the last lines are not lost. */
   flush(): void;

@@ -1,19 +1,19 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 
-/** What a registry says, in a form that can be sent to another thread. */
+/** The metrics of one thread, in a form that can be sent to another. */
 export type CollectedMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** Text for Prometheus that answers for all: each metric is put together as its `aggregator` says. */
-export async function mergeMetrics(told: readonly CollectedMetrics[]): Promise<string> {
-  return await AggregatorRegistry.aggregate([...told]).metrics();
+/** Prometheus' text for all threads; the `aggregator` of each metric decides how its values are merged. */
+export async function mergeMetrics(collected: readonly CollectedMetrics[]): Promise<string> {
+  return await AggregatorRegistry.aggregate([...collected]).metrics();
 }
 
-/** Of those who are gone: their counts, since a sum of counts must not fall. What they were doing is over. */
+/** Keeps counters of exited workers: counters must not fall. Gauges of an exited worker are dropped. */
 export async function keepCountersOfExited(
-  told: readonly CollectedMetrics[],
+  collected: readonly CollectedMetrics[],
 ): Promise<CollectedMetrics> {
-  const counts = told.map((each) =>
+  const counters = collected.map((each) =>
     each.filter(({ type }) => ["counter", "histogram"].includes(String(type)))
   );
-  return await AggregatorRegistry.aggregate(counts).getMetricsAsJSON() as CollectedMetrics;
+  return await AggregatorRegistry.aggregate(counters).getMetricsAsJSON() as CollectedMetrics;
 }

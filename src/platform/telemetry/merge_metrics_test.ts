@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { keepCountersOfExited, mergeMetrics } from "./merge_metrics.ts";
-import { openMetrics } from "./metrics.ts";
-import { openTaskMetrics } from "./task_metrics.ts";
+import { openMetrics, registerInFlightGauge } from "./metrics.ts";
+import { openTaskMetrics, registerTaskGauges } from "./task_metrics.ts";
 
-/** A thread that has answered `requests` requests, and sees seven queued tasks as everybody does. */
+/** A thread that has answered `requests` requests, and sees seven queued tasks as every thread does. */
 async function thread(requests: number) {
-  const metrics = openMetrics({ version: () => "v1", inFlight: () => 1 });
-  const tasks = openTaskMetrics(metrics.registry, {
+  const metrics = openMetrics({ version: () => "v1" });
+  registerInFlightGauge(metrics.registry, () => 1);
+  const tasks = openTaskMetrics(metrics.registry);
+  registerTaskGauges(metrics.registry, {
     count: () => Promise.resolve({ queued: 7, running: 0, dead: 0, late_seconds: requests }),
     depth: () => [],
   });
@@ -14,12 +16,12 @@ async function thread(requests: number) {
     metrics.requests.observe("/v1/models", "GET", 200, 3);
     tasks.steps.observe({ kind: "task", outcome: "done" }, 0.01);
   }
-  metrics.refusals.inc({ code: `code_${requests}` });
+  metrics.apiErrors.inc({ code: `code_${requests}` });
   // As it comes from another thread.
   return structuredClone(await metrics.collect());
 }
 
-Deno.test("counts of threads are added up; what each counts in the database is said once", async () => {
+Deno.test("counters of threads are added up; a count of the database is reported once", async () => {
   const text = await mergeMetrics([await thread(2), await thread(3)]);
   const line = (text: string) => new RegExp(`^${text.replaceAll(/[{}+.]/g, "\\$&")}$`, "m");
   for (
@@ -28,17 +30,17 @@ Deno.test("counts of threads are added up; what each counts in the database is s
       `tollgate_request_seconds_bucket{route="/v1/models",method="GET",status="200",le="+Inf"} 5`,
       `tollgate_request_seconds_count{route="/v1/models",method="GET",status="200"} 5`,
       `tollgate_queue_step_seconds_count{kind="task",outcome="done"} 5`,
-      `tollgate_refusals_total{code="code_2"} 1`,
-      `tollgate_refusals_total{code="code_3"} 1`,
+      `tollgate_api_errors_total{code="code_2"} 1`,
+      `tollgate_api_errors_total{code="code_3"} 1`,
       `tollgate_requests_in_flight 2`,
       `tollgate_tasks{state="queued"} 7`,
       `tollgate_tasks_late_seconds 3`,
-      `tollgate_info{declaration="v1"} 1`,
+      `tollgate_info{config_version="v1"} 1`,
     ]
   ) assert.match(text, line(expected));
 });
 
-Deno.test("of threads that are gone the counts stay, and nothing else", async () => {
+Deno.test("counters of exited threads stay, gauges do not", async () => {
   const kept = await keepCountersOfExited([
     await keepCountersOfExited([await thread(2)]),
     await thread(3),
@@ -46,5 +48,5 @@ Deno.test("of threads that are gone the counts stay, and nothing else", async ()
   const text = await mergeMetrics([kept, await thread(5)]);
   assert.match(text, /^tollgate_request_seconds_count\{.*\} 10$/m);
   assert.match(text, /^tollgate_requests_in_flight 1$/m);
-  assert.match(text, /^tollgate_refusals_total\{code="code_2"\} 1$/m);
+  assert.match(text, /^tollgate_api_errors_total\{code="code_2"\} 1$/m);
 });

@@ -2,25 +2,24 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { type CollectedMetrics, mergeMetrics } from "./merge_metrics.ts";
 import { RequestTimes } from "./request_times.ts";
 
-/** What `/metrics` shows. Labels are closed sets (routes, statuses), never ids or names of clients. */
+/** The metrics of `/metrics`. Labels are closed sets (routes, statuses), never ids or names of clients. */
 export interface Metrics {
   registry: Registry;
   requests: RequestTimes;
-  refusals: Counter<"code">;
+  apiErrors: Counter<"code">;
   settlementsBeyondHold: Counter;
   shortfalls: Counter;
   attempts: Counter<"provider" | "outcome">;
-  /** What this thread has counted. */
+  /** The metrics of this thread. */
   collect(): Promise<CollectedMetrics>;
-  /** All there is to say, in Prometheus' text format. */
+  /** The metrics of all threads, in Prometheus' text format. */
   render(): Promise<string>;
 }
 
 export interface MetricFacts {
   version(): string;
-  inFlight(): number;
-  /** Of a thread among others: what all of them have counted. */
-  countAll?: ((own: CollectedMetrics) => Promise<readonly CollectedMetrics[]>) | undefined;
+  /** In one of several threads: the metrics of all threads. */
+  collectAll?: ((own: CollectedMetrics) => Promise<readonly CollectedMetrics[]>) | undefined;
 }
 
 export function openMetrics(facts: MetricFacts): Metrics {
@@ -28,26 +27,18 @@ export function openMetrics(facts: MetricFacts): Metrics {
   const registers = [registry];
   new Gauge({
     name: "tollgate_info",
-    help: "Always 1; the label names the declaration in force.",
-    labelNames: ["declaration"],
+    help: "Always 1; the label names the active configuration.",
+    labelNames: ["config_version"],
     aggregator: "max",
     registers,
     collect() {
       this.reset();
-      this.set({ declaration: facts.version() }, 1);
-    },
-  });
-  new Gauge({
-    name: "tollgate_requests_in_flight",
-    help: "Requests being answered now.",
-    registers,
-    collect() {
-      this.set(facts.inFlight());
+      this.set({ config_version: facts.version() }, 1);
     },
   });
   new Gauge({
     name: "tollgate_memory_bytes",
-    help: "Memory of the process, and heap of the thread that has the largest.",
+    help: "Memory of the process, and the largest heap of its threads.",
     labelNames: ["kind"],
     aggregator: "max",
     registers,
@@ -62,31 +53,43 @@ export function openMetrics(facts: MetricFacts): Metrics {
     registry,
     collect,
     render: async () =>
-      facts.countAll === undefined
+      facts.collectAll === undefined
         ? await registry.metrics()
-        : await mergeMetrics(await facts.countAll(await collect())),
+        : await mergeMetrics(await facts.collectAll(await collect())),
     requests: new RequestTimes(registry),
-    refusals: new Counter({
-      name: "tollgate_refusals_total",
-      help: "Refusals by error code.",
+    apiErrors: new Counter({
+      name: "tollgate_api_errors_total",
+      help: "API errors by code.",
       labelNames: ["code"],
       registers,
     }),
     attempts: new Counter({
       name: "tollgate_upstream_attempts_total",
-      help: "Attempts at upstreams by provider and how they went.",
+      help: "Attempts at upstreams, by provider and outcome.",
       labelNames: ["provider", "outcome"],
       registers,
     }),
     settlementsBeyondHold: new Counter({
       name: "tollgate_settlements_beyond_hold_total",
-      help: "Requests that came to more than was held for them.",
+      help: "Requests that cost more than their hold.",
       registers,
     }),
     shortfalls: new Counter({
       name: "tollgate_shortfalls_total",
-      help: "Requests that came to more than was held and than the account could pay.",
+      help: "Requests that cost more than their hold and than the account could pay.",
       registers,
     }),
   };
+}
+
+/** Registered by the server: it counts the requests. */
+export function registerInFlightGauge(registry: Registry, inFlight: () => number): void {
+  new Gauge({
+    name: "tollgate_requests_in_flight",
+    help: "Requests being answered now.",
+    registers: [registry],
+    collect() {
+      this.set(inFlight());
+    },
+  });
 }

@@ -16,7 +16,7 @@ interface Series {
 /**
  * Times of requests by endpoint, method and status. A histogram of prom-client hashes its labels at
  * every observation; this finds its series in two steps and adds, and is turned into prom-client's
- * form only when somebody reads it.
+ * form only when metrics are collected.
  */
 export class RequestTimes {
   readonly #routes = new Map<string, Map<number, Series>>();

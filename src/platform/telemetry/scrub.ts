@@ -1,5 +1,5 @@
 /**
- * The last line of defence: what looks like a credential never reaches a log, whoever put it there. The first
+ * The last line of defence: what looks like a credential never reaches a log. The first
  * test is one cheap scan for a character or a word that every shape has; most paths pass it. Every pattern is
  * linear: lines hold what others wrote.
  */

@@ -1,4 +1,4 @@
-/** Those who ask while an answer is on its way get that one: several metrics of one query. */
+/** Calls during a call share its result: several metrics need one query. */
 export function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let asking: Promise<T> | null = null;
   return () => asking ??= ask().finally(() => asking = null);

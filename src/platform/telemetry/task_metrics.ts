@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { shared } from "./shared.ts";
 
 export interface TaskFacts {
-  /** Living tasks, counted in the database; null when it does not answer. */
+  /** Unfinished tasks, counted in the database; null when it does not answer. */
   count(): Promise<
     { queued: number; running: number; dead: number; late_seconds: number } | null
   >;
@@ -14,8 +14,28 @@ export interface TaskMetrics {
   steps: Histogram<"kind" | "outcome">;
 }
 
-/** What `/metrics` shows of tasks and of the queue. */
-export function openTaskMetrics(registry: Registry, facts: TaskFacts): TaskMetrics {
+/** What this process counts of tasks and of the queue's steps. */
+export function openTaskMetrics(registry: Registry): TaskMetrics {
+  const registers = [registry];
+  return {
+    ended: new Counter({
+      name: "tollgate_tasks_ended_total",
+      help: "Tasks that ended, by status.",
+      labelNames: ["status"],
+      registers,
+    }),
+    steps: new Histogram({
+      name: "tollgate_queue_step_seconds",
+      help: "How long steps of jobs took, by kind and outcome.",
+      labelNames: ["kind", "outcome"],
+      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+      registers,
+    }),
+  };
+}
+
+/** Gauges that are read from the database and the queue when `/metrics` is asked for. */
+export function registerTaskGauges(registry: Registry, facts: TaskFacts): void {
   const registers = [registry];
   const count = shared(() => facts.count());
   new Gauge({
@@ -30,9 +50,9 @@ export function openTaskMetrics(registry: Registry, facts: TaskFacts): TaskMetri
   });
   new Gauge({
     name: "tollgate_tasks",
-    help: "Tasks that are not over, by state; dead ones wait for an operator.",
+    help: "Unfinished tasks by state; dead ones wait for an operator.",
     labelNames: ["state"],
-    // Counted in the database: every thread says the same.
+    // Counted in the database: every thread reports the same number.
     aggregator: "max",
     registers,
     async collect() {
@@ -45,7 +65,7 @@ export function openTaskMetrics(registry: Registry, facts: TaskFacts): TaskMetri
   });
   new Gauge({
     name: "tollgate_queue_depth",
-    help: "Steps of this process by kind of work: those that wait and those that run.",
+    help: "Steps of this process by kind of job: waiting and running.",
     labelNames: ["kind", "state"],
     registers,
     collect() {
@@ -55,19 +75,4 @@ export function openTaskMetrics(registry: Registry, facts: TaskFacts): TaskMetri
       }
     },
   });
-  return {
-    ended: new Counter({
-      name: "tollgate_tasks_ended_total",
-      help: "Tasks that ended, by how.",
-      labelNames: ["status"],
-      registers,
-    }),
-    steps: new Histogram({
-      name: "tollgate_queue_step_seconds",
-      help: "How long steps of the queue took, by kind and how they ended.",
-      labelNames: ["kind", "outcome"],
-      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
-      registers,
-    }),
-  };
 }

@@ -28,7 +28,7 @@ export async function cancelTask(
     update task set cancel_requested_at = coalesce(cancel_requested_at, now()),
                     wake_at = case when lease_until > now() then wake_at else now() end
      where id = ${id} and completed_at is null`;
-  if (count > 0) deps.queue.ring({ kind: TASK, id });
+  if (count > 0) deps.queue.notify({ kind: TASK, id });
   const after = await find();
   return { row: after, isPending: !isOver(after.status) };
 }

@@ -101,7 +101,7 @@ export class TaskCreation {
     const answer = await this.#orders.add(order);
     switch (answer.outcome) {
       case "created":
-        this.queue.ring({ kind: TASK, id: order.id });
+        this.queue.notify({ kind: TASK, id: order.id });
         return { row: rowOf(order, answer), isReplay: false };
       case "replayed": {
         const row = await findTask(this.database.sql, task.account, answer.task_id!);
@@ -140,7 +140,7 @@ export class TaskCreation {
   async #writeAndEnlist(sql: Queries, orders: readonly Order[]): Promise<Answer[]> {
     const answers = await write(sql, orders, this.money().currencyScale);
     for (const { outcome, task_id: id } of answers) {
-      if (outcome === "created") await this.queue.enlist(sql, { kind: TASK, id: id! });
+      if (outcome === "created") await this.queue.enqueueInTransaction(sql, { kind: TASK, id: id! });
     }
     return answers;
   }

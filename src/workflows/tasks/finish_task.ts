@@ -105,7 +105,7 @@ export async function finishTask(
           output: renderOutputs(outputs, { files: deps.files, now: Date.now() }),
         },
       });
-      for (const bell of bells) await deps.queue.enlist(sql, bell);
+      for (const bell of bells) await deps.queue.enqueueInTransaction(sql, bell);
       // Last: from here on others of the account wait for this transaction.
       const { price, kind } = ended;
       const due = ending.charge ?? (usage === null ? null : chargeUsage(
@@ -123,7 +123,7 @@ export async function finishTask(
     },
   );
   if (bells === null) return false;
-  for (const bell of bells) deps.queue.ring(bell);
+  for (const bell of bells) deps.queue.notify(bell);
   deps.watch.changed(id);
   if (parent === null) deps.onEnd?.(status);
   else await wakeParent(deps, parent);

@@ -23,5 +23,5 @@ export async function handleProviderCallback(
     update task set wake_at = now()
      where id = ${id} and phase = 'accepted' and completed_at is null
        and (lease_until is null or lease_until <= now())`;
-  deps.queue.ring({ kind: TASK, id });
+  deps.queue.notify({ kind: TASK, id });
 }

@@ -112,7 +112,7 @@ export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTa
   if (count === 0) {
     throw new ApiError("invalid_value", `The task is over (${task.status}): that is final.`);
   }
-  deps.queue.ring({ kind: TASK, id });
+  deps.queue.notify({ kind: TASK, id });
   return task;
 }
 

@@ -11,7 +11,7 @@ export async function wakeParent({ database, queue, log }: TaskDeps, id: string)
       update task set wakeups = wakeups + 1,
                       wake_at = case when lease_until > now() then wake_at else now() end
        where id = ${id} and completed_at is null`;
-    queue.ring({ kind: TASK, id });
+    queue.notify({ kind: TASK, id });
   } catch (error) {
     log.warn("a chain was not told of its part", { task_id: id, error });
   }
@@ -24,5 +24,5 @@ export async function cancelSubtasks({ database, queue }: TaskDeps, parent: stri
                     wake_at = case when lease_until > now() then wake_at else now() end
      where parent_id = ${parent} and completed_at is null and cancel_requested_at is null
     returning id`;
-  for (const { id } of asked) queue.ring({ kind: TASK, id });
+  for (const { id } of asked) queue.notify({ kind: TASK, id });
 }

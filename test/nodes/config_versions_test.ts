@@ -9,12 +9,12 @@ const CONFIG = new URL("../helpers/config.yaml", import.meta.url);
 async function notice(node: TestGateway): Promise<string | undefined> {
   const ready = await node.fetch("/readyz");
   const { checks } = await ready.json();
-  assert.equal(ready.status, 200, "an older configuration is no reason to refuse work");
+  assert.equal(ready.status, 200, "a node with an older configuration stays ready");
   return checks.config.notice;
 }
 
 Deno.test(
-  "a node with an older configuration than its peers says so, until it has the new one",
+  "a node with an older configuration than its peers reports it, until it has the new one",
   STRICT,
   async () => {
     const older = await Deno.readTextFile(CONFIG);

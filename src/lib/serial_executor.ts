@@ -1,8 +1,10 @@
+import { sleep } from "./timers.ts";
+
 /**
- * Does pieces of work that block the thread one after another, with a pause for everything else between two
- * of them.
+ * Runs work that blocks the thread one piece after another, with a turn of the event loop for everything else
+ * between two of them.
  */
-export class Turns {
+export class SerialExecutor {
   #last: Promise<void> = Promise.resolve();
 
   async run<T>(work: () => T): Promise<T> {
@@ -13,7 +15,7 @@ export class Turns {
     try {
       return work();
     } finally {
-      setTimeout(own.resolve);
+      void sleep(0).then(own.resolve);
     }
   }
 }

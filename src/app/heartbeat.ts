@@ -1,35 +1,36 @@
+/**
+ * Shared memory in which a thread counts its heartbeats and keeps the requests it began last: another thread can
+ * still read both when this one is blocked.
+ */
 import { periodic, rethrow } from "../lib/timers.ts";
 
-/**
- * Shared memory in which a thread shows that it is alive, and which requests it began last: what another
- * thread can still read when this one is stuck.
- */
 const SLOTS = 8;
 const SLOT_BYTES = 128;
-const BEAT = 0;
+/** Indexes of the two counters at the head. */
+const BEATS = 0;
 const BEGUN = 1;
 const HEAD_BYTES = 8;
 
-export function newPulseMemory(): SharedArrayBuffer {
+export function newHeartbeatMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEAD_BYTES + SLOTS * SLOT_BYTES);
 }
 
-/** The side of the thread that is watched. */
-export class Pulse implements Disposable {
+/** The side of the watched thread. */
+export class Heartbeat implements Disposable {
   readonly #counts: Int32Array;
   readonly #slots: Uint8Array;
-  readonly #heartbeat: Disposable;
+  readonly #beating: Disposable;
   #next = 0;
 
-  constructor(memory: SharedArrayBuffer, beatMs = 250) {
+  constructor(memory: SharedArrayBuffer, intervalMs = 250) {
     this.#counts = new Int32Array(memory, 0, 2);
     this.#slots = new Uint8Array(memory, HEAD_BYTES);
-    const beat = () => Atomics.add(this.#counts, BEAT, 1);
-    this.#heartbeat = periodic(beat, { intervalMs: beatMs, onError: rethrow });
+    const beat = () => Atomics.add(this.#counts, BEATS, 1);
+    this.#beating = periodic(beat, { intervalMs, onError: rethrow });
     beat();
   }
 
-  /** Notes that a request began. Called for every one: a few dozen bytes, and nothing is allocated. */
+  /** Records that a request began. Called for every one: a few dozen bytes, and nothing is allocated. */
   begin = (requestId: string, method: string, path: string): void => {
     let at = (this.#next++ % SLOTS) * SLOT_BYTES;
     const end = at + SLOT_BYTES;
@@ -44,12 +45,12 @@ export class Pulse implements Disposable {
   };
 
   [Symbol.dispose](): void {
-    this.#heartbeat[Symbol.dispose]();
+    this.#beating[Symbol.dispose]();
   }
 }
 
-/** The side of the thread that watches. */
-export class PulseReader {
+/** The side of the watching thread. */
+export class HeartbeatReader {
   readonly #counts: Int32Array;
   readonly #slots: Uint8Array;
   #seen = 0;
@@ -61,14 +62,14 @@ export class PulseReader {
   }
 
   /**
-   * How many looks in a row have found no beat since the one before. Looks are counted, not seconds: while
-   * the whole process is stopped, or the machine sleeps, nobody looks.
+   * How many checks in a row have found no new heartbeat. Checks are counted, not seconds: while the whole
+   * process is stopped, or the machine sleeps, there are no checks either.
    */
-  look(): number {
-    const beat = Atomics.load(this.#counts, BEAT);
-    // Before the first beat the thread is starting, which may take any time.
-    this.#missed = beat === this.#seen && beat > 0 ? this.#missed + 1 : 0;
-    this.#seen = beat;
+  missedChecks(): number {
+    const beats = Atomics.load(this.#counts, BEATS);
+    // Before the first heartbeat the thread is starting, which may take any time.
+    this.#missed = beats === this.#seen && beats > 0 ? this.#missed + 1 : 0;
+    this.#seen = beats;
     return this.#missed;
   }
 

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { type Ledger, openLedger } from "../domain/ledger/ledger.ts";
+import { startSweepLoop } from "../domain/ledger/sweep_loop.ts";
+import type { Cluster } from "../platform/cluster/cluster.ts";
+import type { ConfigStore } from "../platform/config/config_store.ts";
+import type { Database } from "../platform/database/database.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import type { Settings } from "./environment.ts";
+import { watchExceeded } from "./watch_exceeded.ts";
+
+interface Deps {
+  database: Database;
+  cluster: Cluster;
+  configStore: ConfigStore;
+  metrics: Metrics;
+  log: Log;
+}
+
+/** The ledger, settlements that wait for the database, and the sweeper of expired holds. */
+export function openAccounting(
+  { database, cluster, configStore, metrics, log }: Deps,
+  { onDeploy, dataDir }: Pick<Settings, "onDeploy" | "dataDir">,
+): { readonly ledger: Ledger } & AsyncDisposable {
+  const onExceeded = watchExceeded({ database, cluster, metrics, log });
+  const ledger = openLedger({
+    database,
+    money: () => configStore.current.service,
+    onExceeded,
+    onOrphanedHold: (id, error) =>
+      log.warn("hold release failed, sweeper will retry", { request_id: id, error }),
+    pending: { folder: onDeploy ? undefined : join(dataDir, "settlements"), log },
+  });
+  ledger.pending.replay();
+  const sweeper = startSweepLoop(database.sql, { renew: ledger.renew, onExceeded, log });
+  return {
+    ledger,
+    async [Symbol.asyncDispose]() {
+      await sweeper[Symbol.asyncDispose]();
+      await ledger.pending[Symbol.asyncDispose]();
+    },
+  };
+}
