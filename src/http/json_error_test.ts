@@ -44,6 +44,6 @@ Deno.test("a fault in JSON is told with its place", () => {
 
 Deno.test("the search for a fault has an end", () => {
   assert.equal(fault(`[${"1,".repeat(1_000_000)}x]`), "The body is not valid JSON.");
-  const picture = "A".repeat(1_000_000);
-  assert.match(fault(`["${picture}" 1]`), /at line 1, column 1000005: expected ',' or ']'/);
+  const image = "A".repeat(1_000_000);
+  assert.match(fault(`["${image}" 1]`), /at line 1, column 1000005: expected ',' or ']'/);
 });

@@ -23,7 +23,7 @@ export function chaosConfig(
   const storage = database === "postgres"
     ? "storage: { queue: postgres, sessions: postgres, files: local }"
     : "";
-  const model = (id: string, type: string, capabilities: string, limits: string, more = "") => {
+  const model = (id: string, type: string, capabilities: string, limits: string) => {
     const manner = id.startsWith("rough") ? "rough" : "steady";
     const provider = type === "chat" ? `${manner}-chat` : manner;
     return `
@@ -32,7 +32,7 @@ export function chaosConfig(
     type: ${type}
     capabilities: [${capabilities}]
     limits: { ${limits} }
-    ${more}
+    ${type === "image" || type === "video" ? "deadline_seconds: 45" : ""}
     upstreams: [{ provider: ${provider}, model: ${type}, timeout_seconds: 4 }]`;
   };
   // Chats take the way to real providers; media needs the simulator's own API.
@@ -67,14 +67,12 @@ models:${
         "image",
         "text_to_image",
         "sizes: [64x64], max_count: 3",
-        "deadline_seconds: 45",
       ) +
       model(
         `${prefix}video`,
         "video",
         "text_to_video",
         'durations: [1, 2], aspect_ratios: ["1:1"]',
-        "deadline_seconds: 45",
       ) +
       model(
         `${prefix}voice`,

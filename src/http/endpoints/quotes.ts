@@ -84,7 +84,13 @@ async function quotedFor(
   }
   const { maxUsage: most } = model.type === "speech"
     ? checkSpeech(model, checked as unknown as SpeechBody)
-    : await checkGeneration(deps.tasks.files, call.config, call.account.id, model, checked);
+    : await checkGeneration({
+      files: deps.tasks.files,
+      config: call.config,
+      account: call.account.id,
+      model,
+      body: checked,
+    });
   return { model, most, quoted: quoteFor(call.config, call.account, model, most) };
 }
 

@@ -32,7 +32,13 @@ export async function acceptGeneration(
   model: Model,
   body: GenerationBody,
 ): Promise<CreatedTask> {
-  const checked = await checkGeneration(deps.files, call.config, call.account.id, model, body);
+  const checked = await checkGeneration({
+    files: deps.files,
+    config: call.config,
+    account: call.account.id,
+    model,
+    body,
+  });
   if (!call.config.outbound.allowPrivate) {
     const linked = checked.job.inputs.flatMap((input, at) =>
       "url" in input ? [{ url: input.url, param: `input_images.${at}` }] : []

@@ -21,69 +21,79 @@ const DEFAULT_PROMPT_MAX = 32_000;
 const FILE_ID = /^file_/;
 const FILE_KINDS = { image: "an image", audio: "audio", video: "a video" } as const;
 
+/** A request and what it is checked against. */
+export interface GenerationCheck {
+  readonly files: Files;
+  readonly config: Config;
+  readonly account: string;
+  readonly model: Model;
+  readonly body: GenerationBody;
+}
+
 /** Checks a request against its model's limits and capabilities, and its files against their owner. */
-export async function checkGeneration(
-  files: Files,
-  config: Config,
-  account: string,
-  model: Model,
-  body: GenerationBody,
-): Promise<CheckedGeneration> {
+export async function checkGeneration(check: GenerationCheck): Promise<CheckedGeneration> {
+  const { model, body } = check;
   const prompt = typeof body.prompt === "string" ? body.prompt : null;
   if (prompt !== null) checkLength(model, prompt, "prompt");
   switch (model.type) {
     case "image":
-      return await checkImage(files, config, account, model, body, prompt);
+      return await checkImage(check, prompt);
     case "video":
-      return await checkVideo(files, config, account, model, body, prompt);
+      return await checkVideo(check, prompt);
     case "avatar":
-      return await checkAvatar(files, account, model, body);
+      return await checkAvatar(check);
     default:
       throw new Error(`There is no generation of ${model.type}`);
   }
 }
 
 async function checkImage(
-  files: Files,
-  config: Config,
-  account: string,
-  model: Model,
-  body: GenerationBody,
+  check: GenerationCheck,
   prompt: string | null,
 ): Promise<CheckedGeneration> {
-  const inputs = await checkInputImages(files, config, account, model, body, "image");
-  const size = oneOf(model, body, "size", "sizes", "invalid_value");
-  const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
+  const { model, body } = check;
+  const inputs = await checkInputImages(check, "image");
+  const size = oneOf(check, { name: "size", limit: "sizes", code: "invalid_value" });
+  const ratio = oneOf(check, {
+    name: "aspect_ratio",
+    limit: "aspect_ratios",
+    code: "aspect_ratio_not_allowed",
+  });
   const most = maxUsage(model, body);
   const parameters = { n: most.images!, ...size, ...ratio };
   return { job: { prompt, parameters, inputs }, maxUsage: most };
 }
 
 async function checkVideo(
-  files: Files,
-  config: Config,
-  account: string,
-  model: Model,
-  body: GenerationBody,
+  check: GenerationCheck,
   prompt: string | null,
 ): Promise<CheckedGeneration> {
-  const inputs = await checkInputImages(files, config, account, model, body, "video");
-  const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
-  const length = oneOf(model, body, "duration", "durations", "duration_not_allowed");
+  const { model, body } = check;
+  const inputs = await checkInputImages(check, "video");
+  const ratio = oneOf(check, {
+    name: "aspect_ratio",
+    limit: "aspect_ratios",
+    code: "aspect_ratio_not_allowed",
+  });
+  const length = oneOf(check, {
+    name: "duration",
+    limit: "durations",
+    code: "duration_not_allowed",
+  });
   const most = maxUsage(model, { ...body, ...length });
   return { job: { prompt, parameters: { ...length, ...ratio }, inputs }, maxUsage: most };
 }
 
-async function checkAvatar(
-  files: Files,
-  account: string,
-  model: Model,
-  body: GenerationBody,
-): Promise<CheckedGeneration> {
-  const ratio = oneOf(model, body, "aspect_ratio", "aspect_ratios", "aspect_ratio_not_allowed");
+async function checkAvatar(check: GenerationCheck): Promise<CheckedGeneration> {
+  const { files, account, model, body } = check;
+  const ratio = oneOf(check, {
+    name: "aspect_ratio",
+    limit: "aspect_ratios",
+    code: "aspect_ratio_not_allowed",
+  });
   const [avatar, audio] = await Promise.all([
-    ownFile(files, account, body, "avatar_file_id", ["image", "video"]),
-    ownFile(files, account, body, "audio_file_id", ["audio"]),
+    ownFile(check, { id: body.avatar_file_id, param: "avatar_file_id", kinds: ["image", "video"] }),
+    ownFile(check, { id: body.audio_file_id, param: "audio_file_id", kinds: ["audio"] }),
   ]);
   const most = maxUsage(model, body);
   const longest = Number(most.seconds);
@@ -105,11 +115,7 @@ async function checkAvatar(
 
 /** Checks input images: allowed, not too many, each a safe URL or a file of the account. */
 async function checkInputImages(
-  files: Files,
-  config: Config,
-  account: string,
-  model: Model,
-  body: GenerationBody,
+  { files, config, account, model, body }: GenerationCheck,
   what: "image" | "video",
 ): Promise<InputRef[]> {
   const named = (body.input_images ?? []) as readonly string[];
@@ -139,7 +145,11 @@ async function checkInputImages(
   for (const [at, name] of named.entries()) {
     const place = `${param}.${at}`;
     if (FILE_ID.test(name)) {
-      const { id } = await ownFile(files, account, { [place]: name }, place, ["image"]);
+      const { id } = await ownFile({ files, account }, {
+        id: name,
+        param: place,
+        kinds: ["image"],
+      });
       inputs.push({ role: "image", file_id: id });
     } else {
       checkUrl(name, config.outbound, place, "A file id from POST /v1/files works too.");
@@ -150,13 +160,10 @@ async function checkInputImages(
 }
 
 async function ownFile(
-  files: Files,
-  account: string,
-  body: Readonly<Record<string, unknown>>,
-  param: string,
-  kinds: readonly StoredFile["kind"][],
+  { files, account }: Pick<GenerationCheck, "files" | "account">,
+  { id, param, kinds }: { id: unknown; param: string; kinds: readonly StoredFile["kind"][] },
 ): Promise<StoredFile> {
-  const file = await files.find(account, String(body[param]));
+  const file = await files.find(account, String(id));
   if (file === null) {
     throw new ApiError("file_not_found", "There is no such file: upload it with POST /v1/files.", {
       kind: "invalid_request",
@@ -177,11 +184,8 @@ async function ownFile(
 
 /** A parameter that must be one of the model's; left out, its first. Without a list anything goes. */
 function oneOf(
-  model: Model,
-  body: GenerationBody,
-  name: string,
-  limit: string,
-  code: ApiErrorCode,
+  { model, body }: Pick<GenerationCheck, "model" | "body">,
+  { name, limit, code }: { name: string; limit: string; code: ApiErrorCode },
 ): Record<string, string | number> {
   const offered = model.limits[limit];
   const asked = body[name] as string | number | undefined;
