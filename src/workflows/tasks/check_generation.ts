@@ -85,7 +85,7 @@ async function checkVideo(
 }
 
 async function checkAvatar(check: GenerationCheck): Promise<CheckedGeneration> {
-  const { files, account, model, body } = check;
+  const { model, body } = check;
   const ratio = oneOf(check, {
     name: "aspect_ratio",
     limit: "aspect_ratios",
