@@ -14,12 +14,12 @@ const provider = config.providers.get("p")!;
 const [upstream] = config.models.get("m")!.upstreams;
 
 const OF_JOB = new UpstreamFailure("failed", "500", { received: "declined" });
-const ILL = [
+const OUTAGES = [
   new UpstreamFailure("failed", "500", { received: "declined", retryAfterSeconds: 30 }),
   new UpstreamFailure("failed", "502", { received: "unknown" }),
   new UpstreamFailure("overloaded", "503", { received: "declined" }),
   new UpstreamFailure("unauthorized", "401", { received: "declined" }),
-  new UpstreamFailure("unreachable", "nobody there", { received: "no" }),
+  new UpstreamFailure("unreachable", "connection refused", { received: "no" }),
   new UpstreamFailure("timeout", "silence", { received: "unknown" }),
 ];
 
@@ -34,7 +34,7 @@ function open() {
   };
 }
 
-Deno.test("five jobs that fail make an upstream rest for who has failed, and for nobody else", () => {
+Deno.test("five failed jobs open the breaker for jobs that failed before, not for new jobs", () => {
   const { enter, fail, health, hasRoom } = open();
   for (let n = 0; n < 5; n++) fail("first");
   assert.equal(health().state, "open");
@@ -58,8 +58,8 @@ Deno.test("failures of jobs that were on their way do not lengthen the rest", ()
   assert.equal(health().in_flight, 0);
 });
 
-Deno.test("an upstream that is ill rests for everybody, however it shows", () => {
-  for (const failure of ILL) {
+Deno.test("an outage opens the breaker for all jobs, whatever the failure", () => {
+  for (const failure of OUTAGES) {
     const { enter, fail, health } = open();
     for (let n = 0; n < 4; n++) fail("first");
     fail("retry", failure);
@@ -68,10 +68,10 @@ Deno.test("an upstream that is ill rests for everybody, however it shows", () =>
   }
 });
 
-Deno.test("an upstream that turns out to be ill while it rests keeps its door shut", () => {
+Deno.test("an outage seen while the breaker is open rejects new jobs too", () => {
   const { enter, fail } = open();
   for (let n = 0; n < 5; n++) fail("first");
-  fail("first", ILL[4]);
+  fail("first", OUTAGES[4]);
   assert.equal(enter("first"), null);
 });
 
@@ -113,7 +113,7 @@ Deno.test("what blames the request is never counted, in whatever words", () => {
   }
 });
 
-Deno.test("what a request can provoke keeps out its account alone; an outage everybody, an overload once two met it", () => {
+Deno.test("a failure that a request can provoke rejects its account alone; an outage rejects all accounts, an overload all once two accounts met it", () => {
   const provoked = [
     failed(500),
     failed(403, "unauthorized"),

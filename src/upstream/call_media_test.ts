@@ -48,7 +48,7 @@ function startRawServer(answer: string | null) {
   };
 }
 
-Deno.test("nobody there: the job was certainly not sent", strict, async () => {
+Deno.test("no server listens: the job was certainly not sent", strict, async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
@@ -219,7 +219,7 @@ Deno.test("an output that is not there is a failure that says so", strict, async
   assert.deepEqual([failure.kind, failure.options.status], ["failed", 404]);
 });
 
-Deno.test("a call that is given up ends at once and counts against nobody", strict, async () => {
+Deno.test("an aborted call ends at once and does not count as a failure of the upstream", strict, async () => {
   await using silent = startRawServer(null);
   using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
   const leaving = new AbortController();

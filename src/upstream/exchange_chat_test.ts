@@ -20,7 +20,7 @@ function asking(url: string, headers: Record<string, string> = {}): UpstreamRequ
   };
 }
 
-test("an answer is the same whoever carries it", async () => {
+test("a response is the same from the HTTP/1 client and from fetch", async () => {
   await using upstream = startFakeUpstream({ pieceBytes: 7 });
   using http1 = new Http1Client();
   const { signal } = new AbortController();
@@ -72,7 +72,7 @@ test("each address of a name is tried before it counts as out of reach", async (
   assert.equal(tries, 3);
 });
 
-test("a chat goes once to an upstream that accepts it and closes, whoever carries it", async () => {
+test("a chat goes once to an upstream that accepts it and closes, by the HTTP/1 client and by fetch", async () => {
   using http1 = new Http1Client();
   for (const carrier of [http1, null]) {
     await using upstream = serveAndClose();

@@ -86,7 +86,7 @@ test("a connection that the other side closes while it rests is forgotten", asyn
   }
 });
 
-test("a connection that nobody needs is closed after a while", async () => {
+test("an idle connection is closed after a while", async () => {
   let left = 0;
   await using server = serveRaw(async (connection) => {
     await say(connection, OK);
