@@ -145,7 +145,7 @@ test("429 after eight attempts at one person from one place, on every node", asy
   }
   assert.deepEqual(statuses, [...Array(8).fill(401), 429]);
   assert.ok(Number(last!.headers.get("retry-after")) > 0);
-  // Another person can still sign in.
+  // Attempts at another person are not limited by it.
   const other = await new Visitor(gateway.address).post("/sign-in", {
     email: "bob@example.com",
     password: "x",
