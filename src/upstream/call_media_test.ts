@@ -219,14 +219,18 @@ Deno.test("an output that is not there is a failure that says so", strict, async
   assert.deepEqual([failure.kind, failure.options.status], ["failed", 404]);
 });
 
-Deno.test("an aborted call ends at once and does not count as a failure of the upstream", strict, async () => {
-  await using silent = startRawServer(null);
-  using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
-  const leaving = new AbortController();
-  const call = media.calls.submit(media.assignment, job, leaving.signal);
-  const ended = failureOf(call);
-  setTimeout(() => leaving.abort(), 20);
-  assert.equal((await ended).received, "unknown");
-  assert.deepEqual(media.attempts, []);
-  assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);
-});
+Deno.test(
+  "an aborted call ends at once and does not count as a failure of the upstream",
+  strict,
+  async () => {
+    await using silent = startRawServer(null);
+    using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
+    const leaving = new AbortController();
+    const call = media.calls.submit(media.assignment, job, leaving.signal);
+    const ended = failureOf(call);
+    setTimeout(() => leaving.abort(), 20);
+    assert.equal((await ended).received, "unknown");
+    assert.deepEqual(media.attempts, []);
+    assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);
+  },
+);

@@ -127,7 +127,9 @@ test("when the source fails, or the end fails politely, the parts are taken back
     assert.equal(calls.at(-1), abort);
   });
   await withStore(answer, async (store, calls) => {
-    await assert.rejects(store.put("file_1", contentOf(17_000_000)), { code: "storage_unavailable" });
+    await assert.rejects(store.put("file_1", contentOf(17_000_000)), {
+      code: "storage_unavailable",
+    });
     assert.equal(calls.at(-1), abort);
   });
   // Nothing was begun: there is nothing to take back.

@@ -45,7 +45,10 @@ Deno.test("a shot lasts until its line is said", STRICT, async () => {
   await look(joined.bytes, async (video, sound, input) => {
     const videoFrames = await timesOf(video);
     assert.equal(videoFrames.length, 24);
-    assert.ok(Math.abs(videoFrames[12]!.at - 2.5) < 0.06, "the second waits for the first line's end");
+    assert.ok(
+      Math.abs(videoFrames[12]!.at - 2.5) < 0.06,
+      "the second waits for the first line's end",
+    );
     assert.ok(Math.abs(videoFrames.at(-1)!.until - joined.durationMs / 1000) < 0.01);
     const audioFrames = await timesOf(sound!);
     audioFrames.slice(1).forEach(({ at }, index) =>
