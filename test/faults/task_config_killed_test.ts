@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { serveSimulator } from "../../providers/simulator/serve.ts";
+import { sleep } from "../../src/lib/timers.ts";
 import { type Json, until } from "../helpers/chat_gateway.ts";
 import { type FreshDatabase, freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
@@ -68,6 +69,8 @@ async function openProcess(store: FreshDatabase, config: string, files: Record<s
     async ended(id: string, seconds = 60): Promise<Json> {
       let task: Json = null;
       await until("the task is over", async () => {
+        // Below the usual rate of 600 a minute.
+        await sleep(150);
         task = await call(key, `/v1/tasks/${id}`);
         return task.completed_at !== null;
       }, seconds);

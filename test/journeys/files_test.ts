@@ -236,7 +236,7 @@ test("outputs are held to the kind their model makes, and raw samples to the wor
   });
   await assert.rejects(files.openInput("acc_0", image.id, 1000), {
     code: "file_not_found",
-    status: 400,
+    kind: "invalid_request",
   });
 });
 

@@ -135,8 +135,8 @@ Deno.test(
     const request = asking({ id: "req_beyond", account: person.account, amount: "0.5" });
     await (await ledger.hold({ ...request, beyondHold: true })).settle(costing("3.25"));
     const page = await person.read("/console/billing/receipts/req_beyond");
-    assert.match(page, /Charged<\/dt><dd[^>]*>\$2\.00</);
-    assert.match(page, /Not covered by the balance<\/dt><dd[^>]*>\$1\.25</);
+    assert.match(page, /Charged<\/dt><dd[^>]*><span[^>]*>\$2\.00</);
+    assert.match(page, /Not covered by balance<\/dt><dd[^>]*><span[^>]*>\$1\.25</);
     await gateway.verify();
   },
 );

@@ -150,7 +150,7 @@ Deno.test(
     ) {
       const refused = await call(gateway, "POST", path, { since });
       assert.equal(refused.status, 400, path);
-      assert.match(refused.body.error.message, /enable it first/);
+      assert.match(refused.body.error.message, /Enable it first/);
     }
     receiver.answer = () => new Response();
     await call(gateway, "POST", `/webhook_endpoints/${id}/enable`);

@@ -298,7 +298,7 @@ async function openReal(tx: TransactionSql, scale: number): Promise<Real> {
   const mark = { number: "0", topic: "account", subject: "" } as const;
   const cluster = {
     record: () => Promise.resolve(mark),
-    settle: () => Promise.resolve(),
+    awaitPeers: () => Promise.resolve(),
   } as unknown as Cluster;
   const ledger = openLedger({
     database,

@@ -29,7 +29,7 @@ export async function redeliver(
   if (row.off) {
     throw new ApiError(
       "invalid_value",
-      "Its webhook endpoint is disabled or deleted: enable it first.",
+      "Its webhook endpoint is disabled or deleted. Enable it first.",
       { param: "id" },
     );
   }
