@@ -30,17 +30,8 @@ export function fillInValues(config: Config, reader: SampleReader): (text: strin
   return (text) => text.replace(SAMPLES, (found) => values.get(found)!);
 }
 
-const SAMPLES = new RegExp(
-  [
-    "http://127\\.0\\.0\\.1:8787/v1",
-    "http://127\\.0\\.0\\.1:8787",
-    "TOLLGATE",
-    "Tollgate",
-    `"tollgate"`,
-    ...TYPES.map((type) => `sim-${type}`),
-  ].join("|"),
-  "g",
-);
+const SAMPLES =
+  /http:\/\/127\.0\.0\.1:8787(?:\/v1)?|TOLLGATE|Tollgate|"tollgate"|sim-(?:chat|image|video|avatar|drama|speech)/g;
 
 /** A model that a request of this type can be made with. */
 export function exampleModel(
