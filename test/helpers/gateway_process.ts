@@ -44,7 +44,7 @@ export function startProcess(env: Record<string, string>, args: string[] = MAIN)
     stderr: () => out.stderr,
     signal: (signal) => child.kill(signal),
     ended,
-    async says(pattern, seconds = 30) {
+    async says(pattern, seconds = 120) {
       for (let waited = 0; waited < seconds * 1000; waited += 20) {
         const found = pattern.exec(out.stdout) ?? pattern.exec(out.stderr);
         if (found !== null) return found;

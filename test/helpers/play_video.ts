@@ -48,8 +48,14 @@ async function play({ base64, mimeType, looks }: any): Promise<Played> {
   const context = canvas.getContext("2d");
   for (const [seconds, x, y] of looks) {
     const there = waitFor("seeked");
+    // A busy machine shows the frame some time after the seek; the same frame is not shown again.
+    const shown = new Promise((resolve) => {
+      video.requestVideoFrameCallback(resolve);
+      setTimeout(resolve, 2_000);
+    });
     video.currentTime = seconds;
     await there;
+    await shown;
     context.drawImage(video, 0, 0);
     const { data } = context.getImageData(x * canvas.width, y * canvas.height, 1, 1);
     colours.push([...data.slice(0, 3)]);
