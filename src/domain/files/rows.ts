@@ -4,7 +4,7 @@ import type { MediaKind, StoredFile } from "./files.ts";
 import type { MediaFacts } from "./media_facts.ts";
 import type { StoreName } from "./stores.ts";
 
-/** How long bytes may take to come; a row that is not ready after that is nobody's. */
+/** The maximum duration of an upload; a row that is not ready after it is abandoned. */
 export const INTAKE_HOURS = 2;
 
 export interface FileRow {

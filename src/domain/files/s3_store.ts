@@ -61,13 +61,13 @@ export class S3Store implements ByteStore {
       : { headers: { range: `bytes=${range.first}-${range.last}` } };
     const response = await this.#call("GET", this.#address(key), init);
     const isAsAsked = response.status === (range === undefined ? 200 : 206);
-    if (!isAsAsked || response.body === null) throw await refusalOf(response);
+    if (!isAsAsked || response.body === null) throw await toStoreError(response);
     return response.body;
   }
 
   async delete(key: string): Promise<void> {
     const response = await this.#call("DELETE", this.#address(key));
-    if (response.status !== 404 && !response.ok) throw await refusalOf(response);
+    if (response.status !== 404 && !response.ok) throw await toStoreError(response);
     await response.body?.cancel();
     for (const upload of await this.#unfinished(key)) await this.#abort(key, upload);
   }
@@ -92,7 +92,7 @@ export class S3Store implements ByteStore {
     const query = `?partNumber=${number}&uploadId=${encodeURIComponent(upload)}`;
     const response = await this.#call("PUT", this.#address(key, query), { body: bytes });
     const etag = response.headers.get("etag");
-    if (!response.ok || etag === null) throw await refusalOf(response);
+    if (!response.ok || etag === null) throw await toStoreError(response);
     await response.body?.cancel();
     return etag;
   }
@@ -126,14 +126,14 @@ export class S3Store implements ByteStore {
 
   async #done(method: string, address: string, body?: BodyInit): Promise<string> {
     const response = await this.#call(method, address, { body });
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await toStoreError(response);
     return await response.text();
   }
 
   /** One call, repeated while the service is busy or cannot be reached: every call may be. */
   async #call(method: string, address: string, init: RequestInit = {}): Promise<Response> {
     const deadline = new AbortController();
-    // Until the answer begins: a film may take its reader as long as it likes.
+    // Only until the response begins: reading a large video may take longer.
     const timer = setTimeout(() => deadline.abort(), CALL_MS);
     const { signal } = deadline;
     try {
@@ -172,7 +172,7 @@ async function* parts(chunks: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (filled > 0) yield part.subarray(0, filled);
 }
 
-async function refusalOf(response: Response): Promise<Error> {
+async function toStoreError(response: Response): Promise<Error> {
   const text = await response.text().catch(() => "");
   return storeFailed(new Error(`S3 answered ${response.status}: ${text.slice(0, 500)}`));
 }
