@@ -45,7 +45,9 @@ export const BANNED_WORDS: readonly BannedWord[] = [
   {
     word: "clip",
     use: "video or audio",
-    except: /clip-path|overflow(-[xy])?: ?clip|background-clip|context\.clip\(/,
+    // Names of CSS, of the canvas, and an option of Playwright.
+    except:
+      /clip-path|overflow(-[xy])?: ?clip|background-clip|context\.clip\(|screenshot\(\{ clip:/,
   },
   { word: "verdict", use: "decision" },
   { word: "judge", use: "decide" },

@@ -53,7 +53,7 @@ Deno.test("nginx takes the site as it is", async () => {
 Deno.test("through that site a stream arrives as it is written, and an upload is passed on as it comes", async () => {
   if (await run("nginx", ["-v"]) === null) return;
   await using made = await folder();
-  // The second half is written when the first has arrived: whoever buffers waits for ever.
+  // The second half is written when the first has arrived: a proxy that buffers would wait for ever.
   const arrived = { stream: Promise.withResolvers<void>(), upload: Promise.withResolvers<void>() };
   await using upstream = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -143,7 +143,7 @@ Deno.test("the composition is whole: every service, volume and file it names is 
   }
 });
 
-Deno.test("the image runs the pinned Deno as nobody special, and copies only what is there", async () => {
+Deno.test("the container image runs the pinned Deno as an ordinary user, and copies only files that exist", async () => {
   const text = (await read("Containerfile")).replaceAll("\\\n", " ");
   const steps = text.split("\n").filter((line) => /^[A-Z]/.test(line)).map((line) => {
     const [name, ...rest] = line.split(" ");

@@ -183,10 +183,10 @@ function hidesProvider(seenByClients: unknown): void {
 
 Deno.test("every media provider has recordings of what it must be able to do", () => {
   const kinds: Record<string, readonly RegExp[]> = {
-    openai: [/makes a picture/, /edits/, /speaks/, /video/, /progress/, /moderation/],
-    replicate: [/picture/, /video/, /cancel/, /webhook/, /fail/],
-    fal: [/picture/, /video/, /cancel/, /webhook/, /fail/],
-    runway: [/from a picture/, /from text/, /cancel/, /progress/, /safety/i],
+    openai: [/makes an image/, /edits/, /speaks/, /video/, /progress/, /moderation/],
+    replicate: [/makes an image/, /video/, /cancel/, /webhook/, /fail/],
+    fal: [/makes an image/, /video/, /cancel/, /webhook/, /fail/],
+    runway: [/from an image/, /from text/, /cancel/, /progress/, /safety/i],
     elevenlabs: [/mp3/, /pcm/, /voice/, /quota/],
     heygen: [/upload/, /talk/, /find/, /fail/],
   };

@@ -190,7 +190,7 @@ Deno.test("every provider has recordings of what it must be able to do", () => {
 });
 
 Deno.test("the schema of provider.yaml is valid, closed and describes every key", () => {
-  // `expected` says a pattern in words, for whoever missed it.
+  // `expected` describes a pattern in words, for error messages.
   const ajv = new Ajv2020.default({ strict: true, allowUnionTypes: true, keywords: ["expected"] });
   ajv.compile(schema);
   const visit = (node: unknown, path: string) => {

@@ -261,7 +261,7 @@ Deno.test("with the operator's key no secret stands in the database, and events 
   for (const row of rows) assert.match(row.secret, /^sealed_v1:/);
 });
 
-Deno.test("a secret that cannot be opened makes its own events wait, and nobody else's", async () => {
+Deno.test("a secret that cannot be unsealed delays its own events, and no others", async () => {
   await using receiver = startReceiver();
   await using delivery = await openDelivery();
   const { id: endpoint } = await delivery.endpoint({ url: receiver.url });
@@ -277,7 +277,7 @@ Deno.test("a secret that cannot be opened makes its own events wait, and nobody 
   assert.ok(delivery.logged.some((line) => line.includes("webhook event not sent")));
 });
 
-Deno.test("whoever drains due work can wait for the attempts it led to, and not for ever", async () => {
+Deno.test("settled() waits for the attempts under way, for a limited time", async () => {
   await using receiver = startReceiver();
   const releases: (() => void)[] = [];
   receiver.answer = () => new Promise((resolve) => releases.push(() => resolve(new Response())));

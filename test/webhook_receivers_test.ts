@@ -33,7 +33,7 @@ function verifiesAt(now: number, verify: () => unknown): boolean {
 
 for (const vector of vectors) {
   const { name, valid, secret, now, headers, body } = vector;
-  Deno.test(`test vector: ${name} is ${valid ? "taken" : "refused"} by everybody`, () => {
+  Deno.test(`test vector: ${name} is ${valid ? "accepted" : "refused"} by every verifier`, () => {
     const published = new Webhook(secret);
     assert.equal(verifiesAt(now, () => published.verify(body, headers)), valid, "the library");
     const ours = () => verifyEvent(body, (header) => headers[header], secret, now);

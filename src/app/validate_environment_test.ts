@@ -67,7 +67,7 @@ Deno.test("several workers need a server and a queue that is there for all of th
   validateEnvironment({ ...given, databaseUrl: "postgres://x/y" }, storage({ queue: "postgres" }));
 });
 
-Deno.test("a configuration that changes queue or sessions needs a restart, and says which", () => {
+Deno.test("a configuration that changes storage.queue or storage.sessions needs a restart, and names the settings", () => {
   const before = storage({}).storage;
   assert.deepEqual(settingsNeedingRestart(before, before), []);
   const after = storage({ queue: "postgres", sessions: "postgres", files: "s3" }).storage;

@@ -73,7 +73,7 @@ const content = fc.array(
   ),
   { maxLength: 20 },
 ).map((parts) => joined(parts.map((part) => typeof part === "string" ? text(part) : part)))
-  // A client that writes a form chooses a boundary that the form does not contain.
+  // The sender of a form chooses a boundary that does not occur in its content.
   .filter((bytes) => !latin1(bytes).includes(`\r\n--${BOUNDARY}`));
 
 const file = fc.tuple(content, fc.stringMatching(/^[a-z ]{1,20}\.png$/)).map(([bytes, name]) =>

@@ -34,7 +34,7 @@ function open() {
   };
 }
 
-Deno.test("five failed jobs open the breaker for jobs that failed there, and for no others", () => {
+Deno.test("five failed jobs open the breaker for jobs that failed before, not for new jobs", () => {
   const { acquire, fail, health, hasRoom } = open();
   for (let n = 0; n < 5; n++) fail("first");
   assert.equal(health().state, "open");
@@ -42,7 +42,7 @@ Deno.test("five failed jobs open the breaker for jobs that failed there, and for
   assert.equal(hasRoom("first"), true);
   const { openUntil } = health();
   for (let n = 0; n < 20; n++) fail("first");
-  assert.equal(health().openUntil, openUntil, "and others that fail do not lengthen the rest");
+  assert.equal(health().openUntil, openUntil, "and further failures do not extend it");
   acquire("first")!.release(null);
   assert.equal(health().state, "closed", "one that goes well ends it");
   assert.equal(health().in_flight, 0);
@@ -58,7 +58,7 @@ Deno.test("failures of jobs in flight do not extend the time that the breaker is
   assert.equal(health().in_flight, 0);
 });
 
-Deno.test("an outage opens the breaker for all callers, whatever its symptom", () => {
+Deno.test("an outage opens the breaker for all jobs, whatever the failure", () => {
   for (const failure of OUTAGES) {
     const { acquire, fail, health } = open();
     for (let n = 0; n < 4; n++) fail("first");
@@ -68,7 +68,7 @@ Deno.test("an outage opens the breaker for all callers, whatever its symptom", (
   }
 });
 
-Deno.test("an outage that is found while the breaker is open for failed jobs opens it for all", () => {
+Deno.test("an outage seen while the breaker is open rejects new jobs too", () => {
   const { acquire, fail } = open();
   for (let n = 0; n < 5; n++) fail("first");
   fail("first", OUTAGES[4]);
@@ -113,7 +113,7 @@ Deno.test("errors about the request never count, whatever their text", () => {
   }
 });
 
-Deno.test("failures that a request can provoke block its account only; an outage blocks all, an overload once two accounts met it", () => {
+Deno.test("a failure that a request can provoke rejects its account alone; an outage rejects all accounts, an overload all once two accounts met it", () => {
   const provoked = [
     failed(500),
     failed(403, "unauthorized"),

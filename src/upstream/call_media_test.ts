@@ -48,7 +48,7 @@ function startRawServer(answer: string | null) {
   };
 }
 
-Deno.test("a refused connection: the job was certainly not sent", strict, async () => {
+Deno.test("no server listens: the job was certainly not sent", strict, async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
@@ -227,14 +227,18 @@ Deno.test("an output that is not there is a failure that says so", strict, async
   assert.deepEqual([failure.kind, failure.options.status], ["failed", 404]);
 });
 
-Deno.test("an aborted call ends at once and counts against no upstream", strict, async () => {
-  await using silent = startRawServer(null);
-  using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
-  const leaving = new AbortController();
-  const call = media.calls.submit(media.assignment, job, leaving.signal);
-  const ended = failureOf(call);
-  setTimeout(() => leaving.abort(), 20);
-  assert.equal((await ended).received, "unknown");
-  assert.deepEqual(media.attempts, []);
-  assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);
-});
+Deno.test(
+  "an aborted call ends at once and does not count as a failure of the upstream",
+  strict,
+  async () => {
+    await using silent = startRawServer(null);
+    using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
+    const leaving = new AbortController();
+    const call = media.calls.submit(media.assignment, job, leaving.signal);
+    const ended = failureOf(call);
+    setTimeout(() => leaving.abort(), 20);
+    assert.equal((await ended).received, "unknown");
+    assert.deepEqual(media.attempts, []);
+    assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);
+  },
+);

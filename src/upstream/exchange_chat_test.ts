@@ -20,7 +20,7 @@ function asking(url: string, headers: Record<string, string> = {}): UpstreamRequ
   };
 }
 
-test("a response is the same from both HTTP clients", async () => {
+test("a response is the same from the HTTP/1 client and from fetch", async () => {
   await using upstream = startFakeUpstream({ pieceBytes: 7 });
   using http1 = new Http1Client();
   const { signal } = new AbortController();
@@ -72,7 +72,7 @@ test("all addresses of a host are tried before it counts as unreachable", async 
   assert.equal(tries, 3);
 });
 
-test("both HTTP clients send a chat once to an upstream that accepts it and closes", async () => {
+test("a chat goes once to an upstream that accepts it and closes, by the HTTP/1 client and by fetch", async () => {
   using http1 = new Http1Client();
   for (const carrier of [http1, null]) {
     await using upstream = serveAndClose();

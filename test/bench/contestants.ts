@@ -75,7 +75,7 @@ export async function startContestants() {
 }
 
 function startDeno(file: string, env: Record<string, string>) {
-  return startProgram(Deno.execPath(), ["run", "-A", file], freePort(), "/", env);
+  return startProgram(Deno.execPath(), ["run", "-A", file], { port: freePort(), path: "/", env });
 }
 
 /** As people run it: keep-alive to the upstream, and no buffering of streams. */
@@ -98,7 +98,7 @@ http {
   }
 }`,
   );
-  return await startProgram("nginx", ["-c", config], port, "/", {});
+  return await startProgram("nginx", ["-c", config], { port, path: "/" });
 }
 
 async function startPortkey() {
@@ -112,8 +112,10 @@ async function startPortkey() {
     if (!success) throw new Error(`npm cannot install ${PORTKEY}`);
   }
   const port = freePort();
-  return await startProgram("node", [program, `--port=${port}`, "--headless"], port, "/", {
-    NODE_ENV: "production",
+  return await startProgram("node", [program, `--port=${port}`, "--headless"], {
+    port,
+    path: "/",
+    env: { NODE_ENV: "production" },
   });
 }
 

@@ -65,15 +65,17 @@ async function measure(workers: number): Promise<Figures> {
     await startProgram(
       Deno.execPath(),
       ["run", "-A", "--v8-flags=--no-memory-reducer", "src/main.ts"],
-      freePort(),
-      "/readyz",
       {
-        WORKERS: String(workers),
-        GATEWAY_CONFIG: config,
-        DATABASE_URL: server.url,
-        DATA_DIR: join(folder, "data"),
-        ADMIN_TOKEN,
-        LOG_FORMAT: "json",
+        port: freePort(),
+        path: "/readyz",
+        env: {
+          WORKERS: String(workers),
+          GATEWAY_CONFIG: config,
+          DATABASE_URL: server.url,
+          DATA_DIR: join(folder, "data"),
+          ADMIN_TOKEN,
+          LOG_FORMAT: "json",
+        },
       },
     ),
   );

@@ -15,9 +15,7 @@ export interface Process extends AsyncDisposable {
 export async function startProgram(
   program: string,
   args: string[],
-  port: number,
-  path: string,
-  env: Record<string, string>,
+  { port, path, env = {} }: { port: number; path: string; env?: Record<string, string> },
 ): Promise<Process> {
   const from = performance.now();
   const child = new Deno.Command(program, {
@@ -56,9 +54,10 @@ function start(
   path: string,
   env: Record<string, string>,
 ): Promise<Process> {
-  return startProgram(Deno.execPath(), ["run", "-A", ...args], port, path, {
-    ...env,
-    LOG_FORMAT: "json",
+  return startProgram(Deno.execPath(), ["run", "-A", ...args], {
+    port,
+    path,
+    env: { ...env, LOG_FORMAT: "json" },
   });
 }
 
@@ -143,7 +142,7 @@ export function configOf(models: number): string {
       "    type: video",
       "    description: A model among many, with a description of an ordinary length.",
       "    advantages: [Quick, Steady]",
-      "    scenarios: [Films, Advertisements]",
+      "    scenarios: [Videos, Advertisements]",
       "    capabilities: [text_to_video, image_to_video]",
       '    limits: { durations: [5, 10], aspect_ratios: ["16:9", "9:16"], max_prompt_length: 2000 }',
       "    upstreams: [{ provider: simulator }]",

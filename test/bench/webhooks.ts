@@ -16,9 +16,9 @@ import { newWebhookSecret, signedHeaders } from "../../src/domain/webhooks/sign.
 import { printTable, takeTurns } from "./load.ts";
 import { noLog, recordLog } from "../helpers/logs.ts";
 
-/** A lane sends 16 at once, so this many receivers make the concurrency. */
-const LANES = 4;
-const CONCURRENCY = LANES * 16;
+/** 16 events are sent to one destination at once, so this many destinations make the concurrency. */
+const DESTINATIONS = 4;
+const CONCURRENCY = DESTINATIONS * 16;
 const ROUNDS = 5;
 const STEPS_AT_ONCE = 256;
 const DATA = JSON.stringify({
@@ -34,7 +34,7 @@ export async function run(args: string[] = []): Promise<void> {
   await migrate(database.sql);
   const receiver = await startReceiver();
   try {
-    const accounts = Array.from({ length: LANES }, () => newId("acc"));
+    const accounts = Array.from({ length: DESTINATIONS }, () => newId("acc"));
     await database.sql`
       insert into account (id, name) select id, 'bench' from unnest(${accounts}::text[]) id`;
     const ways = {

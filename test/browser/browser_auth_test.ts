@@ -112,7 +112,7 @@ browserTest("refusing tells the program, and makes no key", async (browser) => {
 });
 
 browserTest(
-  "when nobody listens, the page says so and sends the key by redirect",
+  "when the program does not listen, the page says so and sends the key by redirect",
   async (browser) => {
     await using gateway = await openGateway();
     const port = freePort();

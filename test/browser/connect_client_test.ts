@@ -38,7 +38,7 @@ for (const decision of ["Allow", "Deny"] as const) {
   browserTest(`the reference client, when the person chooses ${decision}`, async (browser) => {
     await using gateway = await openGateway();
     const client = await startClient(gateway.address);
-    // Somebody who guesses the port and not the state is not listened to.
+    // A request with the right port and a guessed state is refused.
     const port = new URL(new URL(client.entry).searchParams.get("redirect_uri")!).port;
     const forged = await fetch(`http://127.0.0.1:${port}/callback?api_key=sk-evil&state=guess`);
     assert.equal(forged.status, 400);

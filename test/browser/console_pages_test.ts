@@ -66,7 +66,7 @@ const LOOKS: readonly Look[] = [
   { width: 390, colorScheme: "dark" },
 ];
 
-/** Somebody who looks at pages and finds faults: of access, words out of sight, complaints of the browser. */
+/** Opens pages and returns their faults: of accessibility, text outside the window, errors of the browser. */
 async function openCritic(browser: Browser, gateway: ConsoleGateway, look: Look) {
   const { width, colorScheme } = look;
   const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
@@ -94,7 +94,7 @@ async function openCritic(browser: Browser, gateway: ConsoleGateway, look: Look)
 }
 
 browserTest(
-  "every page of the console is good for everybody, wide and narrow, light and dark",
+  "every page of the console is accessible, wide and narrow, light and dark",
   async ({ browser }) => {
     await using receiver = startReceiver();
     await using gateway = await openConsole({

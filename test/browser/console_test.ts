@@ -33,7 +33,7 @@ browserTest(
     const complaints = watch(page);
     await page.goto(`${gateway.address}/register`);
     await page.getByLabel("Email").fill("new@example.org");
-    await page.getByLabel("Password").fill("a sentence nobody would guess");
+    await page.getByLabel("Password").fill("a sentence hard to guess");
     await page.locator("main form button").click();
     await page.getByRole("heading", { name: "Get started" }).waitFor();
 
@@ -165,7 +165,7 @@ browserTest(
     await page.getByRole("button", { name: "Generate" }).click();
     await page.locator(".result audio").waitFor();
     await holds(page, `document.querySelector(".result audio").duration > 0`);
-    // What was just made is uploaded again: a picture and a sound of the simulator's own.
+    // The audio comes from the simulator, the image is a screenshot.
     const sound = await gateway.person.post("/console/models/sim-speech/run", {
       input: "Good morning",
       voice: "alma",

@@ -63,7 +63,7 @@ browserTest(
 );
 
 browserTest(
-  "an address that somebody here has is not linked by itself; on the account page it is",
+  "an email of an existing account is not linked by itself; on the account page it is",
   async (browser) => {
     await using provider = await openProvider(ANN);
     await using gateway = await openSite(provider.issuer);
@@ -92,7 +92,7 @@ browserTest(
   },
 );
 
-browserTest("an unverified address makes nobody", async (browser) => {
+browserTest("an unverified email creates no account", async (browser) => {
   await using provider = await openProvider({ ...ANN, email_verified: false });
   await using gateway = await openSite(provider.issuer);
   const page = await browser.openPage();
@@ -128,7 +128,7 @@ browserTest("a provider that is away leaves the other ways to sign in", async (b
 });
 
 browserTest(
-  "following a link of somebody else's connects nothing, and leaves who is signed in",
+  "following a link made by another person connects nothing, and the session stays as it was",
   async (browser) => {
     await using provider = await openProvider({ ...ANN, sub: "mallory", email: "m@example.com" });
     await using gateway = await openSite(provider.issuer);

@@ -57,7 +57,7 @@ for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
     await page.waitForURL(/\/sent/);
     await assertAccessible(page);
     await assertFits(page);
-    // Nobody listens at that port: the browser says so, and that is all it has to say.
+    // No program listens at that port: that is the only error the browser may report.
     assert.deepEqual(complaints.filter((text) => !text.includes("ERR_UNSAFE_PORT")), []);
   });
 }

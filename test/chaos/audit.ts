@@ -45,7 +45,8 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
       tasks.set(task.id, { task, entry: books.entries.get(task.client_request_id) });
       auditTask(task, books.entries.get(task.client_request_id), findings);
       if (task.status === "succeeded") await auditOutputs(world, account.key, task, findings);
-      auditEvent(task, account, byTask.get(task.id) ?? [], receivers.events, findings);
+      const deliveries = byTask.get(task.id) ?? [];
+      auditEvent(task, { account, deliveries, events: receivers.events }, findings);
     }
   }
   for (const [id, { bodies }] of receivers.events) {

@@ -67,9 +67,11 @@ export function auditSubmissions(
 /** The one event of an ended task, and what became of it. */
 export function auditEvent(
   task: Task,
-  account: Account,
-  deliveries: readonly Delivery[],
-  events: ReadonlyMap<string, Receipts>,
+  { account, deliveries, events }: {
+    account: Account;
+    deliveries: readonly Delivery[];
+    events: ReadonlyMap<string, Receipts>;
+  },
   findings: Findings,
 ): void {
   const ids = new Set(deliveries.map(({ event }) => event.id));

@@ -129,7 +129,7 @@ Deno.test("the audit finds events that are missing, doubled, undelivered or untr
     ["evt_2", { ...seen, received: 1, accepted: 1 }],
   ]);
   const found = (...deliveries: Delivery[]) =>
-    brokenBy((findings) => auditEvent(taskOf(), account, deliveries, events, findings));
+    brokenBy((findings) => auditEvent(taskOf(), { account, deliveries, events }, findings));
   assert.deepEqual(found(delivery()), []);
   const spent = { status: "failed", reason: "retries_spent" } as const;
   assert.deepEqual(found(delivery({ ...spent, attempt_count: 6 })), []);

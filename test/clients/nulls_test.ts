@@ -145,13 +145,13 @@ Deno.test(
       prompt: "a tide",
     }, key);
     assert.equal(again.id, made.id);
-    const clip = { model: "video-model", prompt: "x", duration: null, aspect_ratio: null };
-    const { id: film } = await gateway.submit("/v1/videos/generations", {
-      ...clip,
+    const video = { model: "video-model", prompt: "x", duration: null, aspect_ratio: null };
+    const { id: videoId } = await gateway.submit("/v1/videos/generations", {
+      ...video,
       input_images: null,
       callback_url: null,
     });
-    const quote = await gateway.post("/v1/quotes", { path: "/videos/generations", body: clip });
+    const quote = await gateway.post("/v1/quotes", { path: "/videos/generations", body: video });
     assert.equal((await quote.json()).amount, "0.08");
     const talker = await gateway.submit("/v1/avatars/generations", {
       model: "talker",
@@ -174,7 +174,7 @@ Deno.test(
       speed: null,
     } as unknown as OpenAI.Audio.SpeechCreateParams);
     assert.ok((await sound.arrayBuffer()).byteLength > 100);
-    for (const id of [film, talker.id]) {
+    for (const id of [videoId, talker.id]) {
       assert.equal((await gateway.ended(id)).status, "succeeded");
     }
     const refused = await gateway.post("/v1/images/generations", {

@@ -17,10 +17,10 @@ const MOMENTS: [name: string, isNow: (task: Json) => boolean][] = [
   ["while the script is written", ({ stage }) => stage === "script"],
   ["when the script is there", ({ stage }) => stage === "roles" || stage === "storyboard"],
   ["when the roles are there", ({ stage }) => stage === "storyboard" || stage === "video"],
-  ["in the middle of pictures", ({ stages }) => stages[2].output.length > 0],
-  ["when the pictures are there", ({ stage }) => stage === "video"],
-  ["in the middle of clips", ({ stages }) => stages[3].output.length > 0],
-  ["when the last clip is there", ({ stages }) => stages[3].progress >= 80],
+  ["in the middle of images", ({ stages }) => stages[2].output.length > 0],
+  ["when the images are there", ({ stage }) => stage === "video"],
+  ["in the middle of videos", ({ stages }) => stages[3].output.length > 0],
+  ["when the last video is there", ({ stages }) => stages[3].progress >= 80],
 ];
 
 Deno.test(

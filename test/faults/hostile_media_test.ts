@@ -24,14 +24,14 @@ outbound: { allow_private: true }
 storage: { queue: postgres }
 providers:
   sim: { adapter: simulator, headers: { x-simulate: "seconds=0" } }
-  filmer: { adapter: ./filmer.yaml }
+  videos: { adapter: ./videos.yaml }
 models:
   - id: video-model
-    name: Film
+    name: Video
     type: video
     capabilities: [text_to_video]
     limits: { durations: [5] }
-    upstreams: [{ provider: filmer, model: m }]
+    upstreams: [{ provider: videos, model: m }]
   - id: talker
     name: Talker
     type: avatar
@@ -46,8 +46,8 @@ prices:
       - { model: talker, billing_type: duration, price: "0.10", unit: second }
 `;
 
-/** A service that makes the same video for everybody. */
-function openFilmer(video: Uint8Array<ArrayBuffer>) {
+/** A service that makes the same video for every request. */
+function serveVideo(video: Uint8Array<ArrayBuffer>) {
   const server: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => {
@@ -63,7 +63,7 @@ function openFilmer(video: Uint8Array<ArrayBuffer>) {
   );
   return {
     description: `
-name: Filmer
+name: Videos
 base_url: http://127.0.0.1:${server.addr.port}
 media:
   video:
@@ -81,8 +81,8 @@ media:
 async function openProbed(env: Record<string, string> = {}) {
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await freshDatabase());
-  const filmer = opened.use(openFilmer(endlessWebm()));
-  await Deno.writeTextFile(join(store.dataDir, "filmer.yaml"), filmer.description);
+  const videos = opened.use(serveVideo(endlessWebm()));
+  await Deno.writeTextFile(join(store.dataDir, "videos.yaml"), videos.description);
   const gateway = opened.use(
     await startLoneGateway(store, { config: CONFIG, env, args: AS_STARTED }),
   );

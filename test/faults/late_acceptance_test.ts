@@ -17,7 +17,7 @@ Deno.test(
     await until("the upstream has the request", () => studio.waiting("accept") === 1, 30);
     await gateway.kill();
     await gateway.start();
-    // The lease runs out; whoever takes the task over finds nothing, for longer than ten seconds after it was sent.
+    // The lease expires; the worker that takes over finds no job, for longer than ten seconds after it was sent.
     await until("it was looked for", async () => {
       const [row] = await database.sql`
         select from task where id = ${task.id} and phase = 'submitting' and fence >= 2

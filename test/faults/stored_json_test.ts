@@ -16,7 +16,7 @@ Deno.test(
       ["outputs", '[{"index": "first"}]'],
     ];
     for (const [column, json] of unreadable) {
-      const { id } = await engine.submit({ model: "picture" });
+      const { id } = await engine.submit({ model: "image-model" });
       await sql`update task set ${sql(column)} = ${json}::text::jsonb where id = ${id}`;
       assert.equal(await engine.worker.step(id, never), "done", "it is not tried again");
       const row = await engine.task(id);
@@ -27,7 +27,7 @@ Deno.test(
       ]);
       assert.deepEqual(await engine.worker.due(10), []);
     }
-    const { id } = await engine.submit({ model: "picture" });
+    const { id } = await engine.submit({ model: "image-model" });
     await sql`
       update task set phase = 'copying', provider = 'canary-provider', upstream_model = 'canary-image',
                       result = '{"outputs": [{"url": 1}]}' where id = ${id}`;
@@ -46,7 +46,7 @@ Deno.test(
   async () => {
     await using engine = await openTaskEngine();
     const { sql } = engine.database;
-    const { id } = await engine.submit({ model: "picture" });
+    const { id } = await engine.submit({ model: "image-model" });
     await sql`update task set job = job - 'inputs' where id = ${id}`;
     const row = await engine.finish(id);
     assert.deepEqual([row.status, row.outputs.length], ["succeeded", 1]);

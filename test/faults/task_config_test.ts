@@ -210,12 +210,12 @@ Deno.test(
     // A few more rounds of the sweeper.
     await new Promise((resume) => setTimeout(resume, 300));
     const kept = await names();
-    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [3, "Films", "Later5"]);
+    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [3, "Videos", "Later5"]);
     assert.equal((await versions(gateway))[0]!.version, needed!.version);
     videos.finish();
     assert.equal((await gateway.ended(id)).status, "succeeded");
     await until("no task needs the first", async () => (await names()).length === 2);
-    assert.equal((await names()).includes("Films"), false);
+    assert.equal((await names()).includes("Videos"), false);
   },
 );
 
@@ -252,6 +252,6 @@ Deno.test(
     await sql`alter table config_version_away rename to config_version`;
     await startVideo(gateway, videos);
     const names = (await versions(gateway)).map(({ source }) => /name: (\w+)/.exec(source)![1]);
-    assert.deepEqual(names, ["Films", "Second"]);
+    assert.deepEqual(names, ["Videos", "Second"]);
   },
 );

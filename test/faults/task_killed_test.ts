@@ -17,9 +17,9 @@ Deno.test(
     await using gateway = await openKillable(store);
     const { studio } = gateway;
     await gateway.start();
-    const payer = await gateway.account();
+    const owner = await gateway.account();
     const locked = await gateway.account();
-    const { key } = payer;
+    const { key } = owner;
     const ask = (prompt: string, more: Record<string, unknown> = {}) =>
       gateway.submit(key, { prompt, ...more });
 
@@ -50,7 +50,7 @@ Deno.test(
       return row !== undefined;
     }, 30);
 
-    // Somebody keeps a wallet locked: one request cannot commit, and one task cannot finish.
+    // Another transaction locks a wallet: one request cannot commit, and one task cannot finish.
     const unlock = Promise.withResolvers<void>();
     const lockTaken = Promise.withResolvers<void>();
     const locking = sql.begin(async (tx) => {
@@ -80,7 +80,7 @@ Deno.test(
     for (const point of ["submit", "poll", "output"] as const) studio.letGo(point);
     assert.equal((await sql`select from idempotency where key = 'uncommitted'`).length, 0);
 
-    // Written, and killed before the bell rang.
+    // Committed, and killed before the queue was notified.
     const silent = { isInPostgres: false, notify() {} } as unknown as ConstructorParameters<
       typeof TaskCreation
     >[1];
@@ -97,7 +97,7 @@ Deno.test(
       silent,
       () => ({ currency: "EUR", currencyScale: 6 }),
     ).create({
-      account: payer.id,
+      account: owner.id,
       requestId: newId("req"),
       clientRequestId: null,
       identity: null,

@@ -6,7 +6,7 @@ import { errorOf } from "../helpers/open_gateway.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
-const picture = (gateway: MediaGateway, orders: string) =>
+const submitImage = (gateway: MediaGateway, orders: string) =>
   gateway.submit("/v1/images/generations", {
     model: "image-model",
     prompt: `[[simulate: ${orders}]] a tide`,
@@ -28,7 +28,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway();
     const open = async (streams: number) => {
-      const task = await picture(gateway, "seconds=4");
+      const task = await submitImage(gateway, "seconds=4");
       const follow = () => gateway.get(`/v1/tasks/${task.id}/events`);
       const before = await looks(gateway);
       const events = await Promise.all(
@@ -50,7 +50,7 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ taskWaits: { perKey: 2, perAccount: 3 } });
-    const task = await picture(gateway, "seconds=60");
+    const task = await submitImage(gateway, "seconds=60");
     const second = (await createKey(gateway.gateway.database.sql, gateway.account, "second")).key;
     const path = `/v1/tasks/${task.id}/events`;
     const leaving = [1, 2, 3].map(() => new AbortController());

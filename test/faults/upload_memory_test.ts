@@ -9,9 +9,9 @@ import { memoryOf } from "../helpers/memory_of.ts";
 
 const MIB = 1024 * 1024;
 
-/** A form with a film of so many bytes, made as it is sent. */
-async function* film(bytes: number): AsyncGenerator<Uint8Array> {
-  const opening = form([PURPOSE, filePart(mp4Head(), "film.mp4")], { end: "" });
+/** A form with a video of so many bytes, made as it is sent. */
+async function* videoForm(bytes: number): AsyncGenerator<Uint8Array> {
+  const opening = form([PURPOSE, filePart(mp4Head(), "video.mp4")], { end: "" });
   yield opening.subarray(0, -2);
   const piece = new Uint8Array(64 * 1024).fill(7);
   for (let left = bytes - mp4Head().length; left > 0; left -= piece.length) {
@@ -24,21 +24,21 @@ async function* film(bytes: number): AsyncGenerator<Uint8Array> {
 const GROWTH_MIB_MAX = 40;
 
 Deno.test({
-  name: "a film of 200 MB passes up and down through a process that grows by less than 40 MB",
+  name: "a video of 200 MB passes up and down through a process that grows by less than 40 MB",
   ignore: Deno.build.os !== "linux",
   sanitizeOps: true,
   sanitizeResources: true,
   async fn() {
-    // When the collector runs is chance; a film that is held in memory would show every time.
+    // The garbage collector runs at any time; a video held in memory would show in every attempt.
     let grown = Infinity;
     for (let attempt = 0; attempt < 3 && grown >= GROWTH_MIB_MAX; attempt++) {
-      grown = Math.min(grown, await growthOfOneFilm());
+      grown = Math.min(grown, await growthOfOneVideo());
     }
     assert.ok(grown < GROWTH_MIB_MAX, `grew by ${grown.toFixed(0)} MiB`);
   },
 });
 
-async function growthOfOneFilm(): Promise<number> {
+async function growthOfOneVideo(): Promise<number> {
   await using store = await freshDatabase();
   let key: string;
   {
@@ -53,7 +53,7 @@ async function growthOfOneFilm(): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, "content-type": FORM_TYPE };
   const upload = (body: BodyInit) =>
     fetch(`${gateway.address}/v1/files`, { method: "POST", headers, body });
-  // What is loaded at the first film is not what a film costs.
+  // Code loaded at the first uploads does not count.
   for (let round = 0; round < 5; round++) {
     const first = await upload(form([PURPOSE, filePart(mp4Of(MIB))]));
     assert.equal(first.status, 200, await first.text());
@@ -63,7 +63,7 @@ async function growthOfOneFilm(): Promise<number> {
   const watching = setInterval(() => highest = Math.max(highest, memoryOf(gateway.pid)), 20);
   try {
     const bytes = 200 * MIB;
-    const uploaded = await upload(ReadableStream.from(film(bytes)));
+    const uploaded = await upload(ReadableStream.from(videoForm(bytes)));
     const file = await uploaded.json();
     assert.equal(file.bytes, bytes, JSON.stringify(file));
     const content = await fetch(`${gateway.address}/v1/files/${file.id}/content`, { headers });

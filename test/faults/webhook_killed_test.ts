@@ -68,7 +68,7 @@ async function killBefore(
   await release();
 }
 
-/** Keeps a table from everybody until released. */
+/** Locks a table against all other sessions until released. */
 async function keepFrom({ sql }: Database, table: string): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();

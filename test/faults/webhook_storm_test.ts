@@ -92,7 +92,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a receiver that takes everything and answers nothing holds up nobody else",
+  "a receiver that accepts everything and answers nothing delays no other receiver",
   STRICT,
   async () => {
     await using dead = startReceiver();

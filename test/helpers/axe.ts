@@ -9,7 +9,7 @@ interface Finding {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Looks at the page as somebody would who cannot see it, or cannot use a mouse. */
+/** Checks that the page works with a screen reader and without a mouse. */
 export async function assertAccessible(page: Page): Promise<void> {
   // Evaluated, not added as a script: the page's own policy allows none but ours.
   await page.evaluate(axe.source);

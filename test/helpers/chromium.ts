@@ -16,7 +16,7 @@ const USUAL_PLACES = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-// A test's browser talks to the test's gateway, and to nobody else.
+// A test's browser talks to the test's gateway only.
 const QUIET = [
   "--no-sandbox",
   "--disable-gpu",

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { setOperator, verifyAddress } from "../../src/domain/accounts/people.ts";
 import { openGateway, type TestGateway, type TestGatewayOptions } from "./open_gateway.ts";
 
-/** A gateway with somebody signed in to its console. */
+/** A gateway with a person signed in to its console. */
 export interface ConsoleGateway extends TestGateway {
   readonly person: SignedInPerson;
   register(email: string): Promise<SignedInPerson>;
@@ -12,7 +12,7 @@ export interface ConsoleGateway extends TestGateway {
   verify(): Promise<void>;
 }
 
-/** Somebody's browser, as far as requests go. */
+/** A signed-in person's requests, as a browser sends them. */
 export interface SignedInPerson {
   readonly account: string;
   readonly email: string;
@@ -28,7 +28,7 @@ export interface SignedInPerson {
   makeOperator(): Promise<void>;
 }
 
-const PASSWORD = "a long sentence that nobody guesses";
+const PASSWORD = "a long sentence that is hard to guess";
 const SHIPPED = new URL("../../gateway.yaml", import.meta.url);
 
 /** The shipped configuration, and something more; without a gift, so that a test's money is its own. */

@@ -9,7 +9,7 @@ export interface Part {
 
 export const BOUNDARY = "----test-boundary";
 
-export const filePart = (content: Uint8Array | string, filename = "picture.png"): Part => ({
+export const filePart = (content: Uint8Array | string, filename = "image.png"): Part => ({
   head: `Content-Disposition: form-data; name="file"; filename="${filename}"\r\n` +
     "Content-Type: application/octet-stream",
   content,

@@ -52,7 +52,7 @@ async function freshOnServer(dataDir: string): Promise<FreshDatabase> {
 }
 
 /**
- * Held, never used: while somebody holds a compiled module, V8 gives it to every thread that compiles
+ * Held, never used: while a program holds a compiled module, V8 gives it to every thread that compiles
  * the same one, and each embedded database after the first starts in half the time.
  */
 let engineCode: WebAssembly.Module | undefined;

@@ -93,10 +93,12 @@ export class LedgerModel {
   /** Books once per reference; false when the reference stands for something else. */
   credit(
     id: string,
-    kind: "cash" | "gift",
-    amount: bigint,
-    reference: string,
-    endsAt: number,
+    { kind, amount, reference, endsAt }: {
+      kind: "cash" | "gift";
+      amount: bigint;
+      reference: string;
+      endsAt: number;
+    },
   ): boolean {
     const account = this.accounts.get(id)!;
     const meaning = `${kind} ${amount} ${endsAt}`;
@@ -146,11 +148,13 @@ export class LedgerModel {
   hold(
     id: string,
     accountId: string,
-    kind: UsageKind | null,
-    amount: Fraction,
-    units: bigint,
-    ttlSeconds: number,
-    isBeyond = false,
+    { kind, amount, units, ttlSeconds, isBeyond = false }: {
+      kind: UsageKind | null;
+      amount: Fraction;
+      units: bigint;
+      ttlSeconds: number;
+      isBeyond?: boolean;
+    },
   ): "held" | "already" | "conflict" | "insufficient" {
     const account = this.accounts.get(accountId)!;
     this.#turn(account);

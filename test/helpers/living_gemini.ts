@@ -57,14 +57,14 @@ function request(body: Json, stream: boolean): Json {
       }),
     });
   }
-  const declarations = body.tools?.[0]?.functionDeclarations;
+  const functions = body.tools?.[0]?.functionDeclarations;
   const schema = body.generationConfig?.responseJsonSchema;
   return {
     messages,
     stream,
     ...(stream && { stream_options: { include_usage: true } }),
-    ...(declarations && {
-      tools: declarations.map((tool: Json) => ({
+    ...(functions && {
+      tools: functions.map((tool: Json) => ({
         type: "function",
         function: {
           name: tool.name,

@@ -138,7 +138,7 @@ export async function m4a(
   }
   await output.finalize();
   const bytes = new Uint8Array(target.buffer!);
-  // The brand of a sound; the muxer writes that of a film.
+  // The brand of an audio file; the muxer writes that of a video.
   bytes.set(text("M4A "), 8);
   return bytes;
 }

@@ -8,7 +8,7 @@ export interface S3Server extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** Run beside the project, not in it: its sixty packages are nobody's dependency but this test's. */
+/** Run beside the project, not in it: its sixty packages are a dependency of this test only. */
 const PACKAGE = "npm:s3rver@3.7.1";
 const BUCKET = "our-files";
 const KEY = "S3RVER";

@@ -7,7 +7,7 @@ import { png } from "./media.ts";
 export type Point = `${"accept" | "submit" | "poll" | "output"}${"" | "b"}`;
 
 /**
- * A service that makes pictures, over real HTTP, as an operator would describe it in YAML. What a prompt
+ * A service that makes images, over real HTTP, as an operator would describe it in YAML. What a prompt
  * says is what happens: `hold-accept`, `hold-submit`, `hold-poll`, `hold-output` wait at that point until let go.
  */
 export interface Studio extends AsyncDisposable {
@@ -18,7 +18,7 @@ export interface Studio extends AsyncDisposable {
   readonly fetches: Map<string, number>;
   /** How many are waiting at a point. */
   waiting(point: Point): number;
-  /** Lets everybody at a point go, and those who come later. */
+  /** Lets all jobs at a point go on, and those that come later. */
   letGo(point: Point): void;
   /** The description, as a provider's YAML. */
   describe(options: { canFind: boolean }): string;
@@ -137,7 +137,7 @@ ${
   };
 }
 
-/** A configuration whose pictures come from a studio; `blind` cannot be asked what it has. */
+/** A configuration whose images come from a studio; `blind` cannot be asked what it has. */
 export function studioConfig(): string {
   const model = (id: string) => `
   - id: ${id}

@@ -33,11 +33,11 @@ export interface TaskEngine extends AsyncDisposable {
   readonly account: string;
   readonly config: Config;
   readonly logged: () => string;
-  /** Bells that rang and nobody has answered. */
-  readonly bells: { message: JobMessage; delayMs: number }[];
+  /** Notifications of the queue; the test takes them. */
+  readonly notifications: { message: JobMessage; delayMs: number }[];
   submit(body: Record<string, unknown> & { model: string }): Promise<TaskRow>;
   task(id: string): Promise<TaskRow>;
-  /** Steps a task until it is over, however often it must; each bell is answered `times` times at once. */
+  /** Steps a task until it is over, however often it must; each step runs `times` times at once. */
   finish(id: string, times?: number): Promise<TaskRow>;
   verify(): Promise<{ ok: boolean; checks: unknown }>;
 }
@@ -73,11 +73,11 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     }),
   );
   const outbound = parts.use(new Outbound());
-  const bells: TaskEngine["bells"] = [];
+  const notifications: TaskEngine["notifications"] = [];
   const queue: Queue = {
     isInPostgres: false,
     enqueueInTransaction: () => Promise.resolve(),
-    notify: (message, delayMs = 0) => void bells.push({ message, delayMs }),
+    notify: (message, delayMs = 0) => void notifications.push({ message, delayMs }),
     start() {},
     depth: () => [],
     catchUp: () => Promise.resolve(),
@@ -113,7 +113,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     account,
     config: configStore.current,
     logged: () => (log.flush(), logged),
-    bells,
+    notifications,
     task,
     async submit(body) {
       const model = configStore.current.models.get(body.model)!;

@@ -85,7 +85,7 @@ const ENTRY = (model: string, price: string) =>
   `{ model: ${model}, billing_type: duration, price: "${price}", unit: second }`;
 const VIDEO = (provider: string) => `
   - id: video-model
-    name: Film
+    name: Video
     type: video
     capabilities: [text_to_video]
     limits: { durations: [2], aspect_ratios: ["1:1"] }
@@ -99,7 +99,7 @@ interface Parts {
 }
 
 /** Videos of the service at 0.10 a second, and a key that stands in the environment. */
-export function videoConfig({ name = "Films", storage = "", key = "VIDEO_KEY" }: Parts = {}) {
+export function videoConfig({ name = "Videos", storage = "", key = "VIDEO_KEY" }: Parts = {}) {
   return `
 service: { name: ${name}, currency: EUR }
 outbound: { allow_private: true }

@@ -12,13 +12,27 @@ export const OPEN = `${CONFIG}${SETTINGS}outbound: { allow_private: true }\n`;
 // deno-lint-ignore no-explicit-any
 export type Json = any;
 
-export async function call(
+interface Answer {
+  status: number;
+  body: Json;
+  res: Response;
+}
+
+export function call(
   gateway: TestGateway,
   method: string,
   path: string,
   body?: unknown,
-  key = gateway.key,
-): Promise<{ status: number; body: Json; res: Response }> {
+): Promise<Answer> {
+  return callWith(gateway.key, gateway, { method, path, body });
+}
+
+/** A call with the key of any account. */
+export async function callWith(
+  key: string,
+  gateway: TestGateway,
+  { method, path, body }: { method: string; path: string; body?: unknown },
+): Promise<Answer> {
   const res = await gateway.fetch(`/v1${path}`, {
     method,
     headers: {

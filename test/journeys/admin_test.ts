@@ -160,19 +160,19 @@ Deno.test("400 names what is wrong with a body or a query", async () => {
     ],
     [
       "POST",
-      "/accounts/acc_nobody/keys",
+      "/accounts/acc_missing/keys",
       '{"name":"x"}',
       "application/json",
       404,
       "not_found",
       null,
     ],
-    ["GET", "/accounts/acc_nobody", undefined, "", 404, "not_found", null],
+    ["GET", "/accounts/acc_missing", undefined, "", 404, "not_found", null],
     ["GET", "/accounts?limit=0", undefined, "", 400, "invalid_value", "limit"],
     ["GET", "/accounts?limit=1e2", undefined, "", 400, "invalid_value", "limit"],
     ["GET", "/accounts?order=up", undefined, "", 400, "invalid_value", "order"],
     ["GET", "/accounts?after='", undefined, "", 400, "invalid_value", "after"],
-    ["DELETE", "/keys/key_nobody", undefined, "", 404, "not_found", null],
+    ["DELETE", "/keys/key_missing", undefined, "", 404, "not_found", null],
     ["PATCH", "/accounts", "{}", "application/json", 405, "method_not_allowed", null],
   ];
   for (const [method, path, body, type, status, code, param] of cases) {

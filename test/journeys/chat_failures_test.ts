@@ -3,7 +3,7 @@ import { openSimulator } from "../../providers/simulator/simulator.ts";
 import { eventsOf, openChatGateway, until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, errorOf } from "../helpers/open_gateway.ts";
 
-Deno.test("a failing upstream is passed over before the first byte, and nobody notices", async () => {
+Deno.test("a failing upstream is replaced before the first byte, and the client sees no failure", async () => {
   await using gateway = await openChatGateway();
   for (let i = 0; i < 8; i++) {
     const res = await gateway.chat("backed", `Hello ${i}`, i % 2 === 0 ? { stream: true } : {});

@@ -196,7 +196,7 @@ Deno.test("a param that an upstream named is spelled like ours", async () => {
   await using gateway = await openChatGateway();
   const messages = [
     { role: "user", content: "x" },
-    { role: "tool", content: "x", tool_call_id: "nobody" },
+    { role: "tool", content: "x", tool_call_id: "call_missing" },
   ];
   for (
     const [more, param] of [
@@ -216,7 +216,7 @@ Deno.test("a param that an upstream named is spelled like ours", async () => {
   }
 });
 
-Deno.test("400 for parts no model declares and for pictures only our network could fetch", async () => {
+Deno.test("400 for parts that no model supports and for images that only our network could fetch", async () => {
   await using gateway = await openChatGateway();
   const ask = async (part: unknown) => {
     const res = await gateway.chat("talk", "", { messages: [{ role: "user", content: [part] }] });

@@ -99,7 +99,7 @@ test("both loopback names and any port are taken", async () => {
       const address = connectAddress("", `http://${host}:${port}/callback`, { client: "a.b_c-1" });
       const res = await ann.get(address);
       assert.equal(res.status, 200);
-      // The page may lead to that program, and to nobody else.
+      // The page may lead to that program only.
       const origin = new URL(`http://${host}:${port}`).origin;
       assert.match(
         res.headers.get("content-security-policy")!,
@@ -112,11 +112,11 @@ test("both loopback names and any port are taken", async () => {
 test("the older entry leads to the new one with the query as it was", async () => {
   await using gateway = await openGateway();
   const query = new URLSearchParams(ASKED).toString();
-  const somebody = new Visitor(gateway.address);
-  const old = await somebody.get(`/connect/cli-auth?${query}`);
+  const visitor = new Visitor(gateway.address);
+  const old = await visitor.get(`/connect/cli-auth?${query}`);
   assert.equal(old.status, 303);
   assert.equal(old.headers.get("location"), `/connect/browser-auth?${query}`);
-  const entry = await somebody.get(old.headers.get("location")!);
+  const entry = await visitor.get(old.headers.get("location")!);
   assert.equal(entry.status, 303);
   const back = new URL(entry.headers.get("location")!, gateway.address);
   assert.equal(back.pathname, "/sign-in");

@@ -74,7 +74,7 @@ Deno.test("a key needs a name, and not one that browser authorization gives", ST
   }
 });
 
-Deno.test("nobody revokes the key of another account", STRICT, async () => {
+Deno.test("404 for revoking the key of another account", STRICT, async () => {
   await using gateway = await openConsole();
   const { keyId, key } = await gateway.newKey();
   const res = await gateway.person.post(`/console/keys/${keyId}/revoke`, {});

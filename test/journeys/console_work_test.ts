@@ -19,43 +19,47 @@ async function send(
   };
 }
 
-Deno.test("a task is its owner's: shown with its results, and nobody else's", STRICT, async () => {
-  await using gateway = await openConsole();
-  const { person } = gateway;
-  const made = await send(person, "/console/models/sim-image/run", {
-    prompt: "A tide <script>",
-    size: "512x512",
-    n: "2",
-  });
-  assert.equal(made.status, 303, made.text);
-  await until(
-    "both images are there",
-    async () => (await person.read(made.location)).split("<img").length === 3,
-    60,
-  );
-  const page = await person.read(made.location);
-  const address = /<img src="([^"]+)"/.exec(page)![1]!.replaceAll("&amp;", "&");
-  assert.ok(address.startsWith("/"), "from this site, whatever the API's address is");
-  const picture = await gateway.fetch(address);
-  await picture.body?.cancel();
-  assert.equal(picture.headers.get("content-type"), "image/png");
-  assert.ok(page.includes("$0.08"));
-  assert.ok(page.includes("A tide &lt;script&gt;"), "the prompt");
-  assert.match(page, /<dt>Size<\/dt><dd>512x512<\/dd>/);
-  assert.match(page, /<dt>Number of images<\/dt><dd>2<\/dd>/);
-  const list = await person.read("/console/tasks?type=image&status=succeeded");
-  assert.ok(list.includes(made.location));
-  assert.ok(!(await person.read("/console/tasks?status=failed")).includes(made.location));
+Deno.test(
+  "a task is shown with its results to its owner, and to no other account",
+  STRICT,
+  async () => {
+    await using gateway = await openConsole();
+    const { person } = gateway;
+    const made = await send(person, "/console/models/sim-image/run", {
+      prompt: "A tide <script>",
+      size: "512x512",
+      n: "2",
+    });
+    assert.equal(made.status, 303, made.text);
+    await until(
+      "both images are there",
+      async () => (await person.read(made.location)).split("<img").length === 3,
+      60,
+    );
+    const page = await person.read(made.location);
+    const address = /<img src="([^"]+)"/.exec(page)![1]!.replaceAll("&amp;", "&");
+    assert.ok(address.startsWith("/"), "from this site, whatever the API's address is");
+    const image = await gateway.fetch(address);
+    await image.body?.cancel();
+    assert.equal(image.headers.get("content-type"), "image/png");
+    assert.ok(page.includes("$0.08"));
+    assert.ok(page.includes("A tide &lt;script&gt;"), "the prompt");
+    assert.match(page, /<dt>Size<\/dt><dd>512x512<\/dd>/);
+    assert.match(page, /<dt>Number of images<\/dt><dd>2<\/dd>/);
+    const list = await person.read("/console/tasks?type=image&status=succeeded");
+    assert.ok(list.includes(made.location));
+    assert.ok(!(await person.read("/console/tasks?status=failed")).includes(made.location));
 
-  const other = await gateway.register("other@example.org");
-  for (const path of [made.location, `${made.location}/results`]) {
-    const res = await other.get(path);
-    await res.body?.cancel();
-    assert.equal(res.status, 404);
-  }
-  assert.equal((await send(other, `${made.location}/cancel`)).status, 404);
-  await gateway.verify();
-});
+    const other = await gateway.register("other@example.org");
+    for (const path of [made.location, `${made.location}/results`]) {
+      const res = await other.get(path);
+      await res.body?.cancel();
+      assert.equal(res.status, 404);
+    }
+    assert.equal((await send(other, `${made.location}/cancel`)).status, 404);
+    await gateway.verify();
+  },
+);
 
 Deno.test("a refused generation says why, and stores nothing", STRICT, async () => {
   await using gateway = await openConsole({ cash: "0.01" });

@@ -6,11 +6,11 @@ import { errorOf } from "../helpers/open_gateway.ts";
 const test = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
 
-/** A film in which every byte says where it stands. */
+/** A video in which every byte says where it stands. */
 function numbered(bytes: number): Uint8Array<ArrayBuffer> {
-  const film = mp4Of(bytes);
-  for (let at = 32; at < bytes; at++) film[at] = at % 251;
-  return film;
+  const video = mp4Of(bytes);
+  for (let at = 32; at < bytes; at++) video[at] = at % 251;
+  return video;
 }
 
 test("content is sent inert: its own type, no guessing, no script, its name in any language", async () => {
@@ -101,7 +101,7 @@ test("If-Range, If-None-Match and HEAD", async () => {
   assert.equal(await status({ "if-none-match": '"other"' }), 200);
 });
 
-test("a reader that leaves in the middle of a film lets go of it", async () => {
+test("a reader that leaves in the middle of a video closes it", async () => {
   await using gateway = await openFileGateway();
   const { id } = await gateway.upload(numbered(300_000));
   for (const headers of [{}, { range: "bytes=10-290000" }] as Record<string, string>[]) {

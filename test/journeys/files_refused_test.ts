@@ -29,10 +29,10 @@ test("400, 413 and 415: what is not a good upload is refused and leaves nothing"
     ["no parts", gateway.sendParts(), 400, "missing_field", "file"],
     [
       "a file under another name",
-      gateway.sendParts({ ...good, head: good.head.replace("file", "picture") }),
+      gateway.sendParts({ ...good, head: good.head.replace("file", "image") }),
       400,
       "unknown_field",
-      "picture",
+      "image",
     ],
     [
       "purpose before",
@@ -170,7 +170,7 @@ test("400, 413 and 415: what is not a good upload is refused and leaves nothing"
       "file",
     ],
     [
-      "a large film",
+      "a large video",
       gateway.sendParts(PURPOSE, filePart(mp4Of(300_001))),
       413,
       "payload_too_large",
@@ -184,7 +184,7 @@ test("400, 413 and 415: what is not a good upload is refused and leaves nothing"
       "file",
     ],
     [
-      "a large film after its purpose only",
+      "a large video after its purpose only",
       gateway.sendParts(filePart(mp4Of(300_001)), PURPOSE),
       413,
       "payload_too_large",
@@ -231,7 +231,7 @@ test("an upload whose sender leaves in the middle leaves nothing", async () => {
   for (let at = 0; at < 100_000;) at += await connection.write(body.subarray(at, 100_000));
   await until("its row is there", async () => await gateway.rows() === 1);
   const list = await (await gateway.get("/v1/files")).json();
-  assert.deepEqual(list.data, [], "nobody sees it before it is complete");
+  assert.deepEqual(list.data, [], "it is not listed before it is complete");
   connection.close();
   await until(
     "nothing is left",

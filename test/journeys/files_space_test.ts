@@ -6,10 +6,10 @@ import { errorOf } from "../helpers/open_gateway.ts";
 
 const options = { sanitizeOps: true, sanitizeResources: true };
 const SPACE = 6_500;
-const PICTURE = new Uint8Array(1_900);
-PICTURE.set(png());
+const IMAGE = new Uint8Array(1_900);
+IMAGE.set(png());
 
-/** Accounts have room for three pictures; those on `pro` for many. */
+/** Accounts have room for three images; those on `pro` for many. */
 async function open() {
   const text = await Deno.readTextFile(new URL("../helpers/config.yaml", import.meta.url));
   return await openFileGateway({
@@ -27,10 +27,10 @@ Deno.test(
   options,
   async () => {
     await using gateway = await open();
-    const first = await gateway.upload(PICTURE);
-    await gateway.upload(PICTURE);
-    await gateway.upload(PICTURE);
-    const res = await gateway.sendParts(PURPOSE, filePart(PICTURE));
+    const first = await gateway.upload(IMAGE);
+    await gateway.upload(IMAGE);
+    await gateway.upload(IMAGE);
+    const res = await gateway.sendParts(PURPOSE, filePart(IMAGE));
     assert.equal(res.status, 413);
     assert.deepEqual(await errorOf(res), {
       message:
@@ -43,23 +43,23 @@ Deno.test(
     assert.deepEqual([await gateway.rows(), (await gateway.stored()).length], [3, 3]);
     const deleted = await gateway.delete(`/v1/files/${first.id}`);
     assert.equal(deleted.status, 200, await deleted.text());
-    await gateway.upload(PICTURE);
+    await gateway.upload(IMAGE);
   },
 );
 
 Deno.test("the room is each account's own, and as large as its plan says", options, async () => {
   await using gateway = await open();
-  for (let n = 0; n < 3; n++) await gateway.upload(PICTURE);
+  for (let n = 0; n < 3; n++) await gateway.upload(IMAGE);
   const other = await gateway.newKey({ name: "other" });
-  await gateway.upload(PICTURE, "a.png", other.key);
+  await gateway.upload(IMAGE, "a.png", other.key);
   const pro = await gateway.newKey({ name: "pro", plan: "pro" });
-  for (let n = 0; n < 5; n++) await gateway.upload(PICTURE, "a.png", pro.key);
+  for (let n = 0; n < 5; n++) await gateway.upload(IMAGE, "a.png", pro.key);
 });
 
 Deno.test("uploads at the same moment do not all find the last room", options, async () => {
   await using gateway = await open();
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => gateway.sendParts(PURPOSE, filePart(PICTURE))),
+    Array.from({ length: 20 }, () => gateway.sendParts(PURPOSE, filePart(IMAGE))),
   );
   const taken = answers.filter(({ status }) => status === 200).length;
   for (const answer of answers) {
@@ -72,26 +72,26 @@ Deno.test("uploads at the same moment do not all find the last room", options, a
 
 Deno.test("an upload that comes to nothing gives its room back", options, async () => {
   await using gateway = await open();
-  await gateway.upload(PICTURE);
-  await gateway.upload(PICTURE);
+  await gateway.upload(IMAGE);
+  await gateway.upload(IMAGE);
   for (let n = 0; n < 3; n++) {
-    const res = await gateway.sendParts(filePart(PICTURE), field("purpose", "fun"));
+    const res = await gateway.sendParts(filePart(IMAGE), field("purpose", "fun"));
     assert.equal((await errorOf(res)).param, "purpose");
   }
-  await gateway.upload(PICTURE);
+  await gateway.upload(IMAGE);
 });
 
 Deno.test("an upload of unknown length needs room for the most it may have", options, async () => {
   await using gateway = await open();
   const unannounced = async () => {
     const body = ReadableStream.from([
-      await new Response(form([PURPOSE, filePart(PICTURE)])).bytes(),
+      await new Response(form([PURPOSE, filePart(IMAGE)])).bytes(),
     ]);
     const res = await gateway.send(body, { "content-type": FORM_TYPE });
     await res.body?.cancel();
     return res.status;
   };
-  // A picture may have 2000 bytes here.
+  // An image may have 2000 bytes here.
   assert.deepEqual([await unannounced(), await unannounced(), await unannounced()], [
     200,
     200,

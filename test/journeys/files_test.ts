@@ -22,7 +22,7 @@ test("POST /v1/files answers 200 with the file, whatever the order of its parts"
       file_id: id,
       object: "file",
       purpose: "generation",
-      filename: "picture.png",
+      filename: "image.png",
       mime_type: "image/png",
       bytes: png().length,
     });
@@ -35,7 +35,7 @@ test("POST /v1/files answers 200 with the file, whatever the order of its parts"
   assert.equal((await gateway.stored()).length, 2);
 });
 
-test("what a file is, is judged by its content, and what can be told of it is kept", async () => {
+test("the type of a file is decided by its content, and its measures are stored", async () => {
   await using gateway = await openFileGateway();
   const looked = async (bytes: Uint8Array, name: string) => {
     const { id, mime_type } = await gateway.upload(bytes, name);
@@ -51,14 +51,14 @@ test("what a file is, is judged by its content, and what can be told of it is ke
     height: 5,
     durationMs: null,
   });
-  assert.deepEqual(await looked(wav(2), "picture.png"), {
+  assert.deepEqual(await looked(wav(2), "image.png"), {
     mime_type: "audio/wav",
     kind: "audio",
     width: null,
     height: null,
     durationMs: 2000,
   });
-  // Begins as a film and cannot be measured: it is stored all the same.
+  // Begins as a video and cannot be measured: it is stored all the same.
   assert.deepEqual(await looked(mp4Of(9000), "x.html"), {
     mime_type: "video/mp4",
     kind: "video",
@@ -175,31 +175,31 @@ test("outputs are held to the kind their model makes, and raw samples to the wor
   });
   const { files } = gateway.gateway;
   const task = { taskId: "task_1" };
-  const film = await files.storeOutput(gateway.account, {
+  const video = await files.storeOutput(gateway.account, {
     ...task,
     body: mp4Of(400_000),
     kind: "video",
-    name: "clip",
+    name: "video",
   });
-  assert.deepEqual([film.filename, film.bytes, film.taskId, film.origin], [
-    "clip.mp4",
+  assert.deepEqual([video.filename, video.bytes, video.taskId, video.origin], [
+    "video.mp4",
     400_000,
     "task_1",
     "output",
   ]);
-  assert.ok(Math.abs(film.expiresAt.getTime() - Date.now() - 3 * 86_400_000) < 60_000);
+  assert.ok(Math.abs(video.expiresAt.getTime() - Date.now() - 3 * 86_400_000) < 60_000);
   async function* pieces() {
     for (const byte of png()) {
       await Promise.resolve();
       yield Uint8Array.of(byte);
     }
   }
-  const picture = await files.storeOutput(gateway.account, {
+  const image = await files.storeOutput(gateway.account, {
     ...task,
     body: pieces(),
     kind: "image",
   });
-  assert.deepEqual([picture.width, picture.height, picture.bytes], [3, 2, png().length]);
+  assert.deepEqual([image.width, image.height, image.bytes], [3, 2, png().length]);
   const raw = new Uint8Array(1000).fill(1);
   const samples = await files.storeOutput(gateway.account, {
     ...task,
@@ -229,12 +229,12 @@ test("outputs are held to the kind their model makes, and raw samples to the wor
     /upstream is gone/,
   );
   assert.equal((await gateway.stored()).length, stored);
-  const input = await files.openInput(gateway.account, picture.id, 1000);
+  const input = await files.openInput(gateway.account, image.id, 1000);
   assert.deepEqual(input.bytes, png());
-  await assert.rejects(files.openInput(gateway.account, picture.id, 10), {
+  await assert.rejects(files.openInput(gateway.account, image.id, 10), {
     code: "payload_too_large",
   });
-  await assert.rejects(files.openInput("acc_0", picture.id, 1000), {
+  await assert.rejects(files.openInput("acc_0", image.id, 1000), {
     code: "file_not_found",
     status: 400,
   });

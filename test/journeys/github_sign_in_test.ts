@@ -57,7 +57,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a code that GitHub does not know, and an address it has not verified, let nobody in",
+  name: "a code that GitHub does not know, and an address it has not verified, sign no person in",
   sanitizeOps: true,
   sanitizeResources: true,
   async fn() {
@@ -69,12 +69,12 @@ Deno.test({
       environment,
     });
     for (const code of ["good", "bad"]) {
-      const somebody = new Visitor(gateway.address);
-      const away = await somebody.get("/sign-in/github");
+      const visitor = new Visitor(gateway.address);
+      const away = await visitor.get("/sign-in/github");
       const state = new URL(away.headers.get("location")!).searchParams.get("state");
-      const back = await somebody.get(`/sign-in/github/callback?code=${code}&state=${state}`);
+      const back = await visitor.get(`/sign-in/github/callback?code=${code}&state=${state}`);
       assert.equal(back.headers.get("location"), "/sign-in");
-      assert.equal(somebody.cookies.has("tollgate_session"), false);
+      assert.equal(visitor.cookies.has("tollgate_session"), false);
     }
     assert.equal((await gateway.gateway.database.sql`select from person`).length, 0);
     assert.ok(!gateway.logged().includes("s3cret"));

@@ -6,7 +6,7 @@ import { errorOf } from "../helpers/open_gateway.ts";
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 Deno.test(
-  "POST /v1/images/generations answers 202 with a task that ends with a picture at our own address, paid for",
+  "POST /v1/images/generations answers 202 with a task that ends with an image at our own address, paid for",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -50,7 +50,7 @@ Deno.test(
 );
 
 Deno.test(
-  "k of n pictures: those that came are paid for, and what calls itself a picture and is none is left out",
+  "k of n images: those that came are paid for, and a file that is no image is left out",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -88,18 +88,18 @@ Deno.test(
 );
 
 Deno.test(
-  "pictures to work from: the account's own files, and addresses that may be fetched",
+  "input images: the account's own files, and addresses that may be fetched",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway();
-    await using pictures = Deno.serve(
+    await using imageServer = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen() {} },
       (request) =>
         new URL(request.url).pathname === "/a.png"
           ? new Response(png(8, 8), { headers: { "content-type": "image/png" } })
           : new Response("no", { status: 404 }),
     );
-    const address = `http://127.0.0.1:${pictures.addr.port}`;
+    const address = `http://127.0.0.1:${imageServer.addr.port}`;
     const file = await gateway.upload("me.png", png(16, 16));
     const ask = (input_images: string[]) =>
       gateway.submit("/v1/images/generations", { model: "image-model", prompt: "x", input_images });
@@ -108,7 +108,7 @@ Deno.test(
     const gone = await gateway.ended((await ask([`${address}/none.png`])).id);
     assert.equal(gone.status, "failed");
     assert.equal(gone.error.code, "invalid_value");
-    // Nobody listens there. A refused connection could be taken for the database being away.
+    // No server listens there. A refused connection could be taken for the database being away.
     const dead = await gateway.ended((await ask(["http://127.0.0.1:1/a.png"])).id);
     assert.equal(dead.status, "failed");
     assert.match(dead.error.message, /^An input image cannot be fetched/);
@@ -155,9 +155,7 @@ Deno.test(
     const good = { model: "image-model", prompt: "a tide" };
     const refused = async (
       body: unknown,
-      status: number,
-      code: string,
-      param: string | null,
+      [status, code, param]: [status: number, code: string, param: string | null],
       headers: Record<string, string> = {},
     ) => {
       const res = await gateway.post("/v1/images/generations", body, headers);
@@ -166,44 +164,40 @@ Deno.test(
       assert.deepEqual([error.code, error.param], [code, param], JSON.stringify(body));
       return res;
     };
-    await refused("{", 400, "invalid_json", null);
-    await refused("[]", 400, "invalid_value", null);
-    await refused({ prompt: "x" }, 400, "missing_field", "model");
-    await refused({ model: "image-model" }, 400, "missing_field", "prompt");
-    await refused({ ...good, prompt: "" }, 400, "invalid_value", "prompt");
-    await refused({ ...good, prompt: "x".repeat(201) }, 400, "prompt_too_long", "prompt");
-    await refused({ ...good, size: "65x64" }, 400, "invalid_value", "size");
-    await refused({ ...good, n: 5 }, 400, "invalid_value", "n");
-    await refused({ ...good, n: 0 }, 400, "invalid_value", "n");
-    await refused({ ...good, n: 1.5 }, 400, "invalid_value", "n");
-    await refused({ ...good, n: "2" }, 400, "invalid_value", "n");
-    await refused({ ...good, quality: "hd" }, 400, "unknown_field", "quality");
+    await refused("{", [400, "invalid_json", null]);
+    await refused("[]", [400, "invalid_value", null]);
+    await refused({ prompt: "x" }, [400, "missing_field", "model"]);
+    await refused({ model: "image-model" }, [400, "missing_field", "prompt"]);
+    await refused({ ...good, prompt: "" }, [400, "invalid_value", "prompt"]);
+    await refused({ ...good, prompt: "x".repeat(201) }, [400, "prompt_too_long", "prompt"]);
+    await refused({ ...good, size: "65x64" }, [400, "invalid_value", "size"]);
+    await refused({ ...good, n: 5 }, [400, "invalid_value", "n"]);
+    await refused({ ...good, n: 0 }, [400, "invalid_value", "n"]);
+    await refused({ ...good, n: 1.5 }, [400, "invalid_value", "n"]);
+    await refused({ ...good, n: "2" }, [400, "invalid_value", "n"]);
+    await refused({ ...good, quality: "hd" }, [400, "unknown_field", "quality"]);
     await refused(
       { ...good, callback_url: "http://127.0.0.1/x" },
-      400,
-      "unsafe_url",
-      "callback_url",
+      [400, "unsafe_url", "callback_url"],
     );
     await refused(
       { ...good, callback_url: "https://10.0.0.1/" },
-      400,
-      "unsafe_url",
-      "callback_url",
+      [400, "unsafe_url", "callback_url"],
     );
     await refused(
       { ...good, input_images: ["https://localhost/a.png"] },
-      400,
-      "unsafe_url",
-      "input_images.0",
+      [400, "unsafe_url", "input_images.0"],
     );
-    await refused({ ...good, model: "video-model" }, 400, "capability_not_supported", "model");
-    await refused(good, 400, "invalid_value", "Idempotency-Key", { "idempotency-key": "a b" });
-    await refused(good, 401, "invalid_api_key", null, { authorization: "Bearer sk-nobody" });
-    await refused({ ...good, n: 4 }, 402, "insufficient_balance", null, { "idempotency-key": "k" });
-    await refused({ ...good, model: "nothing" }, 404, "model_unavailable", "model");
-    await refused({ ...good, model: "off-image" }, 404, "model_unavailable", "model");
-    await refused({ ...good, prompt: "x".repeat(5000) }, 413, "payload_too_large", null);
-    await refused(good, 415, "unsupported_media_type", null, { "content-type": "text/plain" });
+    await refused({ ...good, model: "video-model" }, [400, "capability_not_supported", "model"]);
+    await refused(good, [400, "invalid_value", "Idempotency-Key"], { "idempotency-key": "a b" });
+    await refused(good, [401, "invalid_api_key", null], { authorization: "Bearer sk-unknown" });
+    await refused({ ...good, n: 4 }, [402, "insufficient_balance", null], {
+      "idempotency-key": "k",
+    });
+    await refused({ ...good, model: "nothing" }, [404, "model_unavailable", "model"]);
+    await refused({ ...good, model: "off-image" }, [404, "model_unavailable", "model"]);
+    await refused({ ...good, prompt: "x".repeat(5000) }, [413, "payload_too_large", null]);
+    await refused(good, [415, "unsupported_media_type", null], { "content-type": "text/plain" });
     const misused = await gateway.get("/v1/images/generations");
     assert.equal(misused.status, 405);
     await misused.body?.cancel();
@@ -216,7 +210,7 @@ Deno.test(
       ...good,
       prompt: "[[simulate: seconds=60]]" + "𝄞".repeat(170),
     });
-    const crowded = await refused(good, 429, "concurrency_limit_exceeded", null);
+    const crowded = await refused(good, [429, "concurrency_limit_exceeded", null]);
     assert.ok(Number(crowded.headers.get("retry-after")) >= 1);
     const cancel = await gateway.post(`/v1/tasks/${waiting.id}/cancel`, {});
     await cancel.body?.cancel();

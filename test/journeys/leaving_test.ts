@@ -34,10 +34,12 @@ Deno.test(
       return await res.json();
     };
     await post("/v1/webhook_endpoints", { url: `${receiver.url}/endpoint` });
-    const clip = (prompt: string, more: Json = {}) =>
+    const submitVideo = (prompt: string, more: Json = {}) =>
       post("/v1/videos/generations", { model: "video-model", prompt, duration: 1, ...more });
-    await clip("[[simulate: seconds=600]] a tide");
-    await clip("[[simulate: seconds=600]] a tide", { callback_url: `${receiver.url}/callback` });
+    await submitVideo("[[simulate: seconds=600]] a tide");
+    await submitVideo("[[simulate: seconds=600]] a tide", {
+      callback_url: `${receiver.url}/callback`,
+    });
     await until(
       "both run",
       async () => (await sql`select from task where status = 'running'`).length === 2,
@@ -76,7 +78,7 @@ Deno.test(
     const page = await elsewhere.get("/account");
     assert.equal(page.status, 303, "signed out everywhere");
     const another = await gateway.admin("POST", `/accounts/${account}/keys`, { name: "k" });
-    assert.equal(another.status, 404, "and nobody gets in again");
+    assert.equal(another.status, 404, "and no new key is made");
     await another.body?.cancel();
     assert.equal((await gateway.task(other.id)).completed_at, null);
     await gateway.verify();
@@ -84,7 +86,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a task that was on its way when its account was closed is cancelled, and nobody is told",
+  "a task that was on its way when its account was closed is cancelled, and no event is sent",
   STRICT,
   async () => {
     await using engine = await openTaskEngine();
@@ -121,10 +123,10 @@ Deno.test(
       .json();
     const credit = { kind: "cash", amount: "5.00", reference: "r1" };
     await (await gateway.admin("POST", `/accounts/${account}/credits`, credit)).body?.cancel();
-    const picture = { model: "image-model", prompt: "a tide" };
+    const request = { model: "image-model", prompt: "a tide" };
     const authorization = `Bearer ${key}`;
-    const { id } = await gateway.submit("/v1/images/generations", picture, { authorization });
-    const other = await gateway.submit("/v1/images/generations", picture);
+    const { id } = await gateway.submit("/v1/images/generations", request, { authorization });
+    const other = await gateway.submit("/v1/images/generations", request);
     const theirs = (await gateway.ended(other.id)).output[0].url;
     let mine = "";
     await until("Ann's task is done", async () => {

@@ -58,7 +58,7 @@ async function bytesAt(url: string): Promise<Uint8Array> {
   return await res.bytes();
 }
 
-Deno.test("a picture of OpenAI's shape goes from base64 to a file of ours", async () => {
+Deno.test("an image of OpenAI's API goes from base64 to a file of ours", async () => {
   await using provider = startProvider({
     "POST /v1/images/generations": () =>
       Response.json({ created: 1, data: [{ b64_json: png(4, 4).toBase64() }] }),

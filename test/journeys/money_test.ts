@@ -15,9 +15,7 @@ const balanceOf = async (gateway: TestGateway) => {
 async function spend(
   gateway: TestGateway,
   model: string,
-  images: number,
-  used: number,
-  clientRequestId?: string,
+  { images, used, clientRequestId }: { images: number; used: number; clientRequestId?: string },
 ) {
   const { configStore, database } = gateway.gateway;
   const ledger = openLedger({
@@ -90,7 +88,7 @@ Deno.test("GET /v1/balance", async (t) => {
   });
 
   await t.step("200 shows what a hold freezes, and what settling it takes", async () => {
-    const request = await spend(gateway, "tiny-image", 10, 3);
+    const request = await spend(gateway, "tiny-image", { images: 10, used: 3 });
     const held = await balanceOf(gateway);
     assert.equal(held.frozen_balance, "0.40");
     assert.equal(held.available_balance, "7.100000000001");
@@ -113,9 +111,13 @@ Deno.test("GET /v1/usage and its receipts", async (t) => {
     amount: "5",
     reference: "c",
   });
-  const first = await spend(gateway, "tiny-image", 3, 2, "trace-1");
+  const first = await spend(gateway, "tiny-image", {
+    images: 3,
+    used: 2,
+    clientRequestId: "trace-1",
+  });
   await first.settle();
-  const second = await spend(gateway, "old-image", 1, 1);
+  const second = await spend(gateway, "old-image", { images: 1, used: 1 });
   await second.settle();
 
   await t.step("200 lists receipts newest first, in pages, and by model and time", async () => {
@@ -164,7 +166,7 @@ Deno.test("GET /v1/usage and its receipts", async (t) => {
     });
     assert.equal(res.status, 404);
     await res.body?.cancel();
-    for (const query of ["from=yesterday", "to=", "limit=0", "after=req_nobody"]) {
+    for (const query of ["from=yesterday", "to=", "limit=0", "after=req_missing"]) {
       const bad = await gateway.get(`/v1/usage?${query}`);
       assert.equal(bad.status, 400, query);
       assert.equal((await errorOf(bad)).param, query.split("=")[0]);
@@ -328,9 +330,9 @@ Deno.test("400 for credits that are not money", async () => {
     assert.equal(res.status, 400, JSON.stringify(change));
     assert.equal((await errorOf(res)).param, param, JSON.stringify(change));
   }
-  const nobody = await gateway.admin("POST", "/accounts/acc_nobody/credits", good);
-  assert.equal(nobody.status, 404);
-  await nobody.body?.cancel();
+  const missing = await gateway.admin("POST", "/accounts/acc_missing/credits", good);
+  assert.equal(missing.status, 404);
+  await missing.body?.cancel();
   assert.equal((await balanceOf(gateway)).available_balance, "0.00");
 });
 
@@ -341,7 +343,7 @@ Deno.test("GET /admin/v1/ledger/verify checks the books, and sees a figure that 
     amount: "5",
     reference: "c",
   });
-  await (await spend(gateway, "tiny-image", 3, 2)).settle();
+  await (await spend(gateway, "tiny-image", { images: 3, used: 2 })).settle();
   const good = await (await gateway.admin("GET", "/ledger/verify")).json();
   assert.equal(good.ok, true, JSON.stringify(good));
   assert.ok(good.checks.length >= 6);

@@ -95,7 +95,7 @@ async function openAtelierGateway(url: string): Promise<MediaGateway> {
     config: block("in gateway.yaml")
       .replace("api_key:", `base_url: "${url}", api_key:`) + "outbound: { allow_private: true }\n",
     files: {
-      // Only the pace is changed: nobody wants to wait for a test.
+      // Only the pace is changed, so that the test is short.
       "atelier.yaml": block("atelier.yaml")
         .replace("first_seconds: 5, max_seconds: 15", "first_seconds: 0.1, max_seconds: 0.1"),
     },

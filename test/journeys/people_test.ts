@@ -53,7 +53,7 @@ test("with an https address the cookie is bound to the host and secure", async (
 
 test("422 for what cannot be registered, with the reason beside the field", async () => {
   await using gateway = await openGateway();
-  const somebody = new Visitor(gateway.address);
+  const visitor = new Visitor(gateway.address);
   for (
     const [fields, reason] of [
       [{ email: "no address", password: PASSWORD }, /Enter a valid email/],
@@ -62,7 +62,7 @@ test("422 for what cannot be registered, with the reason beside the field", asyn
       [{ email: "ann@example.com", password: PASSWORD, name: "n".repeat(201) }, /at most 200/],
     ] as const
   ) {
-    const res = await somebody.post("/register", fields);
+    const res = await visitor.post("/register", fields);
     assert.equal(res.status, 422);
     assert.match(await res.text(), reason);
   }
@@ -100,11 +100,11 @@ test("ten registrations of one address at once make one person", async () => {
   assert.equal((await sql`select from account where email = 'ann@x.org'`).length, 1);
 });
 
-test("401 says the same for a wrong password and for nobody; the right one leads where it should", async () => {
+test("401 says the same for a wrong password and for an unknown email; the right password leads where it should", async () => {
   await using gateway = await openGateway();
   await new Visitor(gateway.address).register("ann@example.com");
   const texts: string[] = [];
-  for (const email of ["ann@example.com", "nobody@example.com"]) {
+  for (const email of ["ann@example.com", "unknown@example.com"]) {
     const res = await new Visitor(gateway.address).post("/sign-in", { email, password: "wrong" });
     assert.equal(res.status, 401);
     texts.push((await res.text()).replaceAll(email, "…"));
@@ -145,7 +145,7 @@ test("429 after eight attempts at one person from one place, on every node", asy
   }
   assert.deepEqual(statuses, [...Array(8).fill(401), 429]);
   assert.ok(Number(last!.headers.get("retry-after")) > 0);
-  // Somebody else is not held up by it.
+  // Attempts at another person are not limited by it.
   const other = await new Visitor(gateway.address).post("/sign-in", {
     email: "bob@example.com",
     password: "x",
@@ -294,7 +294,7 @@ test("registration can be closed", async () => {
   assert.doesNotMatch(await (await ann.get("/")).text(), /href="\/register"/);
 });
 
-test("somebody is given a new password over the operator's API, and marked as an operator", async () => {
+test("the operator's API gives a person a new password, and marks a person as an operator", async () => {
   await using gateway = await openGateway();
   const ann = new Visitor(gateway.address);
   await ann.register("ann@example.com");
@@ -306,9 +306,9 @@ test("somebody is given a new password over the operator's API, and marked as an
   assert.equal(marked.status, 200);
   assert.equal((await marked.json()).operator, true);
   assert.match(await (await ann.get("/account")).text(), /Operator/);
-  const nobody = await gateway.admin("PUT", "/people/bob@example.com", { operator: true });
-  assert.equal(nobody.status, 404);
-  await nobody.body?.cancel();
+  const missing = await gateway.admin("PUT", "/people/bob@example.com", { operator: true });
+  assert.equal(missing.status, 404);
+  await missing.body?.cancel();
 });
 
 test("sessions kept in Postgres are good on every node", async () => {

@@ -19,12 +19,12 @@ test("files in a bucket: small and large, in parts, by range, deleted, and nothi
   assert.deepEqual(await signed.bytes(), png());
 
   // More than two parts, the last one short.
-  const film = mp4Of(20_000_000);
-  film[9_000_000] = 7;
-  const large = await gateway.upload(film);
-  assert.equal(large.bytes, film.length);
+  const video = mp4Of(20_000_000);
+  video[9_000_000] = 7;
+  const large = await gateway.upload(video);
+  assert.equal(large.bytes, video.length);
   const whole = await gateway.get(`/v1/files/${large.id}/content`);
-  assert.ok(Buffer.compare(await whole.bytes(), film) === 0);
+  assert.ok(Buffer.compare(await whole.bytes(), video) === 0);
   const part = await gateway.get(`/v1/files/${large.id}/content`, {
     range: "bytes=8999999-9000001",
   });
@@ -72,13 +72,13 @@ test("503 storage_unavailable when the bucket refuses us, without its address or
   await using s3 = await startS3();
   await using gateway = await openFileGateway({
     storage: s3.storage,
-    environment: { ...s3.environment, S3_KEY: "nobody" },
+    environment: { ...s3.environment, S3_KEY: "unknown-key" },
   });
   const res = await gateway.sendParts(PURPOSE, filePart(png()));
   const text = await res.clone().text();
   assert.deepEqual([res.status, (await errorOf(res)).code], [503, "storage_unavailable"]);
   assert.ok(Number(res.headers.get("retry-after")) > 0);
-  for (const trace of ["127.0.0.1", "our-files", "nobody", "S3"]) {
+  for (const trace of ["127.0.0.1", "our-files", "unknown-key", "S3"]) {
     assert.ok(!text.includes(trace));
   }
 });

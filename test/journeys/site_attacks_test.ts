@@ -65,7 +65,7 @@ Deno.test("guessing through the form for registering counts like guessing", STRI
   for (const path of ["/sign-in", "/register"]) assert.equal(await guess(path), 429, path);
 });
 
-Deno.test("422 for an address with letters that nobody sees", STRICT, async () => {
+Deno.test("422 for an email with invisible characters", STRICT, async () => {
   await using gateway = await openGateway();
   for (const letter of ["\u0001", "\u200b", "\u202e", "\u00ad"]) {
     const email = `ann${letter}@example.com`;
@@ -74,7 +74,7 @@ Deno.test("422 for an address with letters that nobody sees", STRICT, async () =
   }
 });
 
-Deno.test("nobody makes keys without end, in the console or by authorizing", STRICT, async () => {
+Deno.test("the number of keys is limited, in the console and by authorizing", STRICT, async () => {
   await using gateway = await openGateway();
   const ann = new Visitor(gateway.address);
   await ann.register("ann@example.com");
@@ -166,7 +166,7 @@ async function belongings(person: SignedInPerson) {
 }
 
 Deno.test(
-  "404 for everything that is somebody else's, and it stays as it was",
+  "404 for everything of another account, and it stays as it was",
   STRICT,
   async () => {
     await using gateway = await openConsole({
@@ -222,7 +222,7 @@ Deno.test(
     for (const path of changes) assert.equal(await statusOf(bob.post(path, fields)), 404, path);
     assert.equal(await state(), before);
 
-    // Whoever is no operator any more is none at the very next page.
+    // A person who loses the operator role loses its pages at the next request.
     await bob.makeOperator();
     assert.equal(await statusOf(bob.get("/console/operator/accounts")), 200);
     await sql`update person set is_operator = false`;
@@ -234,7 +234,7 @@ Deno.test("401 when the password was changed while the old one was compared", ST
   await using gateway = await openGateway();
   await new Visitor(gateway.address).register("ann@example.com");
   const { sql } = gateway.gateway.database;
-  // Comparing takes long enough for somebody to come in between.
+  // Comparing takes long enough for a change in between.
   const slow = await argon2id({
     password: PASSWORD,
     salt: crypto.getRandomValues(new Uint8Array(16)),

@@ -10,10 +10,10 @@ const PAGES = ["/", "/sign-in", "/register", "/docs", "/docs/reference", "/no-su
 
 test("every page forbids what it does not use, and holds no inline script or style", async () => {
   await using gateway = await openGateway();
-  const [ann, somebody] = [new Visitor(gateway.address), new Visitor(gateway.address)];
+  const [ann, visitor] = [new Visitor(gateway.address), new Visitor(gateway.address)];
   await ann.register("ann@example.com");
   for (const path of [...PAGES, "/account", "/console"]) {
-    const res = await (PAGES.includes(path) ? somebody : ann).get(path);
+    const res = await (PAGES.includes(path) ? visitor : ann).get(path);
     const html = await res.text();
     assert.match(html, /^<!doctype html>/, path);
     const policy = res.headers.get("content-security-policy")!;
@@ -77,11 +77,11 @@ test("404 is a page for browsers and the usual error for programs", async () => 
   assert.equal((await api.json()).error.code, "missing_api_key");
 });
 
-test("what is not public wants somebody signed in, and says where to go", async () => {
+test("pages that are not public need a sign-in, and redirect to it", async () => {
   await using gateway = await openGateway();
-  const somebody = new Visitor(gateway.address);
+  const visitor = new Visitor(gateway.address);
   for (const path of ["/account", "/console", "/console/keys?x=1"]) {
-    const res = await somebody.get(path);
+    const res = await visitor.get(path);
     assert.equal(res.status, 303);
     assert.equal(
       res.headers.get("location"),

@@ -67,7 +67,7 @@ Deno.test("400, 402 and 503 of /v1/audio/speech; a failure takes nothing", STRIC
   const good = { model: "voice", input: TEXT, voice: "alma" };
   for (
     const [change, code, param] of [
-      [{ voice: "nobody" }, "invalid_value", "voice"],
+      [{ voice: "unknown" }, "invalid_value", "voice"],
       [{ voice: undefined }, "missing_field", "voice"],
       [{ input: "" }, "invalid_value", "input"],
       [{ input: "x".repeat(101) }, "prompt_too_long", "input"],

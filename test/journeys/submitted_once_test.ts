@@ -15,7 +15,7 @@ providers:
   second: { adapter: simulator, base_url: "${baseUrl}", headers: { x-simulate: "seconds=0" }, timeout_seconds: 15 }
 models:
   - id: video-model
-    name: Clip
+    name: Video
     type: video
     capabilities: [text_to_video]
     limits: { durations: [2], aspect_ratios: ["1:1"] }
@@ -59,7 +59,7 @@ async function openOnce(): Promise<
   };
 }
 
-const clip = (gateway: MediaGateway, orders: string) =>
+const submitVideo = (gateway: MediaGateway, orders: string) =>
   gateway.submit("/v1/videos/generations", {
     model: "video-model",
     prompt: `[[simulate: ${orders}]] a tide`,
@@ -73,7 +73,7 @@ Deno.test(
     await using once = await openOnce();
     const { gateway, simulator } = once;
     for (const orders of ["accept_and_close", "accept_and_answer=500", "accept_and_answer=503"]) {
-      const task = await clip(gateway, orders);
+      const task = await submitVideo(gateway, orders);
       const done = await gateway.ended(task.id);
       assert.equal(done.status, "succeeded", `${orders}: ${JSON.stringify(done)}`);
       assert.equal(done.charge.settled, "0.10");
@@ -91,7 +91,7 @@ Deno.test(
     await using once = await openOnce();
     const { gateway, simulator } = once;
     const { sql } = gateway.gateway.database;
-    const task = await clip(gateway, "accept_and_close, accept_after=3s");
+    const task = await submitVideo(gateway, "accept_and_close, accept_after=3s");
     // Ten seconds after it was sent the upstream has it not yet, and within its time-out it still may.
     await until("it is unclear what became of it", async () => {
       const { count } = await sql`

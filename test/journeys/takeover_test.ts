@@ -59,7 +59,7 @@ async function statusWith(node: TestGateway, key: string): Promise<number> {
   return res.status;
 }
 
-test("a stranger who registered somebody's address first keeps nothing once its owner gets a password", async () => {
+test("a stranger who registered another person's email first keeps nothing once its owner gets a password", async () => {
   await using github = openGitHub(userOf(66, "stranger@example.org"));
   const config = await configWithSite(signInWith(github.address));
   await using gateway = await openGateway({ config, environment });
@@ -83,7 +83,7 @@ test("a stranger who registered somebody's address first keeps nothing once its 
     for (const key of keys) assert.equal(await statusWith(node, key), 200);
   }
 
-  // Nobody has shown that this account is the address' owner's: no rights over others.
+  // The email of this account is not verified: it gets no rights over others.
   const tooEarly = await gateway.admin("PUT", `/people/${VICTIM}`, { operator: true });
   assert.equal(tooEarly.status, 400);
   const error = await errorOf(tooEarly);

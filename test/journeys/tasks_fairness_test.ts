@@ -10,10 +10,10 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway();
     const { sql } = gateway.gateway.database;
-    const clip = (prompt: string) =>
+    const submitVideo = (prompt: string) =>
       gateway.submit("/v1/videos/generations", { model: "video-model", prompt, duration: 1 });
     const bad: string[] = [];
-    for (let n = 0; n < 8; n++) bad.push((await clip("[[simulate: status=500]] a tide")).id);
+    for (let n = 0; n < 8; n++) bad.push((await submitVideo("[[simulate: status=500]] a tide")).id);
     await until("each has failed once", async () => {
       const [{ n }] = await sql<[{ n: number }]>`
         select count(*)::int as n from task where last_failure = 'failed'`;
@@ -23,7 +23,7 @@ Deno.test(
     const health = data[0].upstreams.find(({ model }: Json) => model === "video-model");
     assert.equal(health.state, "open");
     // An upstream rests for five seconds at least.
-    const good = await gateway.ended((await clip("a tide")).id);
+    const good = await gateway.ended((await submitVideo("a tide")).id);
     assert.equal(good.status, "succeeded");
     const [{ waited }] = await sql<[{ waited: number }]>`
       select extract(epoch from started_at - created_at)::float8 as waited

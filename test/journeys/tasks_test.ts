@@ -6,7 +6,7 @@ import { startReceiver } from "../helpers/receiver.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
-const clip = (gateway: MediaGateway, orders: string, more: Record<string, unknown> = {}) =>
+const submitVideo = (gateway: MediaGateway, orders: string, more: Record<string, unknown> = {}) =>
   gateway.submit("/v1/videos/generations", {
     model: "video-model",
     prompt: `[[simulate: ${orders}]] a tide`,
@@ -27,7 +27,7 @@ Deno.test(
       });
       ids.push((await gateway.ended(task.id)).id);
     }
-    const failed = await clip(gateway, "fail_at=0");
+    const failed = await submitVideo(gateway, "fail_at=0");
     await gateway.ended(failed.id);
     const list = async (query: string) => await (await gateway.get(`/v1/tasks${query}`)).json();
     assert.deepEqual((await list("")).data.map(({ id }: Json) => id), [
@@ -82,7 +82,7 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway();
-    const task = await clip(gateway, "seconds=2");
+    const task = await submitVideo(gateway, "seconds=2");
     const res = await gateway.get(`/v1/tasks/${task.id}/events`);
     assert.equal(res.headers.get("content-type"), "text/event-stream; charset=utf-8");
     const events = await eventsOf(res);
@@ -90,7 +90,7 @@ Deno.test(
     assert.ok(events.length >= 3, `${events.length} events`);
     const steps = events.map(({ progress }) => progress);
     assert.deepEqual(steps, steps.toSorted((a, b) => a - b));
-    const backwards = await clip(gateway, "seconds=1 backwards");
+    const backwards = await submitVideo(gateway, "seconds=1 backwards");
     const seen = (await eventsOf(await gateway.get(`/v1/tasks/${backwards.id}/events`)))
       .map(({ progress }) => progress);
     assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
@@ -120,11 +120,11 @@ Deno.test(
 );
 
 Deno.test(
-  "a task that nobody has is cancelled at once (200); one that is over stays as it is",
+  "a task that no upstream has is cancelled at once (200); one that is over stays as it is",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
-    const task = await clip(gateway, "status=429 retry_after=1");
+    const task = await submitVideo(gateway, "status=429 retry_after=1");
     await until("the first refusal", async () => {
       const [row] = await gateway.gateway.database.sql`
       select from task where id = ${task.id} and phase = 'submit' and last_failure is not null`;
@@ -150,7 +150,7 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
     const running = async (orders: string) => {
-      const task = await clip(gateway, orders);
+      const task = await submitVideo(gateway, orders);
       await until("it runs", async () => (await gateway.task(task.id)).status === "running");
       const res = await gateway.post(`/v1/tasks/${task.id}/cancel`, {});
       assert.equal(res.status, 202, orders);
@@ -190,7 +190,7 @@ Deno.test(
         ["output=inline", "succeeded", null],
       ] as const
     ) {
-      const task = await clip(gateway, orders);
+      const task = await submitVideo(gateway, orders);
       const done = await gateway.ended(task.id);
       assert.equal(done.status, status, orders);
       assert.equal(done.error?.code ?? null, code, orders);
@@ -226,7 +226,7 @@ Deno.test(
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
-    const task = await clip(gateway, "cut=0 seconds=1");
+    const task = await submitVideo(gateway, "cut=0 seconds=1");
     const done = await gateway.ended(task.id);
     assert.equal(done.status, "succeeded", JSON.stringify(done));
     assert.equal(done.charge.settled, "0.10");
@@ -237,15 +237,15 @@ Deno.test(
 Deno.test("the end of a task is told to its callback_url, with its results", STRICT, async () => {
   await using gateway = await openMediaGateway();
   await using receiver = startReceiver();
-  const task = await clip(gateway, "seconds=0", { callback_url: `${receiver.url}/hook` });
-  const failed = await clip(gateway, "fail_at=0", { callback_url: `${receiver.url}/hook` });
+  const task = await submitVideo(gateway, "seconds=0", { callback_url: `${receiver.url}/hook` });
+  const failed = await submitVideo(gateway, "fail_at=0", { callback_url: `${receiver.url}/hook` });
   await until("two events", () => receiver.received.length >= 2, 20);
   const events = new Map(receiver.received.map(({ event }) => [event.data.task_id, event]));
   const event = events.get(task.id)!;
   assert.equal(event.type, "task.succeeded");
-  const [film] = event.data.output as Json[];
-  assert.equal(film.type, "video");
-  assert.ok(film.url.startsWith(gateway.address));
+  const [video] = event.data.output as Json[];
+  assert.equal(video.type, "video");
+  assert.ok(video.url.startsWith(gateway.address));
   assert.equal(events.get(failed.id)!.type, "task.failed");
 });
 
@@ -253,7 +253,7 @@ Deno.test("no word of an upstream is in any answer about a task", STRICT, async 
   await using gateway = await openMediaGateway();
   const answers: string[] = [];
   for (const orders of ["seconds=0", "status=400", "fail_at=0", "status=500", "output=missing"]) {
-    const task = await clip(gateway, orders);
+    const task = await submitVideo(gateway, orders);
     answers.push(JSON.stringify(task), JSON.stringify(await gateway.ended(task.id)));
   }
   answers.push(await (await gateway.get("/v1/tasks")).text());
@@ -266,13 +266,13 @@ Deno.test(
   async () => {
     await using gateway = await openMediaGateway();
     const { sql } = gateway.gateway.database;
-    const picture = (prompt: string) =>
+    const submitImage = (prompt: string) =>
       gateway.submit("/v1/images/generations", { model: "image-model", prompt });
-    const failing = await picture("[[simulate: status=429, retry_after=30]] a tide");
+    const failing = await submitImage("[[simulate: status=429, retry_after=30]] a tide");
     while ((await sql`select 1 from task where last_failure is not null`).length === 0) {
       await new Promise((resume) => setTimeout(resume, 20));
     }
-    const fresh = await picture("a tide");
+    const fresh = await submitImage("a tide");
     for (const until = Date.now() + 20_000; Date.now() < until;) {
       const rows = await sql<{ id: string; wake_at: Date }[]>`
         select id, wake_at from task where wake_at > now() + interval '5 seconds' and lease_until is null`;
@@ -285,6 +285,6 @@ Deno.test(
       assert.ok(late - soon > 1_500, `${late - soon} ms`);
       return;
     }
-    assert.fail("nobody waits for the rest to end");
+    assert.fail("not both tasks wait for the end of the pause");
   },
 );

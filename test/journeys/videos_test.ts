@@ -6,7 +6,7 @@ import { errorOf } from "../helpers/open_gateway.ts";
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 Deno.test(
-  "POST /v1/videos/generations: a film of the asked length and ratio, at least the minimum charge",
+  "POST /v1/videos/generations: a video of the asked length and ratio, at least the minimum charge",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -19,14 +19,14 @@ Deno.test(
     assert.equal(task.charge.held, "0.10");
     const done = await gateway.ended(task.id);
     assert.equal(done.status, "succeeded", JSON.stringify(done));
-    const [film] = done.output;
-    assert.equal(film.type, "video");
-    assert.equal(film.mime_type, "video/mp4");
-    assert.equal(film.width, film.height);
-    assert.ok(Math.abs(film.duration - 2) < 0.3, String(film.duration));
+    const [video] = done.output;
+    assert.equal(video.type, "video");
+    assert.equal(video.mime_type, "video/mp4");
+    assert.equal(video.width, video.height);
+    assert.ok(Math.abs(video.duration - 2) < 0.3, String(video.duration));
     assert.deepEqual(done.usage, { total_units: 2 });
     assert.equal(done.charge.settled, "0.10");
-    const part = await fetch(film.url, { headers: { range: "bytes=4-7" } });
+    const part = await fetch(video.url, { headers: { range: "bytes=4-7" } });
     assert.equal(part.status, 206);
     assert.equal(await part.text(), "ftyp");
 
@@ -51,7 +51,7 @@ Deno.test(
 Deno.test("400s of /v1/videos/generations", STRICT, async () => {
   await using gateway = await openMediaGateway();
   const good = { model: "video-model", prompt: "x" };
-  const picture = await gateway.upload("a.png", png());
+  const image = await gateway.upload("a.png", png());
   for (
     const [body, code, param] of [
       [{ ...good, duration: 3 }, "duration_not_allowed", "duration"],
@@ -61,11 +61,11 @@ Deno.test("400s of /v1/videos/generations", STRICT, async () => {
       [{ ...good, model: "image-model" }, "capability_not_supported", "model"],
       [{ ...good, model: "from-image" }, "missing_field", "input_images"],
       [
-        { ...good, model: "short-video", input_images: [picture] },
+        { ...good, model: "short-video", input_images: [image] },
         "capability_not_supported",
         "input_images",
       ],
-      [{ ...good, input_images: [picture, picture] }, "invalid_value", "input_images"],
+      [{ ...good, input_images: [image, image] }, "invalid_value", "input_images"],
       [{ ...good, input_images: "x" }, "invalid_value", "input_images"],
       [{ ...good, n: 2 }, "unknown_field", "n"],
     ] as const
@@ -76,12 +76,12 @@ Deno.test("400s of /v1/videos/generations", STRICT, async () => {
     assert.deepEqual([error.code, error.param], [code, param], JSON.stringify(body));
   }
   assert.equal(await gateway.count("task"), 0);
-  const fromPicture = await gateway.submit("/v1/videos/generations", {
+  const fromImage = await gateway.submit("/v1/videos/generations", {
     model: "from-image",
     prompt: "x",
-    input_images: [picture],
+    input_images: [image],
   });
-  assert.equal((await gateway.ended(fromPicture.id)).charge.settled, "0.30");
+  assert.equal((await gateway.ended(fromImage.id)).charge.settled, "0.30");
 });
 
 Deno.test(

@@ -7,6 +7,7 @@ import { startReceiver } from "../helpers/receiver.ts";
 import {
   addTo,
   call,
+  callWith,
   CONFIG,
   finish,
   type Json,
@@ -74,7 +75,7 @@ Deno.test(
         ["DELETE", at],
       ] as const
     ) {
-      const { status, res } = await call(gateway, method, path, undefined, stranger);
+      const { status, res } = await callWith(stranger, gateway, { method, path });
       assert.equal(status, 404, path);
       assert.equal((await errorOf(res)).code, "not_found");
     }

@@ -9,6 +9,7 @@ import { type Receiver, startReceiver } from "../helpers/receiver.ts";
 import {
   addTo,
   call,
+  callWith,
   finish,
   type Json,
   logged,
@@ -52,11 +53,14 @@ Deno.test(
     assert.deepEqual(list.data.map((entry: Json) => entry.id), [delivery.id]);
 
     const { key: stranger } = await gateway.newKey();
-    for (const [method, path] of [["GET", ""], ["POST", "/redeliver"]] as const) {
-      const path_ = `/webhook_deliveries/${delivery.id}${path}`;
-      assert.equal((await call(gateway, method, path_, undefined, stranger)).status, 404);
+    for (const [method, action] of [["GET", ""], ["POST", "/redeliver"]] as const) {
+      const path = `/webhook_deliveries/${delivery.id}${action}`;
+      assert.equal((await callWith(stranger, gateway, { method, path })).status, 404);
     }
-    const others = await call(gateway, "GET", "/webhook_deliveries", undefined, stranger);
+    const others = await callWith(stranger, gateway, {
+      method: "GET",
+      path: "/webhook_deliveries",
+    });
     assert.deepEqual(others.body.data, []);
   },
 );

@@ -16,7 +16,7 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
   const text = { type: "text", text: "What is this?" };
   const object =
     'must be an object with a url in a string, such as {"url": "https://example.com/a.png"}.';
-  const picture = "messages.0.content.1.image_url";
+  const imageParam = "messages.0.content.1.image_url";
   const cases: Case[] = [
     [{ model: 7 }, "model", "model must be a string. Put it in quotes."],
     [
@@ -57,14 +57,18 @@ Deno.test("a chat that is refused says what would be accepted", STRICT, async ()
     ],
     [
       parts(text, { type: "image_url", image_url: "https://example.com/a.png" }),
-      picture,
-      `${picture} ${object}`,
+      imageParam,
+      `${imageParam} ${object}`,
     ],
-    [parts(text, { type: "image_url" }), picture, `${picture} ${object}`],
-    [parts(text, { type: "image_url", image_url: { url: 7 } }), picture, `${picture} ${object}`],
+    [parts(text, { type: "image_url" }), imageParam, `${imageParam} ${object}`],
+    [
+      parts(text, { type: "image_url", image_url: { url: 7 } }),
+      imageParam,
+      `${imageParam} ${object}`,
+    ],
     [
       parts(text, { type: "image_url", image_url: { url: "https://localhost/a.png" } }),
-      `${picture}.url`,
+      `${imageParam}.url`,
       "Images must be data: URLs, or public https URLs without port or user.",
     ],
     [
@@ -98,43 +102,43 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
   await using gateway = await openMediaGateway({ config, cash: "0.01" });
   const image = await gateway.upload("me.png", png(8, 8));
   const sound = await gateway.upload("me.wav", wav(1));
-  const picture = { model: "image-model", prompt: "x" };
+  const imageRequest = { model: "image-model", prompt: "x" };
   const instead = "A file id from POST /v1/files works too.";
   const cases: readonly [path: string, ...Case][] = [
     [
       "/v1/images/generations",
-      { ...picture, input_images: ["data:image/png;base64,iVBORw0KGgo="] },
+      { ...imageRequest, input_images: ["data:image/png;base64,iVBORw0KGgo="] },
       "input_images.0",
       `input_images.0 must be an https:// address. ${instead}`,
     ],
     [
       "/v1/images/generations",
-      { ...picture, input_images: ["./me.png"] },
+      { ...imageRequest, input_images: ["./me.png"] },
       "input_images.0",
       `input_images.0 must be an https:// address. ${instead}`,
     ],
     [
       "/v1/images/generations",
-      { ...picture, input_images: [`data:image/png;base64,${"A".repeat(3000)}`] },
+      { ...imageRequest, input_images: [`data:image/png;base64,${"A".repeat(3000)}`] },
       "input_images.0",
       "input_images.0 may not be longer than 2048 characters. " +
       "Send a public https URL, or a file id from POST /v1/files.",
     ],
     [
       "/v1/images/generations",
-      { ...picture, input_images: image },
+      { ...imageRequest, input_images: image },
       "input_images",
       "input_images must be an array of strings. Put it in brackets.",
     ],
     [
       "/v1/images/generations",
-      { ...picture, n: "2" },
+      { ...imageRequest, n: "2" },
       "n",
       "n must be a whole number from 1 to 10. Leave out the quotes.",
     ],
     [
       "/v1/images/generations",
-      { ...picture, input_images: [sound] },
+      { ...imageRequest, input_images: [sound] },
       "input_images.0",
       "input_images.0 must be the id of an image: this file is audio.",
     ],
@@ -164,23 +168,23 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/videos/generations",
-      picture,
+      imageRequest,
       "model",
-      "picture is an image model, but /videos/generations accepts video models only. " +
+      "image-model is an image model, but /videos/generations accepts video models only. " +
       "GET /v1/models?type=video lists them.",
     ],
     [
       "/v1/chat/completions",
       { model: "image-model", messages: [{ role: "user", content: "hi" }] },
       "model",
-      "picture is an image model, not a chat model. GET /v1/models?type=chat lists chat models.",
+      "image-model is an image model, not a chat model. GET /v1/models?type=chat lists chat models.",
     ],
   ];
   for (const [path, body, param, message] of cases) {
     const error = await errorOf(await gateway.post(path, body));
     assert.deepEqual([error.message, error.param], [message, param]);
   }
-  const short = await gateway.post("/v1/images/generations", { ...picture, n: 2 });
+  const short = await gateway.post("/v1/images/generations", { ...imageRequest, n: 2 });
   assert.equal(short.status, 402);
   assert.equal(
     (await errorOf(short)).message,

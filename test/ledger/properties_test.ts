@@ -125,7 +125,8 @@ async function playCredit(
     reference: a.reference,
     expiresAt: endsAt === Infinity ? undefined : new Date(endsAt),
   };
-  const fits = model.credit(request.account, kind, a.money, a.reference, endsAt);
+  const { money: amount, reference } = a;
+  const fits = model.credit(request.account, { kind, amount, reference, endsAt });
   assert.equal(await refusal(addCredit(sql, request)), fits ? null : "reference");
 }
 
@@ -186,7 +187,7 @@ async function playHold(
   a: Asking & { ttl: number; isBeyond: boolean },
 ) {
   const account = accounts[a.account]!;
-  const expected = model.hold(a.id, account, a.kind, a.amount, a.units, a.ttl, a.isBeyond);
+  const expected = model.hold(a.id, account, { ...a, ttlSeconds: a.ttl });
   const refused = {
     held: null,
     already: null,
@@ -206,7 +207,7 @@ async function playHoldTogether(model: LedgerModel, { sql, accounts }: Real, all
     distinct.map((a) => holdItem(request(accounts, a, 600), model.scale)),
   );
   const expected = distinct.map((a) =>
-    model.hold(a.id, accounts[a.account]!, a.kind, a.amount, a.units, 600)
+    model.hold(a.id, accounts[a.account]!, { ...a, ttlSeconds: 600 })
   );
   assert.deepEqual(outcomes.toSorted((a, b) => a.n - b.n).map(({ outcome }) => outcome), expected);
 }

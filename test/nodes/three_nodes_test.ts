@@ -106,7 +106,7 @@ Deno.test(
         const number = ++submitted;
         const { status, text } = await balancer.call("/v1/images/generations", maker, {
           model: "image-model",
-          prompt: `picture ${number}`,
+          prompt: `image ${number}`,
           callback_url: `${receiver.url}/done`,
         }, { "idempotency-key": `order-${number}` });
         assert.equal(status, 202, text);

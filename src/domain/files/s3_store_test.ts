@@ -70,7 +70,7 @@ function isSigned(request: Request): boolean {
     expected === signature;
 }
 
-async function* videoBytes(bytes: number, fails = false): AsyncGenerator<Uint8Array> {
+async function* contentOf(bytes: number, fails = false): AsyncGenerator<Uint8Array> {
   for (let left = bytes; left > 0; left -= 1_000_000) {
     yield await Promise.resolve(new Uint8Array(Math.min(left, 1_000_000)).fill(left % 251));
   }
@@ -83,7 +83,7 @@ const OBJECT = "/bucket/some/prefix/file_1";
 test("what fits into one part is one signed PUT", async () => {
   let stored = 0;
   await withStore(({ body }) => (stored = body.length, new Response()), async (store, calls) => {
-    await store.put("file_1", videoBytes(3_000_000));
+    await store.put("file_1", contentOf(3_000_000));
     assert.deepEqual(calls, [`PUT ${OBJECT}`]);
     assert.equal(stored, 3_000_000);
   });
@@ -101,7 +101,7 @@ test("what does not is sent part by part, and completed with their tags in order
     completed = new TextDecoder().decode(body);
     return new Response("<CompleteMultipartUploadResult/>");
   }, async (store, calls) => {
-    await store.put("file_1", videoBytes(17_000_000));
+    await store.put("file_1", contentOf(17_000_000));
     assert.deepEqual(calls, [
       `POST ${OBJECT}?uploads`,
       `PUT ${OBJECT}?partNumber=1&uploadId=u%261`,
@@ -123,18 +123,18 @@ test("when the source fails, or the end fails politely, the parts are taken back
   };
   const abort = `DELETE ${OBJECT}?uploadId=u%261`;
   await withStore(answer, async (store, calls) => {
-    await assert.rejects(store.put("file_1", videoBytes(17_000_000, true)), /the sender left/);
+    await assert.rejects(store.put("file_1", contentOf(17_000_000, true)), /the sender left/);
     assert.equal(calls.at(-1), abort);
   });
   await withStore(answer, async (store, calls) => {
-    await assert.rejects(store.put("file_1", videoBytes(17_000_000)), {
+    await assert.rejects(store.put("file_1", contentOf(17_000_000)), {
       code: "storage_unavailable",
     });
     assert.equal(calls.at(-1), abort);
   });
   // Nothing was begun: there is nothing to take back.
   await withStore(answer, async (store, calls) => {
-    await assert.rejects(store.put("file_1", videoBytes(1_000_000, true)), /the sender left/);
+    await assert.rejects(store.put("file_1", contentOf(1_000_000, true)), /the sender left/);
     assert.deepEqual(calls, []);
   });
 });
@@ -144,14 +144,14 @@ test("a bucket that is busy is asked again; one that refuses is not, and says no
   await withStore(
     () => new Response("SlowDown", { status: busy-- > 0 ? 503 : 200 }),
     async (store, calls) => {
-      await store.put("file_1", videoBytes(10));
+      await store.put("file_1", contentOf(10));
       assert.equal(calls.length, 3);
     },
   );
   await withStore(
     () => new Response("AccessDenied here", { status: 403 }),
     async (store, calls) => {
-      await assert.rejects(store.put("file_1", videoBytes(10)), (error: Error) => {
+      await assert.rejects(store.put("file_1", contentOf(10)), (error: Error) => {
         assert.ok(!error.message.includes("Denied"));
         assert.match(String(error.cause), /403: AccessDenied here/);
         return true;

@@ -38,7 +38,7 @@ const KEPT = [
 const NOT_KEPT = [
   "HTTP/1.1 200 OK\r\nconnection: x, Close\r\ncontent-length: 2\r\n\r\nok",
   "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok",
-  OK + "HTTP/1.1 200 OK\r\n", // There was no request for a second response.
+  OK + "HTTP/1.1 200 OK\r\n", // A second response without a second request.
   "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 9\r\n\r\n2\r\nok\r\n0\r\n\r\n",
 ];
 
@@ -176,7 +176,7 @@ test("a response in an encoding that was not requested fails, and later requests
   assert.equal(client.canSend(request), false);
 });
 
-test("without a listening server nothing is sent", async () => {
+test("nothing is sent where no server listens", async () => {
   let port: number;
   {
     await using server = serveRaw(() => {});

@@ -43,24 +43,27 @@ Deno.test("a shot lasts until its line is said", STRICT, async () => {
   ]);
   assert.ok(Math.abs(joined.durationMs - 4100) < 100, `${joined.durationMs}`);
   await look(joined.bytes, async (video, sound, input) => {
-    const pictures = await timesOf(video);
-    assert.equal(pictures.length, 24);
-    assert.ok(Math.abs(pictures[12]!.at - 2.5) < 0.06, "the second waits for the first line's end");
-    assert.ok(Math.abs(pictures.at(-1)!.until - joined.durationMs / 1000) < 0.01);
-    const frames = await timesOf(sound!);
-    frames.slice(1).forEach(({ at }, index) =>
-      assert.ok(Math.abs(at - frames[index]!.until) < 1e-3)
+    const videoFrames = await timesOf(video);
+    assert.equal(videoFrames.length, 24);
+    assert.ok(
+      Math.abs(videoFrames[12]!.at - 2.5) < 0.06,
+      "the second waits for the first line's end",
+    );
+    assert.ok(Math.abs(videoFrames.at(-1)!.until - joined.durationMs / 1000) < 0.01);
+    const audioFrames = await timesOf(sound!);
+    audioFrames.slice(1).forEach(({ at }, index) =>
+      assert.ok(Math.abs(at - audioFrames[index]!.until) < 1e-3)
     );
     assert.ok(Math.abs(await input.computeDuration() - joined.durationMs / 1000) < 0.05);
   });
 });
 
-Deno.test("sound stays with the pictures through many shots", STRICT, async () => {
+Deno.test("audio stays in time with the video through many shots", STRICT, async () => {
   const video = await videoOf("red", 1.1);
   const line = await mp3(0.5);
   const joined = await joinVideos(Array.from({ length: 12 }, () => ({ video, line })));
-  await look(joined.bytes, async (pictures, sound) => {
-    const [shown, heard] = [await pictures.computeDuration(), await sound!.computeDuration()];
+  await look(joined.bytes, async (videoTrack, sound) => {
+    const [shown, heard] = [await videoTrack.computeDuration(), await sound!.computeDuration()];
     assert.ok(Math.abs(shown - 13.2) < 0.01 && Math.abs(heard - 13.2) < 0.03, `${shown} ${heard}`);
   });
 });
