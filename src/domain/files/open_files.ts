@@ -270,7 +270,7 @@ export function fileNotFound(kind: "invalid_request" | "not_found"): ApiError {
 
 const CLEAN_EVERY_MS = 60_000;
 
-/** Every node cleans; row locks keep two nodes from deleting the same file. */
+/** Every node cleans; each file is claimed by one node. */
 function keepCleaning(work: () => Promise<void>, { log, cleanEveryMs }: FilesOptions) {
   return periodic(work, {
     intervalMs: cleanEveryMs ?? CLEAN_EVERY_MS,
