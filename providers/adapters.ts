@@ -1,7 +1,7 @@
 import type { ModelType } from "../src/lib/model_types.ts";
 import type { Adapter } from "../src/upstream/adapter.ts";
 import { BadProvider, readProvider } from "./dialect/provider_file.ts";
-import { adapterOf } from "./dialect/declare.ts";
+import { adapterOf } from "./dialect/file_adapter.ts";
 import { openAdapters } from "./registry.ts";
 import type { Simulator } from "./simulator/simulator.ts";
 

@@ -2,7 +2,7 @@ import type { Adapter, ChatAdapter } from "../src/upstream/adapter.ts";
 import { adapter as anthropic } from "./anthropic/adapter.ts";
 import { adapter as azureOpenai } from "./azure_openai/adapter.ts";
 import deepseek from "./deepseek/provider.yaml" with { type: "text" };
-import { declaredAdapter } from "./dialect/declare.ts";
+import { fileAdapter } from "./dialect/file_adapter.ts";
 import elevenlabs from "./elevenlabs/provider.yaml" with { type: "text" };
 import fal from "./fal/provider.yaml" with { type: "text" };
 import { adapter as gemini } from "./gemini/adapter.ts";
@@ -20,26 +20,26 @@ import { baseUrl as simulatorUrl, openSimulator, type Simulator } from "./simula
 import { TOKENS_PER_ATTACHMENT } from "./simulator/usage.ts";
 import vllm from "./vllm/provider.yaml" with { type: "text" };
 
-const openaiCompatible = declaredAdapter("openai_compatible/provider.yaml", compatible);
+const openaiCompatible = fileAdapter("openai_compatible/provider.yaml", compatible);
 
 /** Adapters that keep no state. */
 const STATELESS: Readonly<Record<string, Adapter>> = {
-  openai: declaredAdapter("openai/provider.yaml", openai, ["chat", "image", "video", "speech"]),
+  openai: fileAdapter("openai/provider.yaml", openai, ["chat", "image", "video", "speech"]),
   openai_compatible: openaiCompatible,
   azure_openai: azureOpenai,
   anthropic,
   gemini,
-  groq: declaredAdapter("groq/provider.yaml", groq),
-  deepseek: declaredAdapter("deepseek/provider.yaml", deepseek),
-  openrouter: declaredAdapter("openrouter/provider.yaml", openrouter),
-  ollama: declaredAdapter("ollama/provider.yaml", ollama),
-  vllm: declaredAdapter("vllm/provider.yaml", vllm),
-  llama_cpp: declaredAdapter("llama_cpp/provider.yaml", llamaCpp),
-  replicate: declaredAdapter("replicate/provider.yaml", replicate, ["image", "video"]),
-  fal: declaredAdapter("fal/provider.yaml", fal, ["image", "video"]),
-  runway: declaredAdapter("runway/provider.yaml", runway, ["video"]),
-  elevenlabs: declaredAdapter("elevenlabs/provider.yaml", elevenlabs, ["speech"]),
-  heygen: declaredAdapter("heygen/provider.yaml", heygen, ["avatar"]),
+  groq: fileAdapter("groq/provider.yaml", groq),
+  deepseek: fileAdapter("deepseek/provider.yaml", deepseek),
+  openrouter: fileAdapter("openrouter/provider.yaml", openrouter),
+  ollama: fileAdapter("ollama/provider.yaml", ollama),
+  vllm: fileAdapter("vllm/provider.yaml", vllm),
+  llama_cpp: fileAdapter("llama_cpp/provider.yaml", llamaCpp),
+  replicate: fileAdapter("replicate/provider.yaml", replicate, ["image", "video"]),
+  fal: fileAdapter("fal/provider.yaml", fal, ["image", "video"]),
+  runway: fileAdapter("runway/provider.yaml", runway, ["video"]),
+  elevenlabs: fileAdapter("elevenlabs/provider.yaml", elevenlabs, ["speech"]),
+  heygen: fileAdapter("heygen/provider.yaml", heygen, ["avatar"]),
 };
 
 /** Every shipped adapter, by the name that a configuration uses. Nothing registers itself. */

@@ -37,7 +37,7 @@ export function faultOfError(status: number, error: Json): UpstreamFault {
   if (/prompt is too long|exceed(?:s|ed)? (?:the )?context (?:limit|window)/i.test(message)) {
     return { kind: "too_long" };
   }
-  // Two ways to say that the account cannot pay, under the type that means a bad request.
+  // The account cannot pay; the provider reports it with the type of a bad request.
   if (/credit balance|API usage limits/i.test(message)) return { kind: "unauthorized" };
   const named = /^([a-z_]+)[.:]/.exec(message)?.[1] ?? null;
   if (named === "model") return { kind: "failed" };

@@ -36,9 +36,9 @@ export function readMessage(body: unknown): ChatReply {
   };
 }
 
-/** Blocks in their order; kinds that a client of OpenAI's shape has no name for are left out. */
+/** Joins the blocks in their order; types that OpenAI's format does not have are left out. */
 function messageOf(blocks: readonly Json[]): ChatMessage {
-  const words = joined(blocks, "text", "text");
+  const content = joined(blocks, "text", "text");
   const thoughts = joined(blocks, "thinking", "thinking");
   const calls = blocks.filter(({ type }) => type === "tool_use").map((block) => ({
     id: text(block.id) ?? "",
@@ -47,7 +47,7 @@ function messageOf(blocks: readonly Json[]): ChatMessage {
   }));
   return compact({
     role: "assistant",
-    content: words,
+    content,
     reasoning_content: thoughts ?? undefined,
     tool_calls: calls.length > 0 ? calls : undefined,
   });
@@ -58,7 +58,7 @@ function joined(blocks: readonly Json[], type: string, field: string): string | 
   return found.length === 0 ? null : found.map((block) => text(block[field]) ?? "").join("");
 }
 
-/** What is read from the cache stands beside `input_tokens`, as does what is written to it. */
+/** `input_tokens` includes neither tokens read from the cache nor tokens written to it. */
 export function usageOf(usage: Json | null): TokenUsage | null {
   if (usage === null) return null;
   const [read, written] = [count(usage.input_tokens), count(usage.output_tokens)];

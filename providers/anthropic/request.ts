@@ -8,7 +8,7 @@ import { closeSchema } from "./schema.ts";
 import { thinkingOf } from "./thinking.ts";
 import { toolsOf } from "./tools.ts";
 
-/** What every model of the provider can write, for requests and models without a limit. */
+/** An output limit that all models support, where neither the request nor the model has one. */
 const OUTPUT_TOKENS = 4096;
 
 /** The body of POST /v1/messages. */
@@ -21,7 +21,7 @@ export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json
   const format = parameters.formatOf(request);
   const use = parameters.toolUseOf(request);
   const maxTokens = parameters.outputLimit(request) ?? target.maxOutputTokens ?? OUTPUT_TOKENS;
-  const { thinking, effort } = thinkingOf(request, target.model, turns, use, maxTokens);
+  const { thinking, effort } = thinkingOf(request, target.model, { turns, use, maxTokens });
   const temperature = parameters.number(request.temperature);
   const output = compact({
     effort,
@@ -38,11 +38,11 @@ export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json
     thinking,
     output_config: Object.keys(output).length > 0 ? output : undefined,
     stop_sequences: parameters.stopTexts(request),
-    // Thoughts fix the temperature, and what OpenAI allows above 1 does not exist here.
+    // Thinking does not allow a temperature, and the provider's maximum is 1.
     temperature: thinking === undefined && temperature !== undefined
       ? Math.min(1, temperature)
       : undefined,
-    // One of the two: newer models refuse both together.
+    // Newer models reject temperature and top_p together.
     top_p: thinking === undefined && temperature === undefined
       ? parameters.number(request.top_p)
       : undefined,
@@ -50,10 +50,10 @@ export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json
   });
 }
 
-/** There is no mode for JSON without a schema; the models follow the word. */
+/** The API has no mode for JSON without a schema: the system prompt asks for it. */
 function systemOf(system: string, format: parameters.Format): string | undefined {
   const asked = format === "json" ? "Answer with one JSON object and nothing else." : "";
-  const whole = [system, asked].filter((words) => words !== "").join("\n");
+  const whole = [system, asked].filter((part) => part !== "").join("\n");
   return whole === "" ? undefined : whole;
 }
 
@@ -79,7 +79,7 @@ function blockOf(part: Part): Json {
   }
 }
 
-/** The provider takes these characters only; an id of another provider may have others. */
+/** The provider accepts these characters only; an id of another provider may have others. */
 const CALL_ID = /^[A-Za-z0-9_-]+$/;
 
 function idOf(id: string): string {

@@ -1,6 +1,6 @@
 import { type Json, record } from "../dialect/json.ts";
 
-/** Constraints that structured output does not know; the shape is guaranteed, these are not. */
+/** Constraints that structured output does not support: answers may violate them. */
 const UNKNOWN = new Set([
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   ...["minLength", "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties"],
@@ -12,7 +12,7 @@ const NAMED = new Set(["properties", "$defs", "definitions"]);
 /** Keywords whose value is data, whatever it looks like. */
 const DATA = new Set(["enum", "const", "default", "examples", "required"]);
 
-/** A schema as structured output wants it: objects closed, and no keyword it would refuse. */
+/** A schema for structured output: closed objects, and no unsupported keywords. */
 export function closeSchema(schema: Json): Json {
   const closed: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) {

@@ -12,15 +12,15 @@ import { endingOf, usageOf } from "./reply.ts";
 interface OpenCall {
   /** Position among the answer's tool calls. */
   readonly index: number;
-  /** Whether any of its arguments has been told. */
-  told: boolean;
+  /** Whether a delta with arguments was sent. */
+  sent: boolean;
 }
 
 /** Reads one stream of message events. */
 export class MessageReader implements ChatReader {
-  /** Counts from the start; the end tells only what has changed since. */
+  /** Counts of the first event; the last event has only the counts that changed. */
   #usage: Json = {};
-  /** Open tool calls by the index of their block, which also counts text and thoughts. */
+  /** Open tool calls by the index of their block; text and thinking blocks are counted too. */
   readonly #calls = new Map<number, OpenCall>();
 
   next({ data }: ServerSentEvent): ChatChunk | null {
@@ -40,12 +40,12 @@ export class MessageReader implements ChatReader {
         return { choices: [], done: true };
       case "error":
         return { choices: [], fault: faultOfError(0, record(event.error) ?? {}) };
-      default: // a ping, or a kind of event that came later than this code
+      default: // a ping, or an event type that this code does not know
         return null;
     }
   }
 
-  /** The prompt is counted from the start: known also of an answer that never comes to its end. */
+  /** The first event counts the prompt: its tokens are known even if the stream breaks. */
   #start(counted: Json | null): ChatChunk {
     this.#usage = counted ?? {};
     const opening = chunk({ role: "assistant", content: "" });
@@ -55,12 +55,12 @@ export class MessageReader implements ChatReader {
 
   #open(at: number | null, block: Json | null): ChatChunk | null {
     if (at === null || block === null) return null;
-    if (block.type === "text") return words("content", block.text);
-    if (block.type === "thinking") return words("reasoning_content", block.thinking);
+    if (block.type === "text") return textChunk("content", block.text);
+    if (block.type === "thinking") return textChunk("reasoning_content", block.thinking);
     if (block.type !== "tool_use") return null;
     const given = record(block.input);
     const whole = given !== null && Object.keys(given).length > 0 ? JSON.stringify(given) : "";
-    const call = { index: this.#calls.size, told: whole !== "" };
+    const call = { index: this.#calls.size, sent: whole !== "" };
     this.#calls.set(at, call);
     return chunk({
       tool_calls: [{
@@ -75,14 +75,14 @@ export class MessageReader implements ChatReader {
   #grow(at: number | null, delta: Json | null): ChatChunk | null {
     switch (delta?.type) {
       case "text_delta":
-        return words("content", delta.text);
+        return textChunk("content", delta.text);
       case "thinking_delta":
-        return words("reasoning_content", delta.thinking);
+        return textChunk("reasoning_content", delta.thinking);
       case "input_json_delta": {
         const call = this.#calls.get(at ?? -1);
         const piece = text(delta.partial_json) ?? "";
         if (call === undefined || piece === "") return null;
-        call.told = true;
+        call.sent = true;
         return argumentsChunk(call, piece);
       }
       default: // signatures and citations
@@ -90,11 +90,11 @@ export class MessageReader implements ChatReader {
     }
   }
 
-  /** A tool without arguments ends without a piece of them; clients parse what they get. */
+  /** A call without arguments gets `{}`: clients parse the arguments as JSON. */
   #close(at: number | null): ChatChunk | null {
     const call = this.#calls.get(at ?? -1);
-    if (call === undefined || call.told) return null;
-    call.told = true;
+    if (call === undefined || call.sent) return null;
+    call.sent = true;
     return argumentsChunk(call, "{}");
   }
 
@@ -102,9 +102,9 @@ export class MessageReader implements ChatReader {
     this.#usage = { ...this.#usage, ...withoutNulls(counted ?? {}) };
     const usage = counted === null ? null : usageOf(this.#usage);
     const ending = endingOf(delta?.stop_reason);
-    const told = ending === null ? { choices: [] } : chunk({}, ending);
-    if (usage !== null) return { ...told, usage };
-    return ending === null ? null : told;
+    const chunkAtEnd = ending === null ? { choices: [] } : chunk({}, ending);
+    if (usage !== null) return { ...chunkAtEnd, usage };
+    return ending === null ? null : chunkAtEnd;
   }
 }
 
@@ -112,7 +112,7 @@ function chunk(delta: ChunkDelta, finish_reason: FinishReason | null = null): Ch
   return { choices: [{ index: 0, delta, finish_reason }] };
 }
 
-function words(field: "content" | "reasoning_content", value: unknown): ChatChunk | null {
+function textChunk(field: "content" | "reasoning_content", value: unknown): ChatChunk | null {
   return typeof value === "string" && value !== "" ? chunk({ [field]: value }) : null;
 }
 
@@ -120,7 +120,7 @@ function argumentsChunk({ index }: OpenCall, piece: string): ChatChunk {
   return chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
 }
 
-/** A count that is null has not changed. */
+/** A count that is null is unchanged. */
 function withoutNulls(counts: Json): Json {
   return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null));
 }

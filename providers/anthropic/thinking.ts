@@ -8,9 +8,16 @@ export interface Thinking {
   readonly effort?: string;
 }
 
-/** Models from before thinking. */
-const THOUGHTLESS = /claude-(?:instant|[12]\b|3(?!-7))/;
-/** Models up to 4.5 are given a number of tokens; later ones decide themselves, by effort. */
+export interface ThinkingOptions {
+  readonly turns: readonly Turn[];
+  readonly use: ToolUse | null;
+  /** The limit of output tokens, which thinking and the answer share. */
+  readonly maxTokens: number;
+}
+
+/** Models without thinking. */
+const WITHOUT_THINKING = /claude-(?:instant|[12]\b|3(?!-7))/;
+/** Models up to 4.5 get a budget of thinking tokens; later models get a level of effort. */
 const BUDGETED = /claude-(?:3-7|(?:opus|sonnet|haiku)-4(?:-[015])?(?:-\d{8}|$))/;
 
 const EFFORTS: Readonly<Record<Exclude<Effort, "none">, string>> = {
@@ -31,24 +38,22 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
   max: 65536,
 };
 
-/** The least budget there is, and what the answer keeps of the limit that both share. */
+/** The minimum budget, and the minimum of output tokens left for the answer. */
 const BUDGET_MIN = 1024;
 
-/** How much the model is to think; nothing where the client asked for nothing or it cannot be. */
+/** The request's thinking parameters; none where the client asks for none or the model does not support them. */
 export function thinkingOf(
   request: ChatRequest,
   model: string,
-  turns: readonly Turn[],
-  use: ToolUse | null,
-  maxTokens: number,
+  { turns, use, maxTokens }: ThinkingOptions,
 ): Thinking {
   const effort = effortOf(request);
   if (effort === null || effort === "none" || EFFORTS[effort] === undefined) return {};
-  if (THOUGHTLESS.test(model)) return {};
-  // A call that is forced leaves no room for thoughts: the two are refused together.
+  if (WITHOUT_THINKING.test(model)) return {};
+  // The provider rejects thinking together with a forced tool call.
   const isForced = use !== null && use.choice === "required";
   if (!BUDGETED.test(model)) {
-    // The first generation of these knows no level above high.
+    // The first generation with effort has no level above high.
     const isAbove = effort === "xhigh" || effort === "max";
     const level = isAbove && model.includes("-4-6") ? "high" : EFFORTS[effort];
     const thinking = { type: "adaptive", display: "summarized" };
@@ -60,8 +65,8 @@ export function thinkingOf(
 }
 
 /**
- * With a budget, a turn that called tools must come back with its signed thoughts, which a client of
- * OpenAI's shape does not have: such a turn is continued without thinking.
+ * With a budget, a turn that called tools must be sent back with its signed thinking, which an OpenAI client
+ * does not have: such a turn continues without thinking.
  */
 function answersTools(turns: readonly Turn[]): boolean {
   return turns.at(-1)?.parts.some(({ kind }) => kind === "result") ?? false;

@@ -11,7 +11,7 @@ export function toolsOf(use: ToolUse | null, turns: readonly Turn[]): Json {
     for (const part of parts) if (part.kind === "call") past.add(part.name);
   }
   if (past.size === 0) return {};
-  // Calls of the past need their tools declared, also where none may be called any more.
+  // The tools of earlier calls must be listed, even where no tool may be called now.
   const tools = [...past].map((name) => ({ name, input_schema: { type: "object" } }));
   return { tools, tool_choice: { type: "none" } };
 }

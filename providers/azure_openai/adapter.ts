@@ -1,15 +1,15 @@
 import type { Adapter, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { readProvider } from "../dialect/provider_file.ts";
-import { chatAdapter, openedLater } from "../dialect/declare.ts";
+import { chatAdapter, openedLater } from "../dialect/file_adapter.ts";
 import { join } from "../dialect/write.ts";
 import source from "./provider.yaml" with { type: "text" };
 
-/** The newest version that is no preview; `?api-version=` in the declared address replaces it. */
+/** The newest stable version; `?api-version=` in the configured base URL replaces it. */
 const API_VERSION = "2024-10-21";
 
 /**
- * Azure OpenAI. The declared address is the resource's (`https://name.openai.azure.com`) and the
- * upstream model is the deployment's name; or the address is that of the newer API, `…/openai/v1`,
+ * Azure OpenAI. The configured base URL is that of the resource (`https://name.openai.azure.com`), and the
+ * upstream model is the name of the deployment; or the base URL is that of the newer API, `…/openai/v1`,
  * which needs no version.
  */
 export const adapter: Adapter = openedLater(["chat"], () => {

@@ -2,7 +2,7 @@ import type { ToolCall, ToolCallDelta } from "../../src/upstream/adapter.ts";
 import { callId } from "./call_id.ts";
 import { compact, count, type Json, record, records, text } from "./json.ts";
 
-/** The allow-list of OpenAI's shape: each function copies what clients may see, and nothing else. */
+/** The allow-list for OpenAI's format: each function copies only the fields that clients may see. */
 
 export function toolCalls(value: unknown, replyId: unknown): ToolCall[] {
   return records(value).flatMap((call, at) => {
@@ -19,7 +19,7 @@ export function functionOf(value: unknown): { name: string; arguments: string } 
   return { name, arguments: argumentsOf(called.arguments) ?? "{}" };
 }
 
-/** Some servers send the arguments parsed. */
+/** Arguments as text; some servers send them as an object. */
 function argumentsOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return record(value) === null ? undefined : JSON.stringify(value);
@@ -65,7 +65,7 @@ function tokens(value: unknown): unknown {
 
 const oneToken = ({ token, logprob, bytes }: Json) => ({ token, logprob, bytes: bytes ?? null });
 
-/** Sources of a model that searches the web. */
+/** Citations of a model that searches the web. */
 export function annotations(value: unknown): unknown {
   if (!Array.isArray(value)) return undefined;
   return records(value).flatMap(({ type, url_citation }) => {

@@ -3,11 +3,11 @@ import type { ChatRequest } from "../../src/upstream/adapter.ts";
 import { type Json, record, records, text } from "./json.ts";
 import { refuse } from "./write.ts";
 
-/** A request's messages, sorted for providers that know turns instead of messages. */
+/** A request's messages, for providers whose API has alternating turns. */
 export interface Conversation {
-  /** System and developer prompts, in their order, wherever they stood. */
+  /** System and developer messages of the whole request, joined in their order. */
   readonly system: string;
-  /** Turns of user and assistant in alternation; never empty. */
+  /** Alternating turns of user and assistant; never empty. */
   readonly turns: readonly Turn[];
 }
 
@@ -16,7 +16,7 @@ export interface Turn {
   readonly parts: readonly Part[];
 }
 
-/** `param` is where the client wrote it, for a refusal. */
+/** `param` is its path in the client's request, for errors. */
 export type Part = Text | Bytes | Link | Call | Result;
 export interface Text {
   readonly kind: "text";
@@ -42,7 +42,7 @@ export interface Call {
 export interface Result {
   readonly kind: "result";
   readonly id: string;
-  /** Of the tool that was called with this id. */
+  /** The name of the tool that was called with this id. */
   readonly name: string;
   readonly parts: readonly (Text | Bytes | Link)[];
 }
@@ -55,7 +55,7 @@ export function conversationOf(request: ChatRequest): Conversation {
   const add = (role: Turn["role"], parts: readonly Part[]) => {
     if (parts.length === 0) return;
     const last = turns.at(-1);
-    // Results of parallel calls belong into one turn, and two turns of one side are one.
+    // Results of parallel calls belong to one turn, and so do successive messages of one role.
     if (last?.role === role) last.parts.push(...parts);
     else turns.push({ role, parts: [...parts] });
   };
@@ -65,7 +65,7 @@ export function conversationOf(request: ChatRequest): Conversation {
     switch (message.role) {
       case "system":
       case "developer":
-        system.push(wordsOf(message.content));
+        system.push(textOf(message.content));
         break;
       case "user":
         add("user", partsOf(message.content, `${param}.content`));
@@ -86,8 +86,8 @@ export function conversationOf(request: ChatRequest): Conversation {
         refuse(`${param}.role`, "This model takes tools and tool messages, not functions.");
     }
   }
-  const prompt = system.filter((words) => words !== "").join("\n");
-  // Nobody has spoken yet: the prompt opens the conversation.
+  const prompt = system.filter((part) => part !== "").join("\n");
+  // Without user and assistant messages, the system prompt becomes the first user turn.
   if (turns.length === 0) return { system: "", turns: [opening(prompt)] };
   return { system: prompt, turns };
 }
@@ -96,7 +96,7 @@ function opening(prompt: string): Turn {
   return { role: "user", parts: [{ kind: "text", text: prompt }] };
 }
 
-function wordsOf(content: unknown): string {
+function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return records(content).map((part) => text(part.text) ?? "").filter(Boolean).join("\n");
 }
@@ -110,14 +110,14 @@ function partOf(part: Json, param: string): (Text | Bytes | Link)[] {
   switch (part.type) {
     case "text":
     case "refusal": {
-      const words = text(part.text) ?? text(part.refusal) ?? "";
-      return words === "" ? [] : [{ kind: "text", text: words }];
+      const content = text(part.text) ?? text(part.refusal) ?? "";
+      return content === "" ? [] : [{ kind: "text", text: content }];
     }
     case "image_url":
       return [fromUrl(record(part.image_url)?.url, `${param}.image_url.url`)];
     case "input_audio": {
-      const sound = record(part.input_audio);
-      const [mime, base64] = [`audio/${sound?.format}`, text(sound?.data) ?? ""];
+      const audio = record(part.input_audio);
+      const [mime, base64] = [`audio/${audio?.format}`, text(audio?.data) ?? ""];
       return [{ kind: "bytes", mime, base64, param }];
     }
     case "file": {
@@ -132,7 +132,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w-]+=[^;,]*)*;base64,/;
 
 function fromUrl(url: unknown, param: string): Bytes | Link {
   if (typeof url === "string" && /^https?:\/\//.test(url)) return { kind: "link", url, param };
-  // Looked at from the front only: the bytes may be many.
+  // Matches the beginning only: a data URL may have megabytes.
   const head = typeof url === "string" ? DATA_URL.exec(url.slice(0, 256)) : null;
   if (head === null) {
     throw new ApiError("invalid_value", "Expected an https address or a base64 data URL.", {
@@ -160,7 +160,7 @@ function inputOf(written: unknown, param: string): Json {
     const input = record(JSON.parse(String(written)));
     if (input !== null) return input;
   } catch {
-    // Said below.
+    // The error below also covers text that is not JSON.
   }
   throw new ApiError("invalid_value", "Expected the arguments as a JSON object.", { param });
 }

@@ -56,11 +56,11 @@ for (const provider of ["anthropic", "gemini"]) {
   });
 }
 
-Deno.test("anthropic refuses logprobs and sound, which gemini takes", () => {
-  const sound = content({ type: "input_audio", input_audio: { data: "AA==", format: "wav" } });
-  assert.deepEqual(refusedBy("anthropic", sound), [UNABLE, "messages.0.content.1"]);
+Deno.test("anthropic rejects logprobs and audio, which gemini accepts", () => {
+  const audio = content({ type: "input_audio", input_audio: { data: "AA==", format: "wav" } });
+  assert.deepEqual(refusedBy("anthropic", audio), [UNABLE, "messages.0.content.1"]);
   assert.deepEqual(refusedBy("anthropic", { logprobs: true }), [UNABLE, "logprobs"]);
-  assert.deepEqual(refusedBy("gemini", sound), ["", null]);
+  assert.deepEqual(refusedBy("gemini", audio), ["", null]);
   assert.deepEqual(refusedBy("gemini", { logprobs: true }), ["", null]);
 });
 

@@ -4,31 +4,31 @@ import { follow, type Pointer, pointers } from "./pointer.ts";
 
 export type FaultKind = UpstreamFault["kind"];
 
-/** One line of an error table: everything it names must hold. */
+/** One rule of an error table: it applies where all of its conditions are true. */
 export interface ErrorRule {
   readonly status?: number | readonly number[];
   readonly code?: string | number | readonly (string | number)[];
   readonly type?: string | readonly string[];
-  /** Part of the message, in any case. */
+  /** Part of the message; upper and lower case are equal. */
   readonly message?: string | readonly string[];
   readonly kind: FaultKind;
 }
 
 export interface ErrorRules {
   readonly at?: string | readonly string[];
-  /** The error's field that names its kind; `code` where it is left out. */
+  /** The error's field with its code; `code` by default. */
   readonly code?: string;
   readonly rules?: readonly ErrorRule[];
 }
 
-/** What servers of OpenAI's dialect say, whichever they are. Declared rules come before these. */
+/** Errors of all servers that are compatible with OpenAI. The rules of a provider's file come first. */
 const COMMON: readonly ErrorRule[] = [
   { code: "context_length_exceeded", kind: "too_long" },
   { message: ["maximum context length", "context length is only"], kind: "too_long" },
-  // The account behind our key cannot pay: like a key that is refused, waiting does not mend it.
+  // The provider account of our key cannot pay: like a rejected key, it does not recover by waiting.
   { code: ["insufficient_quota", "billing_not_active"], kind: "unauthorized" },
   { type: "insufficient_quota", kind: "unauthorized" },
-  // The model is named by the declaration, never by the client.
+  // The name of the upstream's model comes from the configuration, never from the client.
   { code: ["model_not_found", "DeploymentNotFound"], kind: "failed" },
   { code: ["invalid_api_key", "account_deactivated"], kind: "unauthorized" },
   { code: ["rate_limit_exceeded", 429], kind: "rate_limited" },
@@ -36,7 +36,7 @@ const COMMON: readonly ErrorRule[] = [
   { type: "overloaded_error", kind: "overloaded" },
 ];
 
-/** What a status means where the body says nothing more. */
+/** The kind of a fault by its status alone. */
 export function kindOfStatus(status: number): FaultKind {
   switch (status) {
     case 400:
@@ -60,36 +60,36 @@ export function kindOfStatus(status: number): FaultKind {
   }
 }
 
-/** How a provider reports failure: instead of an answer, or in the middle of one. */
+/** Reads the errors of a provider: instead of a response, or in the middle of a stream. */
 export interface Faults {
-  /** What an error means that was found already. */
-  judge(status: number, error: Json): UpstreamFault;
-  /** What an answer that is not 2xx means. */
+  /** The fault that an error object describes. */
+  classify(status: number, error: Json): UpstreamFault;
+  /** The fault that a non-2xx response describes. */
   read(status: number, body: unknown): UpstreamFault;
   /**
    * Whether an error code or type that a rule lists proves that the request was not processed. Rules that read
    * the message never prove it: whether a paid job may be sent again must not depend on wording.
    */
   isDeclined(status: number, body: unknown): boolean;
-  /** What a chunk reports; null for one that reports no failure. */
+  /** The fault that a chunk of a stream reports; null where it reports none. */
   inChunk(chunk: Json): UpstreamFault | null;
 }
 
-/** Reads errors by the declared table, then by what is common, then by status. */
-export function declareFaults(
-  declared: ErrorRules = {},
+/** Classifies errors by the rules of the provider's file, then by the common rules, then by status. */
+export function compileFaults(
+  errors: ErrorRules = {},
   clientName: (param: string) => string = (param) => param,
   fields: ReadonlySet<string> = CLIENT_FIELDS,
 ): Faults {
-  const at = pointers(declared.at ?? "/error");
-  const codeField = declared.code ?? "code";
-  const rules = [...declared.rules ?? [], ...COMMON].map(compile);
+  const at = pointers(errors.at ?? "/error");
+  const codeField = errors.code ?? "code";
+  const rules = [...errors.rules ?? [], ...COMMON].map(compile);
 
-  function judge(status: number, error: Json): UpstreamFault {
+  function classify(status: number, error: Json): UpstreamFault {
     const kind = rules.find((rule) => rule.fits(status, error))?.kind ?? kindOfStatus(status);
     if (kind !== "rejected") return { kind };
     const param = paramOf(text(error.param), clientName, fields);
-    // A complaint about the model's name is about our declaration.
+    // An error about the model's name is about our configuration.
     if (param === "model") return { kind: "failed" };
     return param === null ? { kind } : { kind, param };
   }
@@ -100,10 +100,10 @@ export function declareFaults(
   }
 
   return {
-    judge,
+    classify,
     read(status, body) {
       const error = errorOf(body);
-      return error === null ? { kind: kindWithoutBody(status) } : judge(status, error);
+      return error === null ? { kind: kindWithoutBody(status) } : classify(status, error);
     },
     isDeclined(status, body) {
       const error = errorOf(body);
@@ -113,31 +113,31 @@ export function declareFaults(
     },
     inChunk(chunk) {
       const error = errorIn(chunk, at);
-      // Many put the status they would have answered with into the code.
-      return error === null ? null : judge(count(error.code) ?? 0, error);
+      // Many providers write an HTTP status into the code.
+      return error === null ? null : classify(count(error.code) ?? 0, error);
     },
   };
 }
 
-/** The error's object, also where it is only a sentence. */
+/** The error object; an error that is only a text becomes its message. */
 function errorIn(body: unknown, at: readonly Pointer[]): Json | null {
   for (const path of at) {
     const found = follow(body, path);
     if (typeof found === "string") return { message: found };
-    // Where several are listed, the first says enough.
+    // The first one of a list.
     const error = record(found) ?? records(found)[0] ?? null;
     if (error !== null) return error;
   }
   return null;
 }
 
-/** Some servers send it without a wrapper. */
+/** Some servers send the error object itself as the body. */
 function flatError(body: unknown): Json | null {
   const flat = record(body);
   return typeof flat?.message === "string" ? flat : null;
 }
 
-/** A refusal in HTML or without a body comes from something in between: nobody read the request. */
+/** An error in HTML or without a body comes from a proxy in between: the provider did not read the request. */
 export function kindWithoutBody(status: number): FaultKind {
   const kind = kindOfStatus(status);
   return kind === "rejected" ? "failed" : kind;
@@ -171,12 +171,12 @@ function compile(rule: ErrorRule): CompiledRule {
 
 type OneOrMore = string | number | readonly (string | number)[];
 
-/** Codes are compared as text: the same one is 429 here and "429" there. */
+/** Codes are compared as text: providers send both 429 and "429". */
 function setOf(value: OneOrMore | undefined): ReadonlySet<string> | null {
   return value === undefined ? null : new Set([value].flat().map(String));
 }
 
-/** A code may end in `*`, for a family of them. */
+/** A code that ends in `*` matches all codes with that prefix. */
 function matcher(value: OneOrMore | undefined): ((code: string) => boolean) | null {
   const codes = setOf(value);
   if (codes === null) return null;
@@ -186,7 +186,7 @@ function matcher(value: OneOrMore | undefined): ((code: string) => boolean) | nu
 
 const lower = (value: string) => value.toLowerCase();
 
-/** Fields that a client of ours can have sent; anything else would speak of what it cannot see. */
+/** Fields that a client can have sent. Others belong to the provider's API and are not shown. */
 const CLIENT_FIELDS = new Set([
   ...["model", "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "n", "stop"],
   ...["function_call", "response_format", "max_tokens", "max_completion_tokens", "temperature"],
@@ -199,7 +199,7 @@ const CLIENT_FIELDS = new Set([
 
 const PARAM = /^([a-z_]+)(?:$|[.[][\w.[\]-]{0,120}$)/;
 
-/** The client's name for the field that a provider complains about; null where it has none. */
+/** The client's name of the field that an error is about; null where the client has no such field. */
 export function paramOf(
   named: string | null,
   clientName: (param: string) => string = (param) => param,

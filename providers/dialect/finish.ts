@@ -1,10 +1,10 @@
 import type { FinishReason } from "../../src/upstream/adapter.ts";
 import type { FaultKind } from "./faults.ts";
 
-/** How an answer ended: a reason that clients know, or a failure that the provider reports as one. */
+/** How an answer ended: OpenAI's finish reason, or a failure that the provider reports as a finish reason. */
 export type Ending = FinishReason | { readonly fault: FaultKind };
 
-/** What a declaration may call an ending. */
+/** The endings that a provider's file may map a finish reason to. */
 export type EndingName = FinishReason | "overloaded" | "failed";
 
 const KNOWN: Readonly<Record<string, Ending>> = {
@@ -18,10 +18,10 @@ const KNOWN: Readonly<Record<string, Ending>> = {
 
 /** Reads `finish_reason`; null while the answer goes on. An unknown reason is still an end. */
 export function endingReader(
-  declared: Readonly<Record<string, EndingName>> = {},
+  names: Readonly<Record<string, EndingName>> = {},
 ): (reason: unknown) => Ending | null {
   const endings = new Map(Object.entries(KNOWN));
-  for (const [reason, name] of Object.entries(declared)) {
+  for (const [reason, name] of Object.entries(names)) {
     endings.set(reason, name === "overloaded" || name === "failed" ? { fault: name } : name);
   }
   return (reason) => {

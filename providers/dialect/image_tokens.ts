@@ -2,7 +2,7 @@ import type { ImageInput } from "../../src/upstream/adapter.ts";
 
 /** How a provider counts the images of some of its models. */
 export interface ImageTokensRule {
-  /** Names of models; one that ends in `*` stands for all that begin so. */
+  /** Names of models; a name that ends in `*` matches all models with that prefix. */
   readonly models: readonly string[];
   readonly base?: number;
   readonly tile?: number;
@@ -10,18 +10,18 @@ export interface ImageTokensRule {
   readonly max?: number;
 }
 
-/** An image is first made to fit into this square, then its shorter side is made this long. */
+/** An image is scaled to fit into this square, then until its shorter side has this length. */
 const TILED_EDGE_MAX = 2048;
 const TILED_SHORT_EDGE = 768;
 const TILE_EDGE = 512;
-/** No image of that size has more tiles. */
+/** The maximum number of tiles of a scaled image. */
 const TILES_MAX = 8;
 const PATCH_EDGE = 32;
 const PATCHES_MAX = 1536;
 
 export type ImageCounter = (image: ImageInput, model: string) => number | null;
 
-/** Counts by the first rule that fits the model; null where none does. */
+/** Counts by the first rule that matches the model; null without one. */
 export function imageCounter(rules: readonly ImageTokensRule[] = []): ImageCounter {
   return function countImage(image, model) {
     const rule = rules.find(({ models }) => models.some((name) => fits(name, model)));
@@ -48,7 +48,7 @@ function tilesOf({ size }: ImageInput): number {
   return tilesAlong(size.width * scale) * tilesAlong(size.height * scale);
 }
 
-/** A pixel more than there is: providers round differently when they scale. */
+/** One pixel more than computed: providers round differently when they scale. */
 function tilesAlong(pixels: number): number {
   return Math.max(1, Math.ceil((pixels + 1) / TILE_EDGE));
 }

@@ -25,7 +25,7 @@ Deno.test("images count at least what the documentation of each provider says", 
   assert.equal(gemini(size(4000, 3000), "gemini-3-pro"), 2240);
 });
 
-Deno.test("a rule that is not known is told as such", () => {
+Deno.test("an image without a known rule counts null", () => {
   assert.equal(openai(size(1024, 1024), "gpt-9"), null);
   assert.equal(gemini({ size: null, detail: null }, "gemini-2.5-flash"), null);
   assert.equal(ADAPTERS.get("vllm")!.chat!.imageTokens!(size(9, 9), "any"), null);

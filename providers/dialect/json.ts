@@ -1,4 +1,4 @@
-/** What providers send is `unknown` until looked at. These look, and never throw. */
+/** Provider responses are `unknown` until checked. These functions check a type and never throw. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function record(value: unknown): Json | null {
@@ -20,15 +20,15 @@ export function text(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** A whole number that counts something. Zero is one. */
+/** A count: a safe integer that is not negative. */
 export function count(value: unknown): number | null {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? value as number : null;
 }
 
-/** A copy without what was not said, so that JSON and comparisons do not see it. */
+/** A copy without undefined fields. */
 export function compact<T extends object>(value: T): T {
-  const said = {} as T;
-  // Copied, not deleted from: an object that lost a key is slow ever after.
-  for (const key in value) if (value[key] !== undefined) said[key] = value[key];
-  return said;
+  const copy = {} as T;
+  // Copied, because V8 makes an object slow once a key is deleted from it.
+  for (const key in value) if (value[key] !== undefined) copy[key] = value[key];
+  return copy;
 }

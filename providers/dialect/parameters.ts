@@ -2,9 +2,9 @@ import type { ChatRequest } from "../../src/upstream/adapter.ts";
 import { count, type Json, list, record, records, text } from "./json.ts";
 import { refuse } from "./write.ts";
 
-/** A request's parameters, for providers that call them differently. */
+/** A request's parameters, for providers that have other names for them. */
 
-/** The client's limit of the answer; thoughts count towards it. */
+/** The client's limit of output tokens; reasoning tokens count towards it. */
 export function outputLimit(request: ChatRequest): number | null {
   return count(request.max_completion_tokens) ?? count(request.max_tokens);
 }
@@ -37,7 +37,7 @@ export function formatOf(request: ChatRequest): Format {
   return schema === null ? "json" : { schema };
 }
 
-/** What an answer of another shape would be needed for. */
+/** Rejects parameters whose answers have a format that the provider does not support. */
 export function refuseShapes(request: ChatRequest, unable: readonly string[]): void {
   for (const name of unable) {
     const value = request[name];
@@ -58,7 +58,7 @@ export interface Tool {
 
 export interface ToolUse {
   readonly tools: readonly Tool[];
-  /** `required`: at least one call; with `only` a call of that tool. */
+  /** `required`: at least one call; with `only`, a call of that tool. */
   readonly choice: "auto" | "none" | "required";
   readonly only: string | null;
   readonly parallel: boolean;

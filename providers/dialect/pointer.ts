@@ -1,6 +1,6 @@
 import { count } from "./json.ts";
 
-/** Where a value is, as RFC 6901 writes it, cut into steps once. */
+/** A JSON pointer (RFC 6901), split into its steps once. */
 export type Pointer = readonly string[];
 
 export function pointer(written: string): Pointer {
@@ -24,7 +24,7 @@ export function follow(root: unknown, path: Pointer): unknown {
   return here;
 }
 
-/** The first of several places that holds a count; null where none does. */
+/** The first count that one of the pointers finds; null without one. */
 export function countAt(root: unknown, paths: readonly Pointer[]): number | null {
   for (const path of paths) {
     const found = count(follow(root, path));

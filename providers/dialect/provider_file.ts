@@ -5,13 +5,13 @@ import schema from "../../schemas/provider.schema.json" with { type: "json" };
 import type { ErrorRules } from "./faults.ts";
 import type { EndingName } from "./finish.ts";
 import type { ImageTokensRule } from "./image_tokens.ts";
-import type { MediaProvider } from "../media/declare.ts";
+import type { MediaProvider } from "../media/file_adapter.ts";
 import { findMediaFaults } from "../media/check.ts";
 import type { UsageRules } from "./usage.ts";
 import type { WriteRules } from "./write.ts";
 import { YAML_TYPES } from "../../src/lib/yaml_types.ts";
 
-/** A `provider.yaml`: what sets a server of OpenAI's dialect apart, and how files are made. */
+/** A `provider.yaml`: how a server differs from OpenAI's chat API, and how its media jobs work. */
 export interface ProviderFile extends WriteRules, Pick<MediaProvider, "hosts" | "media"> {
   readonly name: string;
   readonly base_url?: string;
@@ -23,7 +23,7 @@ export interface ProviderFile extends WriteRules, Pick<MediaProvider, "hosts" | 
   readonly errors?: ErrorRules;
 }
 
-/** What is wrong in a provider's file, and where. */
+/** An error in a provider's file, with its position. */
 export interface ProviderFault {
   readonly line: number;
   readonly column: number;
@@ -31,25 +31,25 @@ export interface ProviderFault {
   readonly message: string;
 }
 
-/** Raised with every fault at once; each line says where. */
+/** Thrown with all faults of a file; each line starts with the position. */
 export class BadProvider extends Error {
   override readonly name = "BadProvider";
   readonly faults: readonly string[];
   constructor(readonly file: string, readonly found: readonly ProviderFault[]) {
-    const faults = [...new Set(found.map((fault) => tell(file, fault)))];
+    const faults = [...new Set(found.map((fault) => formatFault(file, fault)))];
     super(`Cannot use ${file}:\n${faults.join("\n")}`);
     this.faults = faults;
   }
 }
 
-function tell(file: string, { line, column, path, message }: ProviderFault): string {
+function formatFault(file: string, { line, column, path, message }: ProviderFault): string {
   const where = path.length === 0 ? "" : `/${path.join("/")}: `;
   return `${file}:${line}:${column} ${where}${message}`;
 }
 
 let compiled: ValidateFunction | undefined;
 
-/** The schema itself is held against its own in a test: doing it here would quadruple the start. */
+/** A test validates the schema itself: doing it here would take three times as long as the rest of the start. */
 function validator(): ValidateFunction {
   if (compiled !== undefined) return compiled;
   const ajv = new Ajv2020.default({
@@ -64,7 +64,7 @@ function validator(): ValidateFunction {
   return compiled = ajv.compile(schema);
 }
 
-/** Reads a `provider.yaml` and holds it against its schema. */
+/** Parses a `provider.yaml` and validates it against its schema. */
 export function readProvider(file: string, source: string): ProviderFile {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
@@ -83,13 +83,13 @@ export function readProvider(file: string, source: string): ProviderFile {
     throw new BadProvider(
       file,
       endless.map(({ offset, name }) =>
-        fault(offset, [], `the alias *${name} stands inside what it repeats`)
+        fault(offset, [], `the alias *${name} is inside its own anchor`)
       ),
     );
   }
   const value = valueOf(file, document, fault);
   const validate = validator();
-  const found = validate(value) ? [] : withoutEchoes(validate.errors!).map((error) => {
+  const found = validate(value) ? [] : relevantErrors(validate.errors!).map((error) => {
     const path = steps(error.instancePath);
     return fault(offsetOf(document, path, error.params.additionalProperty), path, describe(error));
   });
@@ -100,7 +100,7 @@ export function readProvider(file: string, source: string): ProviderFile {
   return value as ProviderFile;
 }
 
-/** Aliases within their own anchor: followed, they never end. */
+/** Aliases inside their own anchor: resolving them would never end. */
 function aliasesInside(document: Document): { offset: number; name: string }[] {
   const found: { offset: number; name: string }[] = [];
   visit(document, {
@@ -122,7 +122,7 @@ function valueOf(
   try {
     return document.toJS();
   } catch (error) {
-    // An alias without an anchor, or aliases that expand to too much.
+    // An alias without an anchor, or aliases that expand to too many nodes.
     throw new BadProvider(file, [fault(0, [], (error as Error).message)]);
   }
 }
@@ -152,9 +152,9 @@ function describe({ keyword, message, params, parentSchema, data }: ErrorObject)
   }
 }
 
-/** What of a schema is told to people. */
+/** Keywords of the schema that messages use. */
 interface Annotated {
-  /** What a pattern expects, in words. */
+  /** The pattern in plain English. */
   expected?: string;
   properties?: Record<string, unknown>;
 }
@@ -169,8 +169,8 @@ function steps(pointer: string): string[] {
   );
 }
 
-/** That no alternative fits is said better by what is wrong with the one that was meant. */
-function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+/** Leaves out that no alternative matches where an error inside the intended alternative says why. */
+function relevantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const own = errors.filter(({ keyword }) => keyword !== "oneOf" && keyword !== "const");
   if (own.length === 0) return errors;
   const isOtherKind = (error: ErrorObject) =>
@@ -182,15 +182,15 @@ function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   );
 }
 
-/** Where the culprit stands; for a missing key, the block that misses it. */
+/** The offset of the value or unknown key; for a missing key, of the block without it. */
 function offsetOf(document: Document, path: readonly string[], unknownKey?: unknown): number {
   for (let length = path.length; length >= 0; length--) {
     const node = document.getIn(path.slice(0, length), true);
     const unknown = isMap(node)
       ? node.items.find(({ key }) => isScalar(key) && key.value === unknownKey)?.key
       : undefined;
-    const culprit = isNode(unknown) ? unknown : node;
-    if (isNode(culprit) && culprit.range) return culprit.range[0];
+    const faulty = isNode(unknown) ? unknown : node;
+    if (isNode(faulty) && faulty.range) return faulty.range[0];
   }
   return 0;
 }

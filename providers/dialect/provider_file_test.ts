@@ -11,7 +11,7 @@ function faultsOf(source: string): readonly string[] {
   return [];
 }
 
-Deno.test("a provider.yaml with faults is refused with all of them and their places", () => {
+Deno.test("a provider.yaml with faults is rejected with all of them and their positions", () => {
   assert.deepEqual(
     faultsOf([
       "name: X",
@@ -34,12 +34,12 @@ Deno.test("a provider.yaml with faults is refused with all of them and their pla
   );
 });
 
-Deno.test("a provider.yaml that is no YAML is refused with the place", () => {
+Deno.test("a provider.yaml that is no YAML is rejected with the position", () => {
   const [fault] = faultsOf("name: [");
   assert.match(fault!, /^p\.yaml:1:\d+ /);
 });
 
-Deno.test("a provider.yaml that says everything is taken", () => {
+Deno.test("a provider.yaml with all keys is valid", () => {
   assert.deepEqual(
     faultsOf(`
 name: Everything
@@ -85,7 +85,7 @@ Deno.test("an alias within its own anchor is a fault with a line, not a stack", 
   ) {
     assert.throws(() => readProvider("x.yaml", source), (error: Error) => {
       assert.equal(error.name, "BadProvider");
-      assert.match(error.message, /stands inside what it repeats/);
+      assert.match(error.message, /is inside its own anchor/);
       assert.ok(error.message.includes(where), error.message);
       return true;
     });

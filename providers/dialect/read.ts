@@ -13,12 +13,12 @@ import type { Ending } from "./finish.ts";
 import { compact, count, type Json, list, record, records, text } from "./json.ts";
 import type { UsageReader } from "./usage.ts";
 
-/** What reading a server of OpenAI's dialect needs to know of it. */
+/** What reading the responses of a compatible server depends on. */
 export interface Dialect {
   readonly usage: UsageReader;
   readonly faults: Faults;
   readonly ending: (reason: unknown) => Ending | null;
-  /** Fields of a message that may hold the model's thoughts. */
+  /** Fields of a message that may contain the model's reasoning. */
   readonly reasoning: readonly string[];
 }
 
@@ -68,7 +68,7 @@ function thoughts({ reasoning }: Dialect, message: Json): string | undefined {
 
 const DONE: ChatChunk = Object.freeze({ choices: [], done: true });
 
-/** Reads a stream of chunks. Nothing is spread over events here, so there is nothing to remember. */
+/** Reads a stream of chunks. It keeps no state: each event is complete in itself. */
 export function chunkReader(dialect: Dialect): ChatReader {
   return {
     next({ data }) {
@@ -98,7 +98,7 @@ function readChunk(dialect: Dialect, chunk: Json): ChatChunk | null {
   return choices.length > 0 ? { choices } : null;
 }
 
-/** What a choice adds; null for one that adds nothing. */
+/** The delta of a choice; null where it is empty. */
 function readChoice(
   dialect: Dialect,
   choice: Json,
@@ -129,7 +129,7 @@ function deltaOf(dialect: Dialect, given: Json): ChunkDelta {
     ? null
     : allow.functionDelta(given.function_call);
   if (called !== null) delta.function_call = called;
-  const sound = given.audio === undefined ? undefined : allow.audio(given.audio);
-  if (sound !== undefined) delta.audio = sound;
+  const audio = given.audio === undefined ? undefined : allow.audio(given.audio);
+  if (audio !== undefined) delta.audio = audio;
   return delta;
 }

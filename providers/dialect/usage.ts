@@ -10,7 +10,7 @@ export interface UsageRules {
   readonly output_includes_reasoning?: boolean;
 }
 
-/** Where OpenAI's answers and last chunks have them. */
+/** Places of the counts in OpenAI's answers and last chunks. */
 const OPENAI = {
   input: "/usage/prompt_tokens",
   cached_input: "/usage/prompt_tokens_details/cached_tokens",
@@ -20,20 +20,20 @@ const OPENAI = {
 
 export type UsageReader = (body: unknown) => TokenUsage | null;
 
-/** Reads usage from wherever the declaration says that it is; null where there is none. */
-export function usageReader(declared: UsageRules = {}): UsageReader {
-  const input = pointers(declared.input ?? OPENAI.input);
-  const cached = pointers(declared.cached_input ?? OPENAI.cached_input);
-  const output = pointers(declared.output ?? OPENAI.output);
-  const reasoning = pointers(declared.reasoning ?? OPENAI.reasoning);
-  const withCached = declared.input_includes_cached ?? true;
-  const withReasoning = declared.output_includes_reasoning ?? true;
+/** Reads usage from the places that the provider's file names; null where there is none. */
+export function usageReader(rules: UsageRules = {}): UsageReader {
+  const input = pointers(rules.input ?? OPENAI.input);
+  const cached = pointers(rules.cached_input ?? OPENAI.cached_input);
+  const output = pointers(rules.output ?? OPENAI.output);
+  const reasoning = pointers(rules.reasoning ?? OPENAI.reasoning);
+  const withCached = rules.input_includes_cached ?? true;
+  const withReasoning = rules.output_includes_reasoning ?? true;
   const counts = [input, cached, output, reasoning];
 
   return function readUsage(body) {
     const [read, written] = [countAt(body, input), countAt(body, output)];
     if (read === null && written === null) return null;
-    // Beyond what can be counted, or below zero: such a report says nothing.
+    // A count that is negative or not a safe integer makes the whole report unusable.
     if (counts.some((paths) => countAt(body, paths) === null && holdsNumber(body, paths))) {
       return null;
     }
@@ -54,7 +54,7 @@ function holdsNumber(body: unknown, paths: readonly Pointer[]): boolean {
   return paths.some((path) => typeof follow(body, path) === "number");
 }
 
-/** Takes the part out of the whole, so that no token is in two buckets. */
+/** Subtracts cached and reasoning tokens from the totals, so that no token is counted twice. */
 export function disjoint(
   counted: TokenUsage,
   inputIncludesCached: boolean,
@@ -62,7 +62,7 @@ export function disjoint(
 ): TokenUsage {
   const { input, cachedInput, output, reasoning } = counted;
   return {
-    // A part larger than its whole would be a provider's slip; it must not become a negative charge.
+    // A part that is larger than its total is an error of the provider; it must not make a charge negative.
     input: inputIncludesCached ? Math.max(0, input - cachedInput) : input,
     cachedInput,
     output: outputIncludesReasoning ? Math.max(0, output - reasoning) : output,

@@ -9,7 +9,7 @@ export interface Bounds {
   readonly otherwise?: "nearest" | "refuse";
 }
 
-/** How requests to a server of OpenAI's dialect differ from the client's. */
+/** How requests to a server that is compatible with OpenAI differ from the client's. */
 export interface WriteRules {
   readonly auth?: "none" | { readonly header: string; readonly prefix?: string };
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,31 +30,31 @@ export interface WriteRules {
 
 export type RequestWriter = (request: ChatRequest, target: UpstreamTarget) => UpstreamRequest;
 
-/** Makes the function that writes requests; what the declaration says is worked out once. */
-export function requestWriter(declared: WriteRules): RequestWriter {
-  const { parameters = {}, messages = {} } = declared;
-  const auth = declared.auth ?? { header: "Authorization", prefix: "Bearer " };
-  const path = declared.path ?? "/chat/completions";
-  const fixed = lowerCase(declared.headers ?? {});
+/** Makes the function that writes requests. The rules are prepared once, not for each request. */
+export function requestWriter(rules: WriteRules): RequestWriter {
+  const { parameters = {}, messages = {} } = rules;
+  const auth = rules.auth ?? { header: "Authorization", prefix: "Bearer " };
+  const path = rules.path ?? "/chat/completions";
+  const fixed = lowerCase(rules.headers ?? {});
   const rename = Object.entries(parameters.rename ?? {});
-  const knowsOlderLimit = speaksOf(parameters, "max_tokens") &&
-    !speaksOf(parameters, "max_completion_tokens");
+  const knowsOlderLimit = hasRuleFor(parameters, "max_tokens") &&
+    !hasRuleFor(parameters, "max_completion_tokens");
   const keep = Object.entries(parameters.keep ?? {});
   const rewrite = messageRewriter(messages.roles ?? {}, messages.drop ?? []);
-  const askUsage = declared.stream?.ask_usage ?? true;
+  const askUsage = rules.stream?.ask_usage ?? true;
 
   return function writeRequest(request, target) {
     refuseUnable(request, parameters.refuse ?? []);
     const streamed = request.stream === true;
     const body: Record<string, unknown> = { ...parameters.defaults, ...request };
     body.model = target.model;
-    // The gateway knows one name of the answer's limit; a file may be written for the older one.
+    // The gateway uses the newer name of the output limit; a provider's file may use the older one.
     if (knowsOlderLimit) moveField(body, "max_completion_tokens", "max_tokens");
     for (const name of parameters.drop ?? []) delete body[name];
-    for (const [name, bounds] of keep) holdWithin(body, name, bounds);
+    for (const [name, bounds] of keep) clamp(body, name, bounds);
     for (const [from, to] of rename) moveField(body, from, to);
-    // With a prediction, the limit of the answer is known by its older name only.
-    if (isSaid(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
+    // OpenAI accepts only the older name of the output limit together with a prediction.
+    if (isPresent(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
     if (rewrite !== null) body.messages = request.messages.map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
@@ -78,7 +78,7 @@ export function requestWriter(declared: WriteRules): RequestWriter {
   };
 }
 
-/** Header names in lower case, so that a later one replaces an earlier one instead of joining it. */
+/** Header names in lower case: a later header then replaces an earlier one instead of being added to it. */
 export function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
   const lowered: Record<string, string> = {};
   for (const name of Object.keys(headers)) lowered[name.toLowerCase()] = headers[name]!;
@@ -104,41 +104,41 @@ function refuseUnable(request: ChatRequest, names: readonly string[]): void {
   if (odd >= 0) refuse(`tools.${odd}.type`, "This model takes tools of type `function` only.");
 }
 
-function holdWithin(body: Record<string, unknown>, name: string, bounds: Bounds): void {
+function clamp(body: Record<string, unknown>, name: string, bounds: Bounds): void {
   const value = body[name];
   if (typeof value !== "number") return;
   const { min = -Infinity, max = Infinity } = bounds;
-  const held = Math.min(max, Math.max(min, value));
-  if (held === value) return;
+  const clamped = Math.min(max, Math.max(min, value));
+  if (clamped === value) return;
   if (bounds.otherwise === "refuse") {
     refuse(
       name,
-      `This model takes a \`${name}\` of ${held} at ${held === max ? "most" : "least"}.`,
+      `This model takes a \`${name}\` of ${clamped} at ${clamped === max ? "most" : "least"}.`,
     );
   }
-  body[name] = held;
+  body[name] = clamped;
 }
 
-function speaksOf(
+function hasRuleFor(
   { rename = {}, keep = {}, drop = [], refuse = [] }: NonNullable<WriteRules["parameters"]>,
   name: string,
 ): boolean {
   return name in rename || name in keep || drop.includes(name) || refuse.includes(name);
 }
 
-function isSaid(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** A field under its new name; it replaces one that already has the name, being the newer of the two. */
+/** Renames a field; its value replaces that of a field that already has the new name. */
 function moveField(body: Record<string, unknown>, from: string, to: string): void {
   if (!Object.hasOwn(body, from)) return;
   const value = body[from];
   delete body[from];
-  if (isSaid(value)) body[to] = value;
+  if (isPresent(value)) body[to] = value;
 }
 
-/** Null where messages pass as they are; else a function that copies only those it changes. */
+/** A function that copies only messages it changes; null where no rule changes messages. */
 function messageRewriter(
   roles: Readonly<Record<string, string>>,
   drop: readonly string[],

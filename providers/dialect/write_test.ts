@@ -23,14 +23,14 @@ function written(
 const refusal = (param: string) => (error: unknown) =>
   error instanceof ApiError && error.code === "capability_not_supported" && error.param === param;
 
-Deno.test("a server that is like OpenAI's gets the request as it is, under its own model", () => {
+Deno.test("a compatible server gets the request unchanged, with its own model", () => {
   const { url, headers, body } = written({});
   assert.equal(url, "https://a.test/v1/chat/completions");
   assert.equal(headers.authorization, "Bearer k");
   assert.deepEqual(body, { ...REQUEST, model: "theirs" });
 });
 
-Deno.test("parameters are renamed, dropped, held within bounds and given defaults", () => {
+Deno.test("parameters are renamed, dropped, clamped and given defaults", () => {
   const { body } = written({
     parameters: {
       rename: { max_completion_tokens: "max_tokens" },
@@ -50,7 +50,7 @@ Deno.test("parameters are renamed, dropped, held within bounds and given default
   });
 });
 
-Deno.test("what a server cannot do, and would not be missed silently, is refused", () => {
+Deno.test("parameters that a server does not support are rejected where the client would miss them", () => {
   const declared: WriteRules = {
     parameters: { refuse: ["logprobs"], keep: { n: { max: 1, otherwise: "refuse" } } },
   };
@@ -73,7 +73,7 @@ Deno.test("roles and fields of messages change in a copy, never in the client's 
   assert.deepEqual(messages, before);
 });
 
-Deno.test("usage is asked of every stream, unless the server does not know how", () => {
+Deno.test("every stream requests usage, unless the server does not support it", () => {
   const asked = written({}, { stream: true, stream_options: { include_usage: false, more: 1 } });
   assert.deepEqual(asked.body.stream_options, { include_usage: true, more: 1 });
   assert.equal(asked.headers.accept, "text/event-stream");
@@ -82,7 +82,7 @@ Deno.test("usage is asked of every stream, unless the server does not know how",
   assert.equal("stream_options" in written({}, { stream_options: {} }).body, false);
 });
 
-Deno.test("declared headers win, however they are spelt, and a key can be sent in any or none", () => {
+Deno.test("configured headers win in any case of letters, and the key can be sent in any header or none", () => {
   const { headers } = written(
     { auth: { header: "X-Key" }, headers: { "X-Tier": "a", "X-More": "b" } },
     {},
@@ -96,7 +96,7 @@ Deno.test("declared headers win, however they are spelt, and a key can be sent i
   assert.equal("authorization" in written({}, {}, { apiKey: null }).headers, false);
 });
 
-Deno.test("the path may name the model, and slashes meet once", () => {
+Deno.test("the path may contain the model, and slashes are not doubled", () => {
   const { url } = written({ path: "/m/{model}/chat" }, {}, {
     model: "a/b $&",
     baseUrl: "https://a.test//",

@@ -29,7 +29,7 @@ export const adapter: Adapter = {
   },
 };
 
-/** A model with a folder of its own (`tunedModels/…`) is written whole. */
+/** A model name that contains a collection (`tunedModels/…`) is used as it is. */
 function addressOf({ baseUrl, model }: UpstreamTarget, streamed: boolean): string {
   const path = model.includes("/") ? model : `models/${model}`;
   const method = streamed ? "streamGenerateContent?alt=sse" : "generateContent";

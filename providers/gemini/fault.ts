@@ -5,7 +5,7 @@ import { count, type Json, record, records, text } from "../dialect/json.ts";
 const KINDS: Readonly<Record<string, FaultKind>> = {
   INVALID_ARGUMENT: "rejected",
   OUT_OF_RANGE: "rejected",
-  // The account may not use the service from here, or not without paying.
+  // The account may not use the service from this region, or not without billing.
   FAILED_PRECONDITION: "unauthorized",
   UNAUTHENTICATED: "unauthorized",
   PERMISSION_DENIED: "unauthorized",
@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<string, FaultKind>> = {
   DEADLINE_EXCEEDED: "failed",
 };
 
-/** The provider's fields by a word of their path, and what the client calls them. */
+/** Parts of the provider's field paths, with the client's field names. */
 const CLIENT_NAMES: readonly (readonly [string, string])[] = [
   ["temperature", "temperature"],
   ["top_p", "top_p"],
@@ -39,7 +39,7 @@ const CLIENT_NAMES: readonly (readonly [string, string])[] = [
 ];
 
 export function readFault(status: number, body: unknown): UpstreamFault {
-  // A stream that fails before it starts answers with a list of one.
+  // A stream that fails before it starts returns an array with one error.
   const whole = Array.isArray(body) ? body[0] : body;
   const error = record(record(whole)?.error);
   return error === null ? { kind: kindWithoutBody(status) } : faultOfError(status, error);

@@ -6,7 +6,7 @@ import { generationOf } from "./model.ts";
 
 const CANDIDATES_MAX = 8;
 
-/** `generationConfig` of a request; undefined where everything is as the provider has it. */
+/** `generationConfig` of a request; undefined where the request changes no default. */
 export function generationConfig(
   request: ChatRequest,
   { model }: UpstreamTarget,
@@ -30,7 +30,7 @@ export function generationConfig(
   return Object.keys(config).length > 0 ? config : undefined;
 }
 
-/** None is none, and models that know no penalties refuse even that. */
+/** A penalty of 0 is left out: models without penalties reject the field. */
 function penalty(value: unknown): number | undefined {
   return value === 0 ? undefined : parameters.number(value);
 }
@@ -52,7 +52,7 @@ const BUDGETS: Readonly<Record<parameters.Effort, number>> = {
   max: 24576,
 };
 
-/** The larger models cannot but think. */
+/** Thinking cannot be switched off for the larger models. */
 const BUDGET_MIN_OF_PRO = 128;
 
 const LEVELS: Readonly<Record<parameters.Effort, string>> = {

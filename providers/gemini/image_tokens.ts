@@ -3,12 +3,12 @@ import { generationOf } from "./model.ts";
 
 const SMALL_EDGE = 384;
 const TOKENS_PER_TILE = 258;
-/** An image is cut into tiles two thirds as long as its shorter side. */
+/** The edge of a tile is two thirds of the image's shorter side. */
 const TILES_ALONG_SHORT = 1.5;
-/** From the third generation on an image counts the same whatever its size. */
+/** From the third generation on, the tokens of an image do not depend on its size. */
 const TOKENS_FIXED = 2240;
 
-/** The most tokens that an image counts; null where it depends on a size that is not known. */
+/** The maximum tokens of an image; null where they depend on an unknown size. */
 export function imageTokens({ size }: ImageInput, model: string): number | null {
   if (generationOf(model) === "levels") return TOKENS_FIXED;
   if (size === null) return null;

@@ -33,7 +33,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   UNEXPECTED_TOOL_CALL: BROKEN,
 };
 
-/** Reads `finishReason`; null while the answer goes on. Calls end an answer with STOP. */
+/** Reads `finishReason`; null while the answer continues. An answer with tool calls ends with STOP. */
 export function endingOf(reason: unknown, called: boolean): Ending | null {
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return null;
   const ending = ENDINGS[reason] ?? "stop";
@@ -53,7 +53,7 @@ export function readContent(body: unknown): ChatReply {
   return { choices: [{ index: 0, message, finish_reason: "content_filter" }], usage };
 }
 
-/** The prompt was refused, so there is no answer to it. */
+/** The prompt was blocked: there is no answer. */
 export function isBlocked(reply: Json): boolean {
   return typeof record(reply.promptFeedback)?.blockReason === "string";
 }
@@ -98,7 +98,7 @@ export function toolCall(call: Json, replyId: unknown, candidate: number, nth: n
   };
 }
 
-/** Cached tokens are part of the prompt's count; thoughts are no part of the answer's. */
+/** The prompt's count includes cached tokens; the answer's count does not include thinking tokens. */
 export function usageOf(reply: Json): TokenUsage | null {
   const usage = record(reply.usageMetadata);
   const prompt = count(usage?.promptTokenCount);
@@ -116,7 +116,7 @@ export function usageOf(reply: Json): TokenUsage | null {
   );
 }
 
-/** The chosen tokens, each with the others that were likely. */
+/** The chosen tokens, each with its most likely alternatives. */
 export function logprobsOf(candidate: Json): unknown {
   const result = record(candidate.logprobsResult);
   if (result === null) return undefined;

@@ -13,8 +13,8 @@ import { generationConfig } from "./generation.ts";
 import { generationOf } from "./model.ts";
 
 /**
- * What stands for the signature of a call's thoughts, which a client of OpenAI's shape cannot send
- * back. Models that want one take this word for "there is none".
+ * Replaces the signature of a call's thinking, which an OpenAI client cannot send back. Models that require a
+ * signature accept this value for "none".
  */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
@@ -36,7 +36,7 @@ export function contentBody(request: ChatRequest, target: UpstreamTarget): Json 
 function contentOf({ role, parts }: Turn, signed: boolean): Json {
   const written = parts.flatMap(partsOf);
   const firstCall = written.findIndex((part) => "functionCall" in part);
-  // One signature for all calls of a turn, on the first of them.
+  // The first call of a turn carries the signature for all of its calls.
   if (signed && firstCall >= 0) {
     written[firstCall] = { ...written[firstCall], thoughtSignature: NO_SIGNATURE };
   }
@@ -58,18 +58,18 @@ function partsOf(part: Part): Json[] {
   }
 }
 
-/** Words go into the response, which must be an object; pictures stand beside it. */
+/** Text goes into the response, which must be an object; images are separate parts. */
 function resultOf({ id, name, parts }: Result): Json[] {
-  const words = parts.map((part) => part.kind === "text" ? part.text : "").join("");
-  const response = objectIn(words) ?? { output: words };
+  const text = parts.map((part) => part.kind === "text" ? part.text : "").join("");
+  const response = objectIn(text) ?? { output: text };
   const others = parts.filter(({ kind }) => kind !== "text").flatMap(partsOf);
   return [{ functionResponse: { id, name, response } }, ...others];
 }
 
-function objectIn(words: string): Json | null {
-  if (!words.trimStart().startsWith("{")) return null;
+function objectIn(text: string): Json | null {
+  if (!text.trimStart().startsWith("{")) return null;
   try {
-    return record(JSON.parse(words));
+    return record(JSON.parse(text));
   } catch {
     return null;
   }
@@ -83,12 +83,12 @@ const MIMES: Readonly<Record<string, string>> = {
   webp: "image/webp",
   heic: "image/heic",
 };
-/** What an address ends in that the provider would read as something far larger than an image. */
+/** Extensions of files that the provider would read and that cost far more tokens than an image. */
 const LARGE = new Set(["pdf", "mp4", "mov", "mpeg", "mpg", "webm", "avi", "mp3", "wav", "flac"]);
-/** Where an address is a video, or a file in the store that our key opens. */
+/** Hosts of videos, and of files that our API key gives access to. */
 const OTHER_HOSTS = /(?:^|\.)(?:youtube\.com|youtu\.be|youtube-nocookie\.com|googleapis\.com)$/;
 
-/** The type of a linked image; undefined where its address does not tell. */
+/** The type of a linked image; undefined where its URL has no known extension. */
 function mimeOf({ url, param }: Link): string | undefined {
   const ending = /\.([a-z0-9]{3,4})$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1]?.toLowerCase() ?? "";
   if (LARGE.has(ending) || OTHER_HOSTS.test(URL.parse(url)?.hostname ?? "")) {

@@ -12,14 +12,14 @@ import { compact, count, type Json, record, records } from "../dialect/json.ts";
 import { faultOfError } from "./fault.ts";
 import { endingOf, isBlocked, logprobsOf, partsOf, toolCall, usageOf } from "./reply.ts";
 
-/** What is known of one of the answers that a stream carries. */
+/** The progress of one answer of a stream. */
 interface Progress {
   started: boolean;
   finished: boolean;
   calls: number;
 }
 
-/** Reads one stream of answers in pieces. There is no last event: it is done when all are finished. */
+/** Reads one stream of answers. It has no final event: it is complete when all answers are finished. */
 export class ContentReader implements ChatReader {
   readonly #answers = new Map<number, Progress>();
 
@@ -69,7 +69,7 @@ export class ContentReader implements ChatReader {
   }
 }
 
-/** Counts so far come with every piece; one that has not counted the answer yet would mislead. */
+/** Every event has the counts so far; counts without the answer's tokens are ignored. */
 function countedUsage(piece: Json, isFinished: boolean): TokenUsage | undefined {
   const usage = usageOf(piece);
   if (usage === null) return undefined;

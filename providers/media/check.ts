@@ -1,18 +1,18 @@
 import { type Json, record } from "../dialect/json.ts";
 import { findSyntaxError, isExpression } from "./expression.ts";
 
-/** Something wrong with a provider's `media` that its schema cannot say. */
+/** An error in a provider's `media` that the schema cannot express. */
 export interface Finding {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** Looks at files whose shape may be wrong, so that all faults come at once. */
+/** Accepts files that do not match the schema, so that all faults are reported together. */
 export function* findMediaFaults(file: unknown): Generator<Finding> {
   const { media, hosts } = record(file) ?? {};
   yield* findInside(media, ["media"], record(hosts) ?? {});
-  for (const [type, declared] of Object.entries(record(media) ?? {})) {
-    const outputs = record(record(declared)?.outputs);
+  for (const [type, rules] of Object.entries(record(media) ?? {})) {
+    const outputs = record(record(rules)?.outputs);
     if (outputs === null) continue;
     const given = ["url", "base64", "bytes"].filter((name) => outputs[name] !== undefined);
     if (given.length === 1) continue;

@@ -3,8 +3,8 @@ import { refuse } from "../dialect/write.ts";
 import { asBase64, asDataUrl, asSource } from "./inputs.ts";
 
 /**
- * A value in a provider's file that begins with `=` is an expression in JSONata: it is worked out for
- * each job. Anything else stands for itself.
+ * A value in a provider's file that begins with `=` is a JSONata expression, which is evaluated for each
+ * job. Any other value is used as it is.
  */
 export type Evaluate = (root: unknown, bound?: Bound) => Promise<unknown>;
 export type Bound = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export function compileExpression(written: string, maps: Maps = {}): Evaluate {
   return async (root, bound) => plain(await compiled.evaluate(root, { ...bound }));
 }
 
-/** Why it cannot be compiled, with how far into the text; null where it can. */
+/** The syntax error of an expression, with its position; null without one. */
 export function findSyntaxError(written: string): string | null {
   try {
     jsonata(written.slice(1));
@@ -35,8 +35,8 @@ export function findSyntaxError(written: string): string | null {
 }
 
 /**
- * `$mapped("ratios", parameters.aspect_ratio)`: what the file's map holds for a value. Nothing stays
- * nothing; a value that the map does not hold is more than this provider can do.
+ * `$mapped("ratios", parameters.aspect_ratio)`: the entry of the file's map for a value. Undefined stays
+ * undefined; a value without an entry is not supported by this provider.
  */
 function mapper(maps: Maps): (name: string, value: unknown) => unknown {
   return (name, value) => {
@@ -47,7 +47,7 @@ function mapper(maps: Maps): (name: string, value: unknown) => unknown {
   };
 }
 
-/** Results of expressions are lists with marks on them; a plain list is what others expect. */
+/** JSONata adds properties to the arrays it returns; the copy has none. */
 function plain(value: unknown): unknown {
   return Array.isArray(value) ? [...value] : value;
 }

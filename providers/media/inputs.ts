@@ -1,6 +1,6 @@
 import type { MediaInput } from "../../src/upstream/media_adapter.ts";
 
-/** An input as expressions see it: what it is, never its bytes. */
+/** An input as expressions can read it: without its bytes. */
 export interface InputHandle {
   readonly role: MediaInput["role"];
   readonly mime_type: string;
@@ -8,7 +8,7 @@ export interface InputHandle {
   readonly url: string | undefined;
 }
 
-/** An expression hands a handle back where the bytes belong. */
+/** Finds the input of a handle that an expression returns. */
 const INPUTS = new WeakMap<object, MediaInput>();
 
 export function handleOf(input: MediaInput): InputHandle {
@@ -27,7 +27,7 @@ export function bytesOf({ bytes, role }: MediaInput): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** `$source(input)`: its address, or a data URL where it has none. */
+/** `$source(input)`: its URL, or a data URL where it has none. */
 export function asSource(handle: unknown): unknown {
   return each(handle, (input) => input.url ?? dataUrl(input));
 }
@@ -46,11 +46,11 @@ function dataUrl(input: MediaInput): string {
   return `data:${input.mimeType};base64,${bytesOf(input).toBase64()}`;
 }
 
-/** One input, or several. */
-function each(handle: unknown, tell: (input: MediaInput) => string): unknown {
+/** Converts one input, or each input of an array. */
+function each(handle: unknown, convert: (input: MediaInput) => string): unknown {
   if (handle === undefined) return undefined;
-  if (Array.isArray(handle)) return handle.map((one) => each(one, tell));
+  if (Array.isArray(handle)) return handle.map((one) => each(one, convert));
   const input = inputOf(handle);
   if (input === null) throw new TypeError("expected an input");
-  return tell(input);
+  return convert(input);
 }

@@ -2,12 +2,12 @@ import type { UpstreamTarget } from "../../src/upstream/adapter.ts";
 import type { MediaInput, MediaRequest } from "../../src/upstream/media_adapter.ts";
 import { record } from "../dialect/json.ts";
 import { join, lowerCase } from "../dialect/write.ts";
-import type { ProviderGround, RequestDeclaration } from "./declaration.ts";
+import type { ConnectionRules, RequestRules } from "./media_file.ts";
 import { isExpression, type Maps } from "./expression.ts";
 import { bytesOf, inputOf } from "./inputs.ts";
 import { compileTemplate, holds, type Template } from "./template.ts";
 
-/** What expressions of a request see. */
+/** The values that expressions of a request can read. */
 export interface RequestRoot {
   readonly model: string;
   readonly id?: string;
@@ -16,7 +16,7 @@ export interface RequestRoot {
 }
 
 export interface CompiledRequest {
-  /** Whether it is the one for this job. */
+  /** Whether the condition of the request is true for this job. */
   fits(root: RequestRoot): Promise<boolean>;
   write(
     root: RequestRoot,
@@ -26,21 +26,21 @@ export interface CompiledRequest {
 }
 
 export function compileRequest(
-  declared: RequestDeclaration,
-  ground: ProviderGround,
+  rules: RequestRules,
+  connection: ConnectionRules,
   maps: Maps,
-  usualMethod: MediaRequest["method"],
+  defaultMethod: MediaRequest["method"],
 ): CompiledRequest {
   const template = (written: unknown) =>
     written === undefined ? null : compileTemplate(written, maps);
-  const when = template(declared.when);
-  const path = compilePath(declared.path, maps);
-  const query = template(declared.query);
-  const headers = template(declared.headers);
-  const body = template(declared.body);
-  const form = template(declared.form);
-  const bytes = template(declared.bytes);
-  const fixed = lowerCase(ground.headers ?? {});
+  const when = template(rules.when);
+  const path = compilePath(rules.path, maps);
+  const query = template(rules.query);
+  const headers = template(rules.headers);
+  const body = template(rules.body);
+  const form = template(rules.form);
+  const bytes = template(rules.bytes);
+  const fixed = lowerCase(connection.headers ?? {});
 
   return {
     fits: async (root) => when === null || holds(await when(root)),
@@ -48,14 +48,14 @@ export function compileRequest(
       const own = record(await headers?.(root)) ?? {};
       const { content, type } = await contentOf({ body, form, bytes }, root, extra);
       return {
-        method: declared.method ?? usualMethod,
-        url: addressOf(ground, declared.host, target) + await path(root) +
+        method: rules.method ?? defaultMethod,
+        url: addressOf(connection, rules.host, target) + await path(root) +
           queryOf(await query?.(root)),
         headers: {
           accept: "application/json",
           ...(type === null ? {} : { "content-type": type }),
           ...fixed,
-          ...authOf(ground, target),
+          ...authOf(connection, target),
           ...lowerCase(texts(own)),
         },
         body: content,
@@ -64,9 +64,9 @@ export function compileRequest(
   };
 }
 
-/** The header that carries our key; none where there is none. */
+/** The header with our API key; empty without a key. */
 export function authOf(
-  { auth }: ProviderGround,
+  { auth }: ConnectionRules,
   { apiKey }: UpstreamTarget,
 ): Record<string, string> {
   if (auth === "none" || apiKey === null) return {};
@@ -74,14 +74,14 @@ export function authOf(
   return { [header.toLowerCase()]: prefix + apiKey };
 }
 
-/** A provider's further hosts are real only at its own address: whoever declares another gets it all. */
+/** The provider's other hosts belong to its default base URL: a configured base URL replaces all of them. */
 function addressOf(
-  ground: ProviderGround,
+  connection: ConnectionRules,
   host: string | undefined,
   target: UpstreamTarget,
 ): string {
-  const isElsewhere = target.baseUrl !== ground.base_url;
-  const address = host === undefined || isElsewhere ? target.baseUrl : ground.hosts![host]!;
+  const isConfigured = target.baseUrl !== connection.base_url;
+  const address = host === undefined || isConfigured ? target.baseUrl : connection.hosts![host]!;
   return join(address, "");
 }
 
@@ -93,14 +93,14 @@ function compilePath(written: string, maps: Maps): (root: RequestRoot) => Promis
   return (root) =>
     Promise.resolve(written.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const value = String(root[name] ?? "");
-      // A model's name may hold slashes that the provider means as such.
+      // Slashes in a model's name are part of the provider's path.
       return name === "model" ? value.split("/").map(segment).join("/") : segment(value);
     }));
 }
 
-/** One step of a path, and never one that climbs. */
+/** One segment of a path; never `.` or `..`, which would change the path. */
 function segment(text: string): string {
-  if (/^\.{0,2}$/.test(text)) throw new TypeError("a step of the path is empty or climbs");
+  if (/^\.{0,2}$/.test(text)) throw new TypeError("a segment of the path is empty, . or ..");
   return encodeURIComponent(text);
 }
 
@@ -115,7 +115,7 @@ function texts(values: Readonly<Record<string, unknown>>): Record<string, string
 
 interface Content {
   content: MediaRequest["body"];
-  /** Null where the runtime writes it (multipart), or where there is nothing. */
+  /** Null for a form, whose type the runtime writes, and without content. */
   type: string | null;
 }
 
@@ -149,12 +149,12 @@ function formOf(fields: Readonly<Record<string, unknown>>): FormData {
   return form;
 }
 
-/** Some services judge a file by its ending. */
+/** Some services read the type of a file from its extension. */
 function fileName({ filename, mimeType }: MediaInput): string {
   return filename.includes(".") ? filename : `${filename}.${mimeType.replace(/^.*\//, "")}`;
 }
 
-/** What the operator adds wins, block by block. */
+/** Merges objects recursively; the operator's values win. */
 function merged(base: unknown, extra: unknown): unknown {
   const [below, above] = [record(base), record(extra)];
   if (below === null || above === null) return extra;

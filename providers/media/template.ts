@@ -9,8 +9,8 @@ import {
 export type Template = Evaluate;
 
 /**
- * A YAML value with expressions in it, compiled once. What an expression leaves undefined is left out,
- * so that an optional parameter needs no condition.
+ * A YAML value that contains expressions, compiled once. Undefined results are left out, so that an optional
+ * parameter needs no condition.
  */
 export function compileTemplate(written: unknown, maps: Maps): Template {
   if (isExpression(written)) return compileExpression(written, maps);
@@ -37,7 +37,7 @@ function all(members: readonly Template[], root: unknown, bound?: Bound): Promis
   return Promise.all(members.map((member) => member(root, bound)));
 }
 
-/** Whether what a condition gives counts as yes: nothing, no, zero, and what is empty do not. */
+/** Whether the result of a condition counts as true. Unlike in JavaScript, an empty array does not. */
 export function holds(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }

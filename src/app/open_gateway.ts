@@ -6,7 +6,7 @@ import { buildSite } from "../site/site.tsx";
 import { buildCapabilities } from "./build_capabilities.ts";
 import type { Gateway, GatewayOptions } from "./gateway.ts";
 import { hideSecrets } from "./hidden_secrets.ts";
-import { openServer } from "./open_server.ts";
+import { openHttpServer } from "./open_http_server.ts";
 import { openServices } from "./open_services.ts";
 import { openStorage } from "./open_storage.ts";
 import { validateEnvironment } from "./validate_environment.ts";
@@ -25,7 +25,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   });
   validateEnvironment(options, configStore.current);
-  const server = opened.use(openServer(configStore, options));
+  const server = opened.use(openHttpServer(configStore, options));
   const { metrics, readiness } = server;
   const storage = opened.use(await openStorage({ configStore, metrics, readiness }, options));
   const services = opened.use(

@@ -21,7 +21,7 @@ import { TASK } from "../workflows/tasks/task.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
-import type { GatewayServer } from "./open_server.ts";
+import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
 import type { GatewayStorage } from "./open_storage.ts";
 import { openTasks } from "./open_tasks.ts";

@@ -142,7 +142,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
   }],
   speech: [{
     method: "post",
-    summary: "Speech: the sound itself, or with Prefer: respond-async a task (202)",
+    summary: "Speech: the audio itself, or with Prefer: respond-async a task (202)",
     body: "SpeechRequest",
     bytes: "audio/*",
     answer: "Task",
@@ -194,78 +194,75 @@ export const admin = (
   method: OpenApiCall["method"],
   path: string,
   summary: string,
-  answer: string,
-  more: Partial<OpenApiCall> = {},
-): OpenApiCall => ({ method, path: `/admin/v1${path}`, summary, answer, ...more });
+  more: Omit<OpenApiCall, "method" | "path" | "summary"> & { answer: string },
+): OpenApiCall => ({ method, path: `/admin/v1${path}`, summary, ...more });
 
 export const ADMIN_CALLS: readonly OpenApiCall[] = [
-  admin("post", "/accounts", "Create an account", "Account", { body: "NewAccount", status: 201 }),
-  admin("get", "/accounts", "List accounts", "AccountList", { parameters: PAGE }),
-  admin("get", "/accounts/{id}", "One account, with its balance", "Account"),
-  admin(
-    "post",
-    "/accounts/{id}/credits",
-    "Book money in; the same reference books once",
-    "Credit",
-    {
-      body: "NewCredit",
-      status: 201,
-      also: { 200: "It was booked before with this reference" },
-    },
-  ),
-  admin("put", "/accounts/{id}/plan", "Put an account on a plan and grant its quotas", "Account", {
+  admin("post", "/accounts", "Create an account", {
+    answer: "Account",
+    body: "NewAccount",
+    status: 201,
+  }),
+  admin("get", "/accounts", "List accounts", { answer: "AccountList", parameters: PAGE }),
+  admin("get", "/accounts/{id}", "One account, with its balance", { answer: "Account" }),
+  admin("post", "/accounts/{id}/credits", "Book money in; the same reference books once", {
+    answer: "Credit",
+    body: "NewCredit",
+    status: 201,
+    also: { 200: "It was booked before with this reference" },
+  }),
+  admin("put", "/accounts/{id}/plan", "Put an account on a plan and grant its quotas", {
+    answer: "Account",
     body: "NewPlan",
   }),
-  admin("post", "/accounts/{id}/keys", "Create an API key; shown this once", "ApiKey", {
+  admin("post", "/accounts/{id}/keys", "Create an API key; shown this once", {
+    answer: "ApiKey",
     body: "NewKey",
     status: 201,
   }),
-  admin("get", "/accounts/{id}/keys", "The account's keys", "ApiKeyList"),
-  admin("delete", "/keys/{id}", "Revoke a key on every node", "ApiKey"),
-  admin("get", "/people/{email}", "Somebody who registered", "Person"),
+  admin("get", "/accounts/{id}/keys", "The account's keys", { answer: "ApiKeyList" }),
+  admin("delete", "/keys/{id}", "Revoke a key on every node", { answer: "ApiKey" }),
+  admin("get", "/people/{email}", "A registered person", { answer: "Person" }),
   admin(
     "put",
     "/people/{email}",
-    "Make somebody with a verified address an operator, or no longer",
-    "Person",
-    {
-      body: "PersonChange",
-    },
+    "Grant or revoke the operator role of a person with a verified email address",
+    { answer: "Person", body: "PersonChange" },
   ),
   admin(
     "post",
     "/people/{email}/password",
     "A new password, shown this once; verifies the address",
-    "Person",
+    { answer: "Person" },
   ),
-  admin("get", "/ledger/verify", "Check every rule the books must obey", "Verification"),
-  admin("get", "/providers", "List providers and the health of their upstreams", "ProviderList"),
-  admin(
-    "get",
-    "/tasks",
-    "List tasks of all accounts; problem finds stuck tasks",
-    "OperatorTaskList",
-    {
-      parameters: [
-        ...PAGE,
-        query("account", "Only of this account.", { type: "string" }),
-        query("type", "Only of this type.", { type: "string" }),
-        query("status", "Only with this status.", { enum: [...STATUSES] }),
-        query(
-          "problem",
-          "dead: needs an operator. failing: will be retried. late: overdue for its next step. Includes subtasks of dramas.",
-          { enum: [...TASK_PROBLEMS] },
-        ),
-        query("parent", "The subtasks of this drama; without it subtasks are left out.", {
-          type: "string",
-        }),
-      ],
-    },
-  ),
-  admin("get", "/tasks/{id}", "One task", "OperatorTask"),
-  admin("post", "/tasks/{id}/replay", "Run the next step of a stuck task now", "OperatorTask", {
+  admin("get", "/ledger/verify", "Check every rule the books must obey", {
+    answer: "Verification",
+  }),
+  admin("get", "/providers", "List providers and the health of their upstreams", {
+    answer: "ProviderList",
+  }),
+  admin("get", "/tasks", "List tasks of all accounts; problem finds stuck tasks", {
+    answer: "OperatorTaskList",
+    parameters: [
+      ...PAGE,
+      query("account", "Only of this account.", { type: "string" }),
+      query("type", "Only of this type.", { type: "string" }),
+      query("status", "Only with this status.", { enum: [...STATUSES] }),
+      query(
+        "problem",
+        "dead: needs an operator. failing: will be retried. late: overdue for its next step. Includes subtasks of dramas.",
+        { enum: [...TASK_PROBLEMS] },
+      ),
+      query("parent", "The subtasks of this drama; without it subtasks are left out.", {
+        type: "string",
+      }),
+    ],
+  }),
+  admin("get", "/tasks/{id}", "One task", { answer: "OperatorTask" }),
+  admin("post", "/tasks/{id}/replay", "Run the next step of a stuck task now", {
+    answer: "OperatorTask",
     status: 202,
   }),
-  admin("get", "/config", "The declaration in force", "Config"),
-  admin("post", "/config/reload", "Take the declaration as it stands now", "Config"),
+  admin("get", "/config", "The active configuration", { answer: "Config" }),
+  admin("post", "/config/reload", "Reload the configuration file", { answer: "Config" }),
 ];

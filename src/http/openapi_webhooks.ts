@@ -92,20 +92,22 @@ export const WEBHOOK_CALLS: Readonly<Record<string, OperationCall[]>> = {
 };
 
 export const WEBHOOK_ADMIN_CALLS: readonly OpenApiCall[] = [
-  admin("get", "/webhooks/deliveries", "What was sent, for any account", "WebhookDeliveryList", {
+  admin("get", "/webhooks/deliveries", "What was sent, for any account", {
+    answer: "WebhookDeliveryList",
     parameters: [...LOG, OF_ENDPOINT, query("account", "Only of this one.", { type: "string" })],
   }),
-  admin("get", "/webhooks/deliveries/{id}", "One delivery, with every attempt", "WebhookDelivery"),
-  admin("post", "/webhooks/deliveries/{id}/redeliver", "Send it again", "WebhookDelivery", {
+  admin("get", "/webhooks/deliveries/{id}", "One delivery, with every attempt", {
+    answer: "WebhookDelivery",
+  }),
+  admin("post", "/webhooks/deliveries/{id}/redeliver", "Send it again", {
+    answer: "WebhookDelivery",
     status: 202,
   }),
-  admin(
-    "post",
-    "/webhooks/redeliver",
-    "Send again what was given up since a moment",
-    "WebhookRedeliveryCount",
-    { body: "AdminWebhookRedelivery", status: 202 },
-  ),
+  admin("post", "/webhooks/redeliver", "Send again what was given up since a moment", {
+    answer: "WebhookRedeliveryCount",
+    body: "AdminWebhookRedelivery",
+    status: 202,
+  }),
 ];
 
 export const WEBHOOK_BODIES = [

@@ -2,47 +2,47 @@ import type { ModelType } from "../lib/model_types.ts";
 import type { MediaAdapter, MediaJobType } from "./media_adapter.ts";
 
 /**
- * What a provider is to the gateway: plain data in, plain data out. An adapter writes requests and reads
- * replies; it never fetches, waits, logs or looks at a clock.
+ * Translates between the gateway and a provider: plain data in, plain data out. An adapter writes requests and
+ * reads replies; it never fetches, waits, logs or reads the clock.
  */
 export interface Adapter {
-  /** Types of model it can serve. */
+  /** Types of models that it supports. */
   readonly types: readonly ModelType[];
-  /** Address used when the declaration names none; null where it must. */
+  /** The default base URL; null where the configuration must have one. */
   readonly baseUrl: string | null;
   readonly chat?: ChatAdapter;
-  /** By what is made: a provider's pictures and its videos often are two APIs. */
+  /** By type of job: many providers have separate APIs for images and videos. */
   readonly media?: Readonly<Partial<Record<MediaJobType, MediaAdapter>>>;
-  /** Answers in this process instead of over the network. The simulator does. */
+  /** Answers requests in this process, without the network. Only the simulator has one. */
   readonly transport?: Transport;
-  /** Whether `transport` answers at this address; left out, at every one. */
+  /** Whether `transport` answers requests to this URL; by default, to every URL. */
   isInProcess?(url: string): boolean;
 }
 
-/** What answers at this address instead of the network, if anything does. */
+/** The transport that answers requests to this URL in this process, if any. */
 export function inProcessTransport(adapter: Adapter, url: string): Transport | undefined {
   return adapter.isInProcess?.(url) === false ? undefined : adapter.transport;
 }
 
-/** Throws `NotSent` where no connection came to be, and anything else where one broke. */
+/** Throws `NotSent` if no connection was opened, and any other error if it broke. */
 export type Transport = (request: Request) => Promise<Response>;
 
-/** Nobody got the request: it may be sent again, here or elsewhere. */
+/** No server received the request: it may be sent again, to this or another upstream. */
 export class NotSent extends TypeError {
   override readonly name = "NotSent";
 }
 
-/** What the declaration says of the upstream that is called. */
+/** The configuration of the upstream that is called. */
 export interface UpstreamTarget {
-  /** What the provider calls the model. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** Declared headers; they come last and win. */
+  /** Configured headers; they replace all others. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The model's declared output limit, for a provider that must be told one. */
+  /** The model's configured output limit, for providers that require one. */
   readonly maxOutputTokens?: number;
-  /** What the operator adds to the body of every request, for a model that wants more. */
+  /** Configured fields that are added to the body of every request. */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface UpstreamRequest {
   readonly body: string | null;
 }
 
-/** A chat request in OpenAI's shape, as the client sent it and the gateway's schema let it pass. */
+/** A chat request in OpenAI's format, as the client sent it; valid for the gateway's schema. */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly Record<string, unknown>[];
@@ -63,21 +63,21 @@ export interface ChatRequest {
 
 export interface ChatAdapter {
   /**
-   * The request to send; when streaming it also asks for usage, whatever the client wanted. Throws a
-   * `Refusal` for what this provider cannot do; another upstream of the model might.
+   * The request to send; a streaming request always asks for usage, even if the client does not. Throws an
+   * `ApiError` for a request that this provider does not support; another upstream may support it.
    */
   write(request: ChatRequest, target: UpstreamTarget): UpstreamRequest;
-  /** Reads a whole answer; throws what it cannot read. */
+  /** Reads a response that is not streamed; throws if it is invalid. */
   read(body: unknown): ChatReply;
-  /** Reads one stream, event by event; a reader remembers what is spread over events. */
+  /** A reader for one stream; it keeps state between events. */
   reader(): ChatReader;
-  /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
+  /** The fault that a non-2xx response describes. `body` is parsed JSON, or text for any other type. */
   fault(status: number, body: unknown): UpstreamFault;
-  /** The most tokens that the provider counts for an image; null where its rule is not known. */
+  /** The maximum tokens that the provider counts for an image; null where its rule is unknown. */
   imageTokens?(image: ImageInput, model: string): number | null;
 }
 
-/** An image of a request. Its size is null where only the provider sees it. */
+/** An image of a request. Its size is null where the gateway does not have the image, only its URL. */
 export interface ImageInput {
   readonly size: { readonly width: number; readonly height: number } | null;
   /** OpenAI's `detail`, as the client wrote it. */
@@ -85,7 +85,7 @@ export interface ImageInput {
 }
 
 export interface ChatReader {
-  /** What an event adds; null for one that says nothing. Throws what it cannot read. */
+  /** The chunk of an event; null for an event without content. Throws if the event is invalid. */
   next(event: ServerSentEvent): ChatChunk | null;
 }
 
@@ -95,7 +95,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** A whole answer, reduced to what clients may see. The gateway adds id, model and time. */
+/** A complete answer, reduced to the fields that clients may see. The gateway adds id, model and time. */
 export interface ChatReply {
   readonly choices: readonly ChatChoice[];
   readonly usage: TokenUsage | null;
@@ -114,7 +114,7 @@ export interface ChatMessage {
   readonly refusal?: string | null;
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly ToolCall[];
-  /** What `tool_calls` was before there were tools; answers requests that still use `functions`. */
+  /** The predecessor of `tool_calls`, for requests that use `functions`. */
   readonly function_call?: { readonly name: string; readonly arguments: string };
   readonly annotations?: unknown;
   readonly audio?: unknown;
@@ -126,14 +126,14 @@ export interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** What one event adds to the answer, in OpenAI's shape of a chunk. */
+/** What one event adds to the answer, in OpenAI's chunk format. */
 export interface ChatChunk {
   readonly choices: readonly ChunkChoice[];
-  /** Present on whichever event carries it; the last one counts. */
+  /** Any event may have it; the last one counts. */
   readonly usage?: TokenUsage;
-  /** The provider says that the answer is complete. A stream that ends without it was cut. */
+  /** The provider reports that the answer is complete. A stream that ends without it was cut off. */
   readonly done?: true;
-  /** The provider reports a failure in mid-stream. */
+  /** The provider reports a failure in the middle of the stream. */
   readonly fault?: UpstreamFault;
 }
 
@@ -163,7 +163,7 @@ export interface ToolCallDelta {
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
 
-/** Tokens in four buckets that do not overlap: a cached token is not also an input one. */
+/** Counts that do not overlap: `input` excludes cached tokens, `output` excludes reasoning tokens. */
 export interface TokenUsage {
   readonly input: number;
   readonly cachedInput: number;
@@ -172,8 +172,8 @@ export interface TokenUsage {
 }
 
 /**
- * Why an upstream did not answer, in the gateway's own words. `rejected`: the request itself is at
- * fault, and no other upstream would take it. The others may be tried elsewhere.
+ * Why an upstream did not answer. `rejected`: the request is invalid, and no other upstream would accept it.
+ * After the other kinds another upstream may be tried.
  */
 export interface UpstreamFault {
   readonly kind:
@@ -183,6 +183,6 @@ export interface UpstreamFault {
     | "unauthorized"
     | "overloaded"
     | "failed";
-  /** The client's field, where the provider names one that exists in OpenAI's shape. */
+  /** The client's field, where the provider names one that exists in OpenAI's format. */
   readonly param?: string;
 }

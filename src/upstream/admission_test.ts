@@ -13,7 +13,7 @@ const config = planOf({
 const provider = config.providers.get("p")!;
 const [upstream] = config.models.get("m")!.upstreams;
 
-const OF_JOB = new UpstreamFailure("failed", "500", { received: "declined" });
+const JOB_FAILURE = new UpstreamFailure("failed", "500", { received: "declined" });
 const OUTAGES = [
   new UpstreamFailure("failed", "500", { received: "declined", retryAfterSeconds: 30 }),
   new UpstreamFailure("failed", "502", { received: "unknown" }),
@@ -25,68 +25,68 @@ const OUTAGES = [
 
 function open() {
   const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-  const enter = (trial: AttemptKind) => admission.acquireForJob(upstream!, provider, trial);
+  const acquire = (trial: AttemptKind) => admission.acquireForJob(upstream!, provider, trial);
   return {
-    enter,
-    fail: (trial: AttemptKind, failure = OF_JOB) => enter(trial)?.release(failure),
+    acquire,
+    fail: (trial: AttemptKind, failure = JOB_FAILURE) => acquire(trial)?.release(failure),
     health: () => admission.getHealth(upstream!),
     hasRoom: (trial: AttemptKind) => admission.hasCapacity(upstream!, config, trial),
   };
 }
 
 Deno.test("five failed jobs open the breaker for jobs that failed before, not for new jobs", () => {
-  const { enter, fail, health, hasRoom } = open();
+  const { acquire, fail, health, hasRoom } = open();
   for (let n = 0; n < 5; n++) fail("first");
   assert.equal(health().state, "open");
-  assert.deepEqual([hasRoom("retry"), enter("retry")], [false, null]);
+  assert.deepEqual([hasRoom("retry"), acquire("retry")], [false, null]);
   assert.equal(hasRoom("first"), true);
   const { openUntil } = health();
   for (let n = 0; n < 20; n++) fail("first");
-  assert.equal(health().openUntil, openUntil, "and others that fail do not lengthen the rest");
-  enter("first")!.release(null);
+  assert.equal(health().openUntil, openUntil, "and further failures do not extend it");
+  acquire("first")!.release(null);
   assert.equal(health().state, "closed", "one that goes well ends it");
   assert.equal(health().in_flight, 0);
 });
 
-Deno.test("failures of jobs that were on their way do not lengthen the rest", () => {
-  const { enter, health } = open();
-  const places = Array.from({ length: 40 }, () => enter("first")!);
-  for (const permit of places.slice(0, 5)) permit.release(OF_JOB);
+Deno.test("failures of jobs in flight do not extend the time that the breaker is open", () => {
+  const { acquire, health } = open();
+  const permits = Array.from({ length: 40 }, () => acquire("first")!);
+  for (const permit of permits.slice(0, 5)) permit.release(JOB_FAILURE);
   const { openUntil } = health();
-  for (const permit of places.slice(5)) permit.release(OF_JOB);
+  for (const permit of permits.slice(5)) permit.release(JOB_FAILURE);
   assert.equal(health().openUntil, openUntil);
   assert.equal(health().in_flight, 0);
 });
 
 Deno.test("an outage opens the breaker for all jobs, whatever the failure", () => {
   for (const failure of OUTAGES) {
-    const { enter, fail, health } = open();
+    const { acquire, fail, health } = open();
     for (let n = 0; n < 4; n++) fail("first");
     fail("retry", failure);
     assert.equal(health().state, "open", failure.message);
-    assert.equal(enter("first"), null, failure.message);
+    assert.equal(acquire("first"), null, failure.message);
   }
 });
 
 Deno.test("an outage seen while the breaker is open rejects new jobs too", () => {
-  const { enter, fail } = open();
+  const { acquire, fail } = open();
   for (let n = 0; n < 5; n++) fail("first");
   fail("first", OUTAGES[4]);
-  assert.equal(enter("first"), null);
+  assert.equal(acquire("first"), null);
 });
 
-Deno.test("whatever jobs fail in whatever order, one that is new is let in, and repeats count for nothing", () => {
+Deno.test("whatever jobs fail in whatever order, a new job is admitted, and repeated failures do not count", () => {
   fc.assert(fc.property(
     fc.array(fc.constantFrom("first", "retry", "well"), { maxLength: 60 }),
     (story) => {
-      const { enter, fail, health } = open();
+      const { acquire, fail, health } = open();
       let inRow = 0;
       for (const step of story) {
-        if (step === "well") enter("first")!.release(null);
+        if (step === "well") acquire("first")!.release(null);
         else fail(step as AttemptKind);
         inRow = step === "well" ? 0 : inRow + (step === "first" ? 1 : 0);
         assert.equal(health().state, inRow >= 5 ? "open" : "closed");
-        const permit = enter("first");
+        const permit = acquire("first");
         assert.ok(permit !== null);
         permit.abandon();
       }
@@ -101,7 +101,7 @@ const chat = (account: string) => ({ account });
 const failed = (status: number, kind: FailureKind = "failed", retryAfterSeconds?: number) =>
   new UpstreamFailure(kind, `the upstream answered ${status}`, { status, retryAfterSeconds });
 
-Deno.test("what blames the request is never counted, in whatever words", () => {
+Deno.test("errors about the request never count, whatever their text", () => {
   const admission = new Admission({ adapters: new Map(), onAttempt() {} });
   for (const status of [400, 404, 405, 409, 413, 414, 415, 422, 431]) {
     for (const kind of ["failed", "rate_limited", "unreadable"] as const) {
@@ -137,27 +137,27 @@ Deno.test("a failure that a request can provoke rejects its account alone; an ou
   ];
   for (const failure of [...provoked, ...overloads, ...outages]) {
     const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-    const enter = (account: string) => admission.acquire(upstream!, provider, chat(account));
+    const acquire = (account: string) => admission.acquire(upstream!, provider, chat(account));
     const hasRoom = (account: string) => admission.hasCapacity(upstream!, config, chat(account));
     const checkRoom = (account: string, isLetIn: boolean) => {
       assert.equal(hasRoom(account), isLetIn, `${account}: ${failure.message}`);
-      const permit = enter(account);
+      const permit = acquire(account);
       assert.equal(permit !== null, isLetIn, `${account}: ${failure.message}`);
       permit?.abandon();
     };
-    for (let n = 0; n < 5; n++) enter("mallory")?.release(failure);
+    for (let n = 0; n < 5; n++) acquire("mallory")?.release(failure);
     assert.equal(admission.getHealth(upstream!).state, "open", failure.message);
-    assert.equal(enter("mallory"), null, failure.message);
+    assert.equal(acquire("mallory"), null, failure.message);
     checkRoom("bob", !outages.includes(failure));
     // An overload that a second account meets is the upstream's own.
-    enter("bob")?.release(failure);
+    acquire("bob")?.release(failure);
     checkRoom("bob", false);
     checkRoom("carol", provoked.includes(failure));
     assert.equal(admission.getHealth(upstream!).in_flight, 0);
   }
 });
 
-Deno.test("however some accounts fail, one whose requests go well is never kept out", () => {
+Deno.test("however some accounts fail, an account whose requests succeed is never blocked", () => {
   fc.assert(fc.property(
     fc.array(fc.constantFrom("m1", "m2", "m3", "bob"), { maxLength: 80 }),
     (story) => {

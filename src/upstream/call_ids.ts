@@ -5,25 +5,25 @@ import { bytesToId, charactersOf, idToBytes, packId, unpackId } from "./pack_cal
 
 /** Ids of tool calls as clients see them, and as upstreams gave them. */
 export interface CallIds {
-  /** Our id for an upstream's. The same for the same, so that each event of a stream says the same. */
+  /** Our id for an upstream's id. Deterministic: all events of a stream have the same id. */
   show(id: string, origin: string): string;
-  /** The upstream's id for ours; an id that is not ours, or that another upstream gave, as it is. */
+  /** The upstream's id for our id; any other id, also one of another upstream, is returned unchanged. */
   restore(id: string, origin: string): string;
 }
 
 const PREFIX = "call_";
 const OURS = /^call_[A-Za-z0-9]{35,}$/;
 const TAG_BYTES = 5;
-/** What an id is packed into: a multiple of this, so that its length tells nothing of the upstream's. */
+/** Ids are padded to a multiple of this: their length does not reveal the upstream. */
 const BLOCK_BYTES = 21;
-/** Longer ones are not turned back: they pass as ours in both directions. */
+/** Longer ids are not decoded: upstreams get ours. */
 const ID_MAX = 200;
 const BLOCKS_MAX = 12;
 const KNOWN_MAX = 10_000;
-/** Ids of one request that are looked at: the work must not grow with what a client sends. */
+/** The maximum number of ids decoded per request: limits the work that a client can cause. */
 const RESTORED_MAX = 1_000;
 
-/** By the number of characters, how many bytes an id stands for. */
+/** The number of bytes in an id, by its number of characters. */
 const LENGTHS = new Map(
   Array.from({ length: BLOCKS_MAX }, (_, at) => TAG_BYTES + BLOCK_BYTES * (at + 1))
     .map((bytes) => [charactersOf(bytes), bytes]),
@@ -31,15 +31,15 @@ const LENGTHS = new Map(
 
 /**
  * Hides ids by deterministic authenticated encryption (as SIV does it): the tag is a keyed hash of the id
- * and its origin, the rest is the id under a key stream that the tag starts. So every node turns an id back with
- * nothing but the shared key, across restarts; a stranger's id fails the tag and passes as it is, where a
- * plain permutation of characters would mangle it. A usual id takes 40 characters, the most that OpenAI
- * accepts, and 40 bits of tag are left. Nothing secret hangs on it but the name of the upstream.
+ * and its origin, the rest is the id encrypted with a key stream that starts from the tag. So every node decodes
+ * an id with the shared key alone, across restarts; an id that is not ours fails the check of the tag and is
+ * returned unchanged, which a plain permutation of characters would not do. A usual id takes 40 characters, the
+ * maximum of OpenAI, which leaves 40 bits for the tag. The only secret it protects is the name of the upstream.
  *
- * The origin is the upstream's address: another upstream gets our id, which every alphabet takes.
+ * The origin is the upstream's URL: another upstream gets our id, whose characters all upstreams accept.
  */
 export function openCallIds(keys: () => readonly Uint8Array[]): CallIds {
-  // A conversation comes back with all its ids at each turn.
+  // A client sends all ids of a conversation with each request.
   const known = new Map<string, { origin: string; id: string }>();
   const remember = (shown: string, origin: string, id: string) => {
     if (id.length > ID_MAX) return;
@@ -91,7 +91,7 @@ function open(shown: string, origin: string, keys: readonly Uint8Array[]): strin
 export function restoreCallIds(ids: CallIds, request: ChatRequest, origin: string): ChatRequest {
   let messages: Record<string, unknown>[] | null = null;
   const restored = new Map<string, string>();
-  // An id stands in the call and in its result: both change, or neither.
+  // An id is in the call and in its result: both change, or neither.
   const restore = (shown: string): string => {
     let id = restored.get(shown);
     if (id !== undefined || restored.size >= RESTORED_MAX) return id ?? shown;
@@ -146,7 +146,7 @@ function tagOf(key: Uint8Array, origin: string, plain: Uint8Array): Buffer {
   return digest(key, `tag\0${origin}\0`, plain).subarray(0, TAG_BYTES);
 }
 
-/** Hides and shows: the same key stream either way. */
+/** Encrypts and decrypts: both apply the same key stream. */
 function masked(key: Uint8Array, tag: Uint8Array, bytes: Uint8Array): Buffer {
   const result = Buffer.alloc(bytes.length);
   for (let from = 0; from < bytes.length; from += 32) {
@@ -162,7 +162,7 @@ function oneWay(key: Uint8Array, origin: string, id: string): Buffer {
   return digest(key, `one way\0${origin}\0`, id).subarray(0, TAG_BYTES + BLOCK_BYTES);
 }
 
-/** The key first, and never shown whole: as good as an HMAC here, at a quarter of its cost. */
+/** A hash with the key as prefix, truncated: as secure as an HMAC here, at a quarter of its cost. */
 function digest(key: Uint8Array, purpose: string, rest: Uint8Array | string): Buffer {
   return createHash("sha256").update(key).update(purpose).update(rest).digest();
 }

@@ -26,7 +26,7 @@ const SHAPES = [
   "000000",
 ];
 
-Deno.test("ids of every provider take one shape of 40 characters, and turn back", () => {
+Deno.test("ids of all providers become 40 characters of one format, and can be decoded", () => {
   const shown = SHAPES.map((id) => ids.show(id, HERE));
   for (const [at, id] of shown.entries()) {
     assert.match(id, USUAL, SHAPES[at]);
@@ -37,7 +37,7 @@ Deno.test("ids of every provider take one shape of 40 characters, and turn back"
   assert.equal(new Set(shown).size, SHAPES.length);
 });
 
-Deno.test("any id turns back, or passes as ours where it is too long", () => {
+Deno.test("any id can be decoded, except one that is too long", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (id) => {
     const shown = ids.show(id, HERE);
     if (id === "") return assert.equal(shown, "");
@@ -48,7 +48,7 @@ Deno.test("any id turns back, or passes as ours where it is too long", () => {
   }));
 });
 
-Deno.test("ids that are not ours pass as they are", () => {
+Deno.test("ids that are not ours are unchanged", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 100 }), (id) => {
     assert.equal(ids.restore(id, HERE), id);
   }));
@@ -69,7 +69,7 @@ Deno.test("another upstream gets our id, and no other upstream's", () => {
   assert.notEqual(ids.show(SHAPES[0]!, "https://two.example.com/v1"), shown);
 });
 
-Deno.test("ids of an older key turn back while the key is kept", () => {
+Deno.test("ids of an older key can be decoded while the key is kept", () => {
   const shown = ids.show(SHAPES[0]!, HERE);
   assert.equal(openCallIds(() => [newer, key]).restore(shown, HERE), SHAPES[0]);
   assert.equal(openCallIds(() => [newer]).restore(shown, HERE), shown);

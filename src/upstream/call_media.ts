@@ -33,96 +33,31 @@ const SHORT_CALL_MS_MAX = 30_000;
 const AT_CAPACITY_RETRY_MS = 1_000;
 
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
-  const { admission, fetchSafely, silenceMs, http1 } = options;
-
-  function adapterOf({ config, model, upstream }: UpstreamAssignment): MediaAdapter {
-    const { media } = admission.adapterOf(config.providers.get(upstream.provider)!);
-    const adapter = media?.[model.type as MediaJobType];
-    if (adapter !== undefined) return adapter;
-    throw new UpstreamFailure("unable", `the adapter does not support ${model.type}`, {
-      received: "no",
-    });
-  }
-
-  function exchangeOf(
-    { config, model, upstream }: UpstreamAssignment,
-    signal: AbortSignal,
-  ): MediaExchange {
-    const provider = config.providers.get(upstream.provider)!;
-    const target = admission.targetOf(model, upstream, provider);
-    return {
-      transport: inProcessTransport(admission.adapterOf(provider), target.baseUrl),
-      http1,
-      target,
-      timeoutMs: upstream.timeoutSeconds * 1000,
-      signal,
-    };
-  }
-
-  /** Calls other than submissions: a shorter deadline, and only failures are reported. */
-  async function callShortly<T>(
-    assignment: UpstreamAssignment,
-    signal: AbortSignal,
-    call: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
-  ): Promise<T> {
-    const usual = exchangeOf(assignment, signal);
-    const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, SHORT_CALL_MS_MAX) };
-    try {
-      return await call(short, adapterOf(assignment));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const failure = toUpstreamFailure(error);
-      admission.reportAttempt(assignment.upstream, failure);
-      throw failure;
-    }
-  }
-
+  const { admission, fetchSafely, silenceMs } = options;
   return {
     choose: (config, model, tried, caller) => choose(admission, config, model, { tried, caller }),
-    inputsFor: (assignment) => adapterOf(assignment).inputs,
-    polling: (assignment) => adapterOf(assignment).polling,
-
-    async submit(assignment, job, signal, caller) {
-      const adapter = adapterOf(assignment);
-      const provider = assignment.config.providers.get(assignment.upstream.provider)!;
-      const permit = typeof caller === "string"
-        ? admission.acquireForJob(assignment.upstream, provider, caller)
-        : admission.acquire(assignment.upstream, provider, caller);
-      if (permit === null) {
-        throw new UpstreamFailure(
-          "overloaded",
-          "the upstream is at capacity or its circuit breaker is open",
-          { received: "no" },
-        );
-      }
-      try {
-        const submitted = await submit(adapter, exchangeOf(assignment, signal), job);
-        permit.release(null);
-        return submitted;
-      } catch (error) {
-        const failure = toUpstreamFailure(error);
-        if (signal.aborted || failure.kind === "unable") permit.abandon();
-        else permit.release(failure);
-        throw failure;
-      }
-    },
-
+    inputsFor: (assignment) => adapterOf(admission, assignment).inputs,
+    polling: (assignment) => adapterOf(admission, assignment).polling,
+    submit: (assignment, job, signal, caller) =>
+      submitWithPermit(options, { assignment, job, signal, caller }),
     getStatus: (assignment, id, signal) =>
-      callShortly(assignment, signal, (exchange, adapter) => poll(adapter, exchange, id)),
-
+      callShortly(options, assignment, signal, (exchange, adapter) => poll(adapter, exchange, id)),
     cancel: (assignment, id, signal) =>
-      callShortly(assignment, signal, async (exchange, adapter) => {
-        const { cancel, readCancelled } = adapter;
-        if (cancel === undefined) return null;
-        const reply = await exchangeMedia(exchange, adapter, await cancel(id, exchange.target));
-        return await readCancelled?.(reply) ?? null;
-      }),
-
+      callShortly(
+        options,
+        assignment,
+        signal,
+        (exchange, adapter) => cancel(adapter, exchange, id),
+      ),
     find: (assignment, reference, signal) =>
-      callShortly(assignment, signal, (exchange, adapter) => find(adapter, exchange, reference)),
-
+      callShortly(
+        options,
+        assignment,
+        signal,
+        (exchange, adapter) => find(adapter, exchange, reference),
+      ),
     fetchOutput: (assignment, output, signal) =>
-      callShortly(assignment, signal, (exchange, adapter) =>
+      callShortly(options, assignment, signal, (exchange, adapter) =>
         fetchOutput(output, {
           ...exchange,
           keyHeaders: () => adapter.keyHeaders?.(exchange.target) ?? {},
@@ -130,10 +65,93 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
           silenceMs,
           allowPrivate: assignment.config.outbound.allowPrivate,
         })),
-
     readCallback: async (assignment, body) =>
-      await adapterOf(assignment).readCallback?.(body) ?? null,
+      await adapterOf(admission, assignment).readCallback?.(body) ?? null,
   };
+}
+
+function adapterOf(
+  admission: Admission,
+  { config, model, upstream }: UpstreamAssignment,
+): MediaAdapter {
+  const { media } = admission.adapterOf(config.providers.get(upstream.provider)!);
+  const adapter = media?.[model.type as MediaJobType];
+  if (adapter !== undefined) return adapter;
+  throw new UpstreamFailure("unable", `the adapter does not support ${model.type}`, {
+    received: "no",
+  });
+}
+
+function exchangeOf(
+  { admission, http1 }: MediaCallsOptions,
+  { config, model, upstream }: UpstreamAssignment,
+  signal: AbortSignal,
+): MediaExchange {
+  const provider = config.providers.get(upstream.provider)!;
+  const target = admission.targetOf(model, upstream, provider);
+  return {
+    transport: inProcessTransport(admission.adapterOf(provider), target.baseUrl),
+    http1,
+    target,
+    timeoutMs: upstream.timeoutSeconds * 1000,
+    signal,
+  };
+}
+
+/** Calls other than submissions: a shorter deadline, and only failures are reported. */
+async function callShortly<T>(
+  options: MediaCallsOptions,
+  assignment: UpstreamAssignment,
+  signal: AbortSignal,
+  call: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
+): Promise<T> {
+  const usual = exchangeOf(options, assignment, signal);
+  const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, SHORT_CALL_MS_MAX) };
+  try {
+    return await call(short, adapterOf(options.admission, assignment));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const failure = toUpstreamFailure(error);
+    options.admission.reportAttempt(assignment.upstream, failure);
+    throw failure;
+  }
+}
+
+interface Submission {
+  assignment: UpstreamAssignment;
+  job: MediaJob;
+  signal: AbortSignal;
+  caller: AdmissionCaller | undefined;
+}
+
+/** Submits a job if the upstream may be called now, and reports the result to its circuit breaker. */
+async function submitWithPermit(
+  options: MediaCallsOptions,
+  { assignment, job, signal, caller }: Submission,
+): Promise<Submitted> {
+  const { admission } = options;
+  const adapter = adapterOf(admission, assignment);
+  const provider = assignment.config.providers.get(assignment.upstream.provider)!;
+  const permit = typeof caller === "string"
+    ? admission.acquireForJob(assignment.upstream, provider, caller)
+    : admission.acquire(assignment.upstream, provider, caller);
+  if (permit === null) {
+    throw new UpstreamFailure(
+      "overloaded",
+      "the upstream is at capacity or its circuit breaker is open",
+      { received: "no" },
+    );
+  }
+  try {
+    const submitted = await submit(adapter, exchangeOf(options, assignment, signal), job);
+    permit.release(null);
+    return submitted;
+  } catch (error) {
+    const failure = toUpstreamFailure(error);
+    if (signal.aborted || failure.kind === "unable") permit.abandon();
+    else permit.release(failure);
+    throw failure;
+  }
 }
 
 function choose(
@@ -212,6 +230,17 @@ function finalStatus(
 ): JobStatus | null {
   if (status === undefined || isFinal?.(step, status) !== true) return null;
   return { state: "failed", fault: fault(status, answer) };
+}
+
+async function cancel(
+  adapter: MediaAdapter,
+  exchange: MediaExchange,
+  id: string,
+): Promise<JobStatus | null> {
+  const { cancel: writeCancel, readCancelled } = adapter;
+  if (writeCancel === undefined) return null;
+  const reply = await exchangeMedia(exchange, adapter, await writeCancel(id, exchange.target));
+  return await readCancelled?.(reply) ?? null;
 }
 
 async function find(

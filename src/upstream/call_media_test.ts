@@ -73,16 +73,24 @@ Deno.test(
   },
 );
 
-Deno.test("a redirect is not followed, and JSON that is none cannot be read", strict, async () => {
-  await using upstream = startFakeUpstream();
-  using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
-  upstream.answer({ status: 307, headers: { location: `${upstream.url}/elsewhere` } });
-  const moved = await failureOf(media.calls.submit(media.assignment, job, never));
-  assert.deepEqual([moved.kind, moved.received, upstream.seen.length], ["failed", "declined", 1]);
-  upstream.answer({ status: 200, headers: { "content-type": "application/json" }, text: '{"id":' });
-  const garbled = await failureOf(media.calls.submit(media.assignment, job, never));
-  assert.deepEqual([garbled.kind, garbled.received], ["unreadable", "unknown"]);
-});
+Deno.test(
+  "a redirect is not followed, and invalid JSON is an unreadable response",
+  strict,
+  async () => {
+    await using upstream = startFakeUpstream();
+    using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
+    upstream.answer({ status: 307, headers: { location: `${upstream.url}/elsewhere` } });
+    const moved = await failureOf(media.calls.submit(media.assignment, job, never));
+    assert.deepEqual([moved.kind, moved.received, upstream.seen.length], ["failed", "declined", 1]);
+    upstream.answer({
+      status: 200,
+      headers: { "content-type": "application/json" },
+      text: '{"id":',
+    });
+    const garbled = await failureOf(media.calls.submit(media.assignment, job, never));
+    assert.deepEqual([garbled.kind, garbled.received], ["unreadable", "unknown"]);
+  },
+);
 
 Deno.test(
   "an upstream that asks for rest gets it, and nothing is sent meanwhile",
@@ -153,7 +161,7 @@ Deno.test("each upstream is chosen once, and a full one not at all", strict, asy
   assert.equal(calls.choose(assignment.config, assignment.model, []).upstream, assignment.upstream);
 });
 
-Deno.test("looks that fail do not make an upstream rest", strict, async () => {
+Deno.test("failed polls do not open the circuit breaker", strict, async () => {
   await using upstream = startFakeUpstream();
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   const { calls, assignment } = media;
@@ -163,7 +171,7 @@ Deno.test("looks that fail do not make an upstream rest", strict, async () => {
   assert.deepEqual(media.attempts, Array(6).fill("overloaded"));
 });
 
-Deno.test("an id that would climb out of its path is no id", strict, async () => {
+Deno.test("an id that would change its path is rejected", strict, async () => {
   await using upstream = startFakeUpstream();
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   for (const id of ["..", ".", "", { a: 1 }, null]) {

@@ -1,8 +1,8 @@
 import chatRequest from "../../schemas/requests/chat_completions.schema.json" with { type: "json" };
 
-/** A place in a list, as others write it: `messages[0].content`, `messages.[0].content`. */
+/** An index in brackets, as some providers write it: `messages[0].content`, `messages.[0].content`. */
 const INDEX = /\.?\[(\d+)\]/g;
-/** Deeper than any request of ours is; a bound on the work that an upstream's text can cause. */
+/** Deeper than any valid request; limits the work that an upstream's text can cause. */
 const DEPTH_MAX = 16;
 const CHARACTERS_MAX = 200;
 const LIMITS = ["max_completion_tokens", "max_tokens"];
@@ -10,14 +10,14 @@ const LIMITS = ["max_completion_tokens", "max_tokens"];
 const PUBLISHED = namesIn(chatRequest);
 
 /**
- * The field that an upstream complains about, spelled like ours. Only a path into the client's own request is
- * shown: everything else would be the upstream's words. The last name may be missing from the request if our
- * schema publishes it, since an upstream may complain of its absence.
+ * The field that an upstream's error is about, in our spelling. Only a path in the client's own request is
+ * shown: any other text would be the upstream's. The last name may be missing from the request if our schema
+ * has it, since the error may be that it is missing.
  */
 export function clientParam(named: string | undefined, request: unknown): string | undefined {
   if (named === undefined || named.length > CHARACTERS_MAX) return undefined;
   const path = named.replaceAll(INDEX, ".$1");
-  // One limit of the answer is sent, whichever name the client gave it.
+  // The output limit has two names; the upstream may use the other one.
   if (LIMITS.includes(path)) return LIMITS.find((name) => Object.hasOwn(request as object, name));
   const steps = path.split(".");
   if (steps.length > DEPTH_MAX) return undefined;

@@ -6,11 +6,11 @@ const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * Splits `text/event-stream` into events, however the bytes are cut: characters and line ends may be
+ * Splits `text/event-stream` into events, wherever chunks end: characters and line ends may be
  * split between chunks, lines end with \n, \r\n or \r, data may have several lines.
  */
 export class EventSplitter {
-  // It would drop a byte order mark at the beginning of any chunk, not only of the first.
+  // Otherwise it would drop a byte order mark at the beginning of any chunk, not only of the first.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #hasBegun = false;
   #rest = "";
@@ -27,10 +27,10 @@ export class EventSplitter {
     return this.#split(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   }
 
-  /** What a last event without its blank line still holds: nothing that counts, so it is dropped. */
+  /** Splits text into lines and events. An incomplete event at the end of the stream is never returned. */
   #split(text: string): ServerSentEvent[] {
     const events: ServerSentEvent[] = [];
-    // Joined when a line ends: each join reads the whole of a long line, which may come in many pieces.
+    // Joined only when a line ends: each join copies the whole line, which may arrive in many pieces.
     if (!this.#isCut && !text.includes("\n") && !text.includes("\r")) {
       this.#rest += text;
       this.#checkLength();
@@ -41,8 +41,8 @@ export class EventSplitter {
     let end = whole.length;
     if (whole.charCodeAt(end - 1) === 13) end--;
     let from = 0;
-    // Looked for only once they are passed: of one kind there mostly is none, and each line would search
-    // the whole text for it.
+    // Searched again only after the last match was passed: mostly one kind does not occur, and each line would
+    // search the whole text for it.
     let [feed, back] = [-1, -1];
     while (from < end) {
       if (feed < from) feed = find(whole, "\n", from);
@@ -76,7 +76,7 @@ export class EventSplitter {
     } else if (text.startsWith("event:", from)) {
       this.#event = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, to);
     }
-    // Comments, ids and retry times are of no use to us.
+    // Comments, ids and retry times are ignored.
   }
 }
 

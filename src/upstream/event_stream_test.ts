@@ -14,7 +14,7 @@ function split(bytes: Uint8Array, cuts: number[] = []): { event: string | null; 
   return places.slice(1).flatMap((to, at) => splitter.push(bytes.subarray(places[at], to)));
 }
 
-Deno.test("events are told apart whatever their line ends", () => {
+Deno.test("events are split at any kind of line end", () => {
   for (const end of ["\n", "\r\n", "\r"]) {
     const text = [
       ": hello",
@@ -69,7 +69,7 @@ Deno.test("an event of a megabyte comes whole, in many pieces", () => {
   assert.deepEqual(split(bytes, cuts), [{ event: null, data: big }]);
 });
 
-Deno.test("a stream that never ends its event is given up", () => {
+Deno.test("an event without an end is an error", () => {
   const splitter = new EventSplitter();
   const chunk = encoder.encode("x".repeat(1024 * 1024));
   assert.throws(() => {

@@ -4,7 +4,7 @@ import { HandshakeFailed, type Http1Client } from "./http1/client.ts";
 import type { ResponseHeaders } from "./http1/head.ts";
 import { sentOnce } from "./sent_once.ts";
 
-/** What an upstream answers, whoever carried it. */
+/** The response of an upstream, in the same form for all clients. */
 export interface ChatResponse {
   readonly status: number;
   readonly fields: ResponseHeaders;

@@ -46,7 +46,7 @@ test("a response is the same from the HTTP/1 client and from fetch", async () =>
   assert.deepEqual(new Set(agents), new Set(["Tollgate", "Deno"]));
 });
 
-test("what the client of our own cannot send is left to fetch; what it cannot reach was not sent", async () => {
+test("requests that our client cannot send go through fetch; a request to an unreachable server was not sent", async () => {
   await using upstream = startFakeUpstream();
   upstream.answer({ status: 200, text: "ok" });
   using http1 = new Http1Client();
@@ -56,7 +56,7 @@ test("what the client of our own cannot send is left to fetch; what it cannot re
   await assert.rejects(exchangeChat(asking("http://127.0.0.1:1/"), way), NotSent);
 });
 
-test("each address of a name is tried before it counts as out of reach", async () => {
+test("all addresses of a host are tried before it counts as unreachable", async () => {
   await using upstream = startFakeUpstream();
   upstream.answer({ status: 200, text: "ok" });
   const url = new URL(upstream.url);

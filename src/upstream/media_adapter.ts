@@ -1,23 +1,23 @@
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { UpstreamFault, UpstreamTarget } from "./adapter.ts";
 
-/** Types of model whose answer is a file. */
+/** Types of models that make files. */
 export type MediaJobType = "image" | "video" | "avatar" | "speech";
 
-/** One generation, in the gateway's words. An adapter translates it; it never looks at the client's body. */
+/** One generation, in the gateway's format. An adapter translates it and never reads the client's body. */
 export interface MediaJob {
   readonly type: MediaJobType;
   /**
-   * Ours, the same for every repetition of this job. Sent where a provider takes an idempotency key or a
-   * reference, so that a submission whose reply was lost can be found again.
+   * The gateway's own id, the same for every submission of this job. Sent to providers that accept an idempotency
+   * key or a reference, so that a job whose submission had no response can be found.
    */
   readonly reference: string;
-  /** The prompt; for speech, the text to speak. Null where the job is made of files alone. */
+  /** The prompt; for speech, the text to speak. Null for a job that has only files. */
   readonly prompt: string | null;
-  /** What the client asked for and the model's limits let pass: size, n, duration, aspect_ratio, voice, … */
+  /** The client's parameters, validated against the model's limits: size, n, duration, aspect_ratio, voice, … */
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
   readonly inputs: readonly MediaInput[];
-  /** Where the provider may report the end of it, where it can and we are reachable. */
+  /** The URL for the provider's callback; null where the gateway cannot be reached. */
   readonly callbackUrl: string | null;
 }
 
@@ -25,9 +25,9 @@ export interface MediaInput {
   readonly role: "image" | "avatar" | "audio";
   readonly mimeType: string;
   readonly filename: string;
-  /** An address the provider can fetch; null where there is none (a gateway that is not on the internet). */
+  /** A URL that the provider can fetch; null where the gateway is not on the internet. */
   readonly url: string | null;
-  /** The bytes, for an adapter whose `inputs` is `bytes`, or where there is no address. */
+  /** The bytes, for an adapter whose `inputs` is `bytes`, or where there is no URL. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
 }
 
@@ -38,7 +38,7 @@ export interface MediaRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | FormData | null;
 }
 
-/** An answer of 2xx. `body` is parsed JSON where it was JSON, else bytes. */
+/** A 2xx response. `body` is parsed JSON, or bytes for any other type. */
 export interface MediaReply {
   readonly status: number;
   readonly mimeType: string;
@@ -46,7 +46,7 @@ export interface MediaReply {
   readonly body: unknown;
 }
 
-/** What is known of a job now. */
+/** The status of a job at the provider. */
 export type JobStatus =
   | { readonly state: "queued" | "running"; /** 0 to 100. */ readonly progress: number | null }
   | {
@@ -55,85 +55,85 @@ export type JobStatus =
     readonly usage: MediaUsage | null;
   }
   | { readonly state: "failed"; readonly fault: UpstreamFault }
-  /** `usage`: what the provider billed all the same. */
+  /** `usage`: what the provider billed although the job was cancelled. */
   | { readonly state: "cancelled"; readonly usage: MediaUsage | null };
 
-/** A result: bytes in the answer itself, or where to fetch them. */
+/** An output: its bytes, or the URL to fetch them from. */
 export type UpstreamOutput =
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string | null }
-  /** The address never leaves the gateway. It is written down with the job, so `headers` are no secrets. */
+  /** The URL is not shown to clients. It is stored with the job, so `headers` must not contain secrets. */
   | {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly mimeType: string | null;
-    /** The provider wants to know who fetches: with `keyHeaders`, and from its own host only. */
+    /** The download needs our API key (`keyHeaders`), which is sent to the provider's own host only. */
     readonly withKey?: true;
   };
 
-/** What a provider says it made, where it says so. Counted in whole outputs and milliseconds. */
+/** What the provider reports as made, in outputs and milliseconds. */
 export interface MediaUsage {
   readonly outputs?: number;
   readonly durationMs?: number;
 }
 
 export type Submitted =
-  /** Accepted under an id that is polled. */
+  /** Accepted; the id is polled. */
   | { readonly id: string; readonly status?: JobStatus }
-  /** Done at once; there is nothing to poll. */
+  /** The response contains the outputs; there is nothing to poll. */
   | { readonly id: null; readonly status: JobStatus };
 
 /**
- * Jobs of one type, whose answer is a file. Plain data in, plain data out, like every adapter; functions
- * may be async because an expression of a declared provider is, never because they wait for anything.
+ * Translates jobs of one type that make files. Plain data in, plain data out, like every adapter. Functions may
+ * be async because expressions of provider files are; none of them waits for I/O.
  */
 export interface MediaAdapter {
-  /** What inputs it wants. Either way it can do with bytes where an input has no address. */
+  /** What it prefers for inputs. It accepts bytes for an input without a URL in any case. */
   readonly inputs: "url" | "bytes";
-  /** How often to look: first after `firstMs`, then growing by half up to `maxMs`, with jitter. */
+  /** How often to poll: first after `firstMs`, then growing by half up to `maxMs`, with jitter. */
   readonly polling: { readonly firstMs: number; readonly maxMs: number };
   /**
-   * Requests that must come before the submission (an upload, say); their replies are handed to `submit`.
-   * Repeating them must cost nothing.
+   * Requests before the submission, such as uploads; `submit` gets their replies. Repeating them must be
+   * free.
    */
   prepare?(job: MediaJob, target: UpstreamTarget): Awaitable<readonly MediaRequest[]>;
-  /** Throws a `Refusal` for what this provider cannot do; another upstream of the model might. */
+  /** Throws an `ApiError` for a job that this provider does not support; another upstream may support it. */
   submit(
     job: MediaJob,
     target: UpstreamTarget,
     prepared: readonly MediaReply[],
   ): Awaitable<MediaRequest>;
   readSubmitted(reply: MediaReply, job: MediaJob, target: UpstreamTarget): Awaitable<Submitted>;
-  /** Absent where every submission is done at once. */
+  /** Absent where the response to every submission contains the outputs. */
   poll?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
   readPolled?(
     reply: MediaReply,
     target: UpstreamTarget,
     id: string,
   ): Awaitable<JobStatus | { readonly state: "result" }>;
-  /** Where the outputs lie at another address than the state; asked when `readPolled` says `result`. */
+  /** Requests the outputs after `readPolled` returned `result`: they have another URL than the status. */
   result?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
   readResult?(reply: MediaReply, target: UpstreamTarget, id: string): Awaitable<JobStatus>;
   /**
-   * Whether this status tells of the job, not of a failed call: of a look or a result, that it came to
-   * nothing; of `find`, that nobody has it.
+   * Whether this HTTP status is about the job, not about the request: for `poll` and `result`, that the job
+   * failed; for `find`, that the provider has no such job.
    */
   isFinal?(step: "poll" | "result" | "find", status: number): boolean;
   cancel?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
-  /** Null: the answer says nothing of what became of it; polling will. */
+  /** Null: the response does not contain the job's status; polling shows it. */
   readCancelled?(reply: MediaReply): Awaitable<JobStatus | null>;
-  /** Looks for a submission by our reference; absent where the provider cannot. */
+  /** Finds a job by our reference; absent where the provider cannot. */
   find?(reference: string, target: UpstreamTarget): Awaitable<MediaRequest>;
-  /** The provider's id, or null: it never got it. Throws where the answer does not say. */
+  /** The provider's job id; null: the provider did not receive the job. Throws if the response proves neither. */
   readFound?(reply: MediaReply, reference: string): Awaitable<string | null>;
-  /** What identifies us, for outputs `withKey`. */
+  /** Headers with our API key, for outputs `withKey`. */
   keyHeaders?(target: UpstreamTarget): Record<string, string>;
-  /** What an answer that is not 2xx means. `body` is parsed JSON where it was JSON, else text. */
+  /** The fault that a non-2xx response describes. `body` is parsed JSON, or text for any other type. */
   fault(status: number, body: unknown): UpstreamFault;
   /** Whether the error code of a 5xx response proves that the job was not started. Never reads error texts. */
   isDeclined?(status: number, body: unknown): boolean;
   /**
-   * Reads a provider's call to us. It is only ever taken as a bell: the id it names is then polled, so a
-   * forged one costs a poll and changes nothing.
+   * Reads the job id of a provider callback. A callback only triggers a poll, so that a forged one cannot change
+   * a job.
    */
   readCallback?(body: unknown): Awaitable<string | null>;
 }

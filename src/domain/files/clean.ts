@@ -3,12 +3,12 @@ import { deleteRow } from "./rows.ts";
 import type { StoreName, Stores } from "./stores.ts";
 
 const MOST = 100;
-/** After which a cleaner that took a file on is taken for dead. */
+/** After this time another cleaner may claim a file again. */
 const CLAIM_MINUTES = 10;
 
 /**
- * Takes away what is past its time, bytes first, and what was never finished. On the database's clock; any
- * number of nodes may do it at once. Bytes that cannot be deleted are tried again later.
+ * Deletes expired and unfinished files, their bytes first, by the clock of the database. Any number of nodes may
+ * do it at the same time. Bytes that cannot be deleted are retried later.
  */
 export async function cleanFiles(
   { sql, stores }: { sql: Queries; stores: Stores },

@@ -4,11 +4,11 @@ import type { ByteRange, Bytes } from "./files.ts";
 
 const READ_BYTES = 16 * 1024;
 
-/** Bytes in a folder: written beside their place, synced, then renamed, so that no reader sees half a file. */
+/** Bytes in a folder: written to a temporary name, synced, then renamed, so that no reader sees half a file. */
 export class LocalStore implements ByteStore {
   constructor(private readonly root: string) {}
 
-  /** The last letters of an id are random: a thousand folders instead of one with everything in it. */
+  /** The last letters of an id are random: they spread the files over a thousand folders. */
   #folder(key: string): string {
     return join(this.root, key.slice(-2));
   }

@@ -6,7 +6,7 @@ export interface MediaType {
   readonly extension: string;
 }
 
-/** What is taken, by the name that sniffing gives it. Nothing here can run in a browser. */
+/** Accepted types, by the sniffer's name. A browser executes none of them. */
 const TYPES: Readonly<Record<string, MediaType>> = Object.fromEntries(([
   ["image/png", "png"],
   ["image/apng", "png"],
@@ -56,13 +56,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   "video/MP2P": "video/mpeg",
 };
 
-/** Samples without any head: the one kind of media that cannot be told from its bytes. */
+/** Samples without a header: the only accepted type that cannot be detected from its bytes. */
 export const RAW_AUDIO: MediaType = { mimeType: "audio/pcm", kind: "audio", extension: "pcm" };
 
-/** Enough of a file to tell what it is. */
+/** Enough bytes of a file to detect its type. */
 export const SNIFF_BYTES = 4100;
 
-/** The type that a sniffer's name stands for; null when it is no image, audio or video that is known here. */
+/** The type for a sniffer's name; null for anything but an accepted image, audio or video. */
 export function mediaType(name: string): MediaType | null {
   return TYPES[ALIASES[name] ?? name] ?? null;
 }

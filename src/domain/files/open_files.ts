@@ -55,24 +55,11 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const stores = new Stores(options.dataDir, storage);
   const signer = new UrlSigner(sql);
   await signer.refresh();
-  let hasLoggedUnavailable = false;
-  const probe = new MediaProbe((account_id, error) => {
-    if (error.reason !== "unavailable") {
-      return log.warn("media probe gave up, size and length stay unknown", {
-        account_id,
-        error,
-      });
-    }
-    // Of the platform, or of how the gateway was started: worth one line, not one for each file.
-    if (!hasLoggedUnavailable) {
-      log.warn("child processes are not allowed, media files are not measured");
-    }
-    hasLoggedUnavailable = true;
-  });
-  const parts = { sql, stores, probe };
+  const probe = openProbe(log);
+  const parts = { sql, stores, probe, storage };
   const outputs = new UnlistedOutputs(sql);
   const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });
-  const cleanNow = async () => {
+  const clean = async () => {
     const unlisted = await outputs.sweep();
     if (unlisted > 0) log.info("unlisted outputs expired", { files: unlisted });
     return await cleanFiles(
@@ -82,111 +69,165 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   };
   const cleaning = keepCleaning(async () => {
     await signer.refresh();
-    const cleaned = await cleanNow();
+    const cleaned = await clean();
     if (cleaned > 0) log.info("expired files deleted", { files: cleaned });
     const { setAside, deleted } = await bytes.sweep();
     if (setAside + deleted > 0) log.warn("file bytes without a row", { setAside, deleted });
   }, options);
 
-  const find = async (id: string): Promise<StoredFile | null> => {
-    // What is no id is no question for the database.
-    const row = FILE_ID.test(id) ? await findRow(sql, id) : null;
-    return row === null ? null : toStoredFile(row);
-  };
-  const findOwn = async (account: string, id: string) => {
-    const file = await find(id);
-    return file?.account === account ? file : null;
-  };
-  const open: Files["open"] = (file, range) => stores.named(file.store).get(file.id, range);
-
   return {
-    async upload(account, { filename, body, announcedBytes }, spaceBytes) {
-      const reader = new HashingReader(body);
-      try {
-        const type = await typeOf(probe, account, reader);
-        const { [type.kind]: kindMax, keepDays } = storage().uploads;
-        // What was announced is no more than that: the connection sees to it.
-        const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
-        return await storeFile(parts, {
-          account,
-          origin: "upload",
-          taskId: null,
-          filename: safeFilename(filename, type.extension),
-          type,
-          reader,
-          bytesMax,
-          tooLarge: () => tooLarge(type.kind, kindMax),
-          space: { bytes: spaceBytes, noRoom: (taken) => noRoom(spaceBytes, taken) },
-          keepDays,
-        });
-      } finally {
-        await reader.close();
-      }
-    },
-    async storeOutput(account, { taskId, body, kind, mimeType, name = "output" }) {
-      const reader = new HashingReader(body);
-      try {
-        const head = await reader.peek();
-        const type = await probe.sniff(account, head) ??
-          (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
-        if (head.length === 0) throw new BadOutput("the output is empty");
-        if (type?.kind !== kind) {
-          throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
-        }
-        return await storeFile(parts, {
-          account,
-          origin: "output",
-          taskId,
-          filename: safeFilename(`${name}.${type.extension}`, type.extension),
-          type,
-          reader,
-          bytesMax: OUTPUT_BYTES_MAX[kind],
-          tooLarge: () => new BadOutput("the output is too large"),
-          space: null,
-          keepDays: storage().outputs.keepDays,
-        });
-      } finally {
-        await reader.close();
-      }
-    },
-    find: findOwn,
-    findAny: find,
-    async list(account, page) {
-      const { rows, hasMore } = await listRows(sql, { ...page, account });
-      return { data: rows.map(toStoredFile), hasMore };
-    },
-    open,
-    async openInput(account, id, bytesMax) {
-      const file = await findOwn(account, id);
-      if (file === null) throw fileNotFound("invalid_request");
-      if (file.bytes > bytesMax) throw tooLarge(file.kind, bytesMax);
-      return { file, bytes: await new Response(await open(file)).bytes() };
-    },
+    upload: (account, upload, spaceBytes) => storeUpload(parts, account, upload, spaceBytes),
+    storeOutput: (account, output) => storeOutput(parts, account, output),
+    ...fileReader(sql, stores),
     async remove(account, id) {
       return FILE_ID.test(id) && await expireRow(sql, account, id) !== null;
     },
-    signedUrl(fileId, now) {
-      const expires = Math.floor(now / 1000) + storage().outputs.urlHours * 3600;
-      const signature = signer.sign(fileId, expires);
-      return {
-        url: `${options.address()}/content/${fileId}?expires=${expires}&signature=${signature}`,
-        expiresAt: new Date(expires * 1000),
-      };
-    },
-    callbackUrl(taskId, now) {
-      const expires = Math.floor(now / 1000) + CALLBACK_SECONDS;
-      const signature = signer.sign(`callback:${taskId}`, expires);
-      return `${options.address()}/callbacks/${taskId}?expires=${expires}&signature=${signature}`;
-    },
-    verifyUrl: (fileId, query, now) =>
-      signer.verify(fileId, query.expires ?? "", query.signature ?? "", now),
-    clean: cleanNow,
+    ...urlSigning(signer, options),
+    clean,
     refreshSecrets: () => signer.refresh(),
     keysFor: (purpose) => signer.keysFor(purpose),
     async [Symbol.asyncDispose]() {
       await probe[Symbol.asyncDispose]();
       await cleaning[Symbol.asyncDispose]();
     },
+  };
+}
+
+function openProbe(log: FilesOptions["log"]): MediaProbe {
+  let hasLoggedUnavailable = false;
+  return new MediaProbe((account_id, error) => {
+    if (error.reason !== "unavailable") {
+      return log.warn("media probe gave up, size and length stay unknown", {
+        account_id,
+        error,
+      });
+    }
+    // The platform or the start options cause it: logged once, not for each file.
+    if (!hasLoggedUnavailable) {
+      log.warn("child processes are not allowed, media files are not measured");
+    }
+    hasLoggedUnavailable = true;
+  });
+}
+
+interface StorageParts {
+  sql: Queries;
+  stores: Stores;
+  probe: MediaProbe;
+  storage: FilesOptions["storage"];
+}
+
+async function storeUpload(
+  parts: StorageParts,
+  account: string,
+  { filename, body, announcedBytes }: Parameters<Files["upload"]>[1],
+  spaceBytes: number,
+): Promise<StoredFile> {
+  const reader = new HashingReader(body);
+  try {
+    const type = await typeOf(parts.probe, account, reader);
+    const { [type.kind]: kindMax, keepDays } = parts.storage().uploads;
+    // The HTTP connection limits the body to the announced length.
+    const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
+    return await storeFile(parts, {
+      account,
+      origin: "upload",
+      taskId: null,
+      filename: safeFilename(filename, type.extension),
+      type,
+      reader,
+      bytesMax,
+      tooLarge: () => tooLarge(type.kind, kindMax),
+      space: { bytes: spaceBytes, noRoom: (taken) => noRoom(spaceBytes, taken) },
+      keepDays,
+    });
+  } finally {
+    await reader.close();
+  }
+}
+
+async function storeOutput(
+  parts: StorageParts,
+  account: string,
+  { taskId, body, kind, mimeType, name = "output" }: Parameters<Files["storeOutput"]>[1],
+): Promise<StoredFile> {
+  const reader = new HashingReader(body);
+  try {
+    const head = await reader.peek();
+    const type = await parts.probe.sniff(account, head) ??
+      (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
+    if (head.length === 0) throw new BadOutput("the output is empty");
+    if (type?.kind !== kind) {
+      throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
+    }
+    return await storeFile(parts, {
+      account,
+      origin: "output",
+      taskId,
+      filename: safeFilename(`${name}.${type.extension}`, type.extension),
+      type,
+      reader,
+      bytesMax: OUTPUT_BYTES_MAX[kind],
+      tooLarge: () => new BadOutput("the output is too large"),
+      space: null,
+      keepDays: parts.storage().outputs.keepDays,
+    });
+  } finally {
+    await reader.close();
+  }
+}
+
+function fileReader(
+  sql: Queries,
+  stores: Stores,
+): Pick<Files, "find" | "findAny" | "list" | "open" | "openInput"> {
+  const findAny = async (id: string): Promise<StoredFile | null> => {
+    // An invalid id needs no query.
+    const row = FILE_ID.test(id) ? await findRow(sql, id) : null;
+    return row === null ? null : toStoredFile(row);
+  };
+  const find = async (account: string, id: string) => {
+    const file = await findAny(id);
+    return file?.account === account ? file : null;
+  };
+  const open: Files["open"] = (file, range) => stores.named(file.store).get(file.id, range);
+  return {
+    find,
+    findAny,
+    async list(account, page) {
+      const { rows, hasMore } = await listRows(sql, { ...page, account });
+      return { data: rows.map(toStoredFile), hasMore };
+    },
+    open,
+    async openInput(account, id, bytesMax) {
+      const file = await find(account, id);
+      if (file === null) throw fileNotFound("invalid_request");
+      if (file.bytes > bytesMax) throw tooLarge(file.kind, bytesMax);
+      return { file, bytes: await new Response(await open(file)).bytes() };
+    },
+  };
+}
+
+function urlSigning(
+  signer: UrlSigner,
+  { storage, address }: FilesOptions,
+): Pick<Files, "signedUrl" | "callbackUrl" | "verifyUrl"> {
+  return {
+    signedUrl(fileId, now) {
+      const expires = Math.floor(now / 1000) + storage().outputs.urlHours * 3600;
+      const signature = signer.sign(fileId, expires);
+      return {
+        url: `${address()}/content/${fileId}?expires=${expires}&signature=${signature}`,
+        expiresAt: new Date(expires * 1000),
+      };
+    },
+    callbackUrl(taskId, now) {
+      const expires = Math.floor(now / 1000) + CALLBACK_SECONDS;
+      const signature = signer.sign(`callback:${taskId}`, expires);
+      return `${address()}/callbacks/${taskId}?expires=${expires}&signature=${signature}`;
+    },
+    verifyUrl: (fileId, query, now) =>
+      signer.verify(fileId, query.expires ?? "", query.signature ?? "", now),
   };
 }
 
@@ -229,7 +270,7 @@ export function fileNotFound(kind: "invalid_request" | "not_found"): ApiError {
 
 const CLEAN_EVERY_MS = 60_000;
 
-/** Every node cleans; they do not get in each other's way. */
+/** Every node cleans; each file is claimed by one node. */
 function keepCleaning(work: () => Promise<void>, { log, cleanEveryMs }: FilesOptions) {
   return periodic(work, {
     intervalMs: cleanEveryMs ?? CLEAN_EVERY_MS,

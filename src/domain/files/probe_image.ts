@@ -5,7 +5,7 @@ import { type MediaFacts, UNKNOWN_MEDIA, whole } from "./media_facts.ts";
 export function probeImage(head: Uint8Array): MediaFacts {
   try {
     const { width, height, orientation = 1 } = imageSize(head);
-    // From the fifth on, a camera's orientations lie on their side.
+    // EXIF orientations from 5 on are rotated by 90 degrees.
     const [across, down] = orientation >= 5 ? [height, width] : [width, height];
     return { width: whole(across), height: whole(down), durationMs: null };
   } catch {

@@ -4,7 +4,7 @@ import type { MediaKind, StoredFile } from "./files.ts";
 import type { MediaFacts } from "./media_facts.ts";
 import type { StoreName } from "./stores.ts";
 
-/** How long bytes may take to come; a row that is not ready after that is nobody's. */
+/** The maximum duration of an upload; a row that is not ready after it is abandoned. */
 export const INTAKE_HOURS = 2;
 
 export interface FileRow {
@@ -38,7 +38,7 @@ export async function insertRow(sql: Queries, row: NewFileRow): Promise<void> {
             now() + make_interval(hours => ${INTAKE_HOURS}))`;
 }
 
-/** The same for an upload, if there is room for the most it may take; what is taken already where there is none. */
+/** The same for an upload. Null if its maximum size fits the storage of the account; else the bytes already used. */
 export async function reserveRow(
   sql: Queries,
   row: NewFileRow,
@@ -51,7 +51,7 @@ export async function reserveRow(
   return taken === null ? null : { taken: Number(taken) };
 }
 
-/** From here on it can be seen. Null when it took so long that the cleaner was there first. */
+/** Makes the file visible. Null if its row expired before the bytes were complete. */
 export async function completeRow(
   sql: Queries,
   id: string,
@@ -67,7 +67,7 @@ export async function completeRow(
   return row ?? null;
 }
 
-/** A file that may be read. Those of a closed account may not, from the moment it is closed. */
+/** A file that may be read. Files of a closed account may not. */
 export async function findRow(sql: Queries, id: string): Promise<FileRow | null> {
   const [row] = await sql<[FileRow?]>`
     select f.* from file f join account a on a.id = f.account_id
@@ -93,7 +93,7 @@ export async function listRows(
       param: "after",
     });
   }
-  // Ids sort by creation, and a page may begin after a file that is gone.
+  // Ids sort by creation, so that a page may start after a deleted file.
   const rows = await sql<FileRow[]>`
     select * from file
      where account_id = ${account} and ready_at is not null and expires_at > now()
@@ -105,7 +105,7 @@ export async function listRows(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
-/** Ends it now. Null when there was nothing to end. */
+/** Expires a file now. Null if there is no such file. */
 export async function expireRow(
   sql: Queries,
   account: string,
@@ -118,7 +118,7 @@ export async function expireRow(
   return row ?? null;
 }
 
-/** Ends all that an account has, so that the cleaner takes the bytes away. */
+/** Expires all files of an account, so that the cleaner deletes their bytes. */
 export async function expireRows(sql: Queries, account: string): Promise<void> {
   await sql`
     update file set expires_at = now()

@@ -4,13 +4,13 @@ import { type ByteStore, storeFailed } from "./byte_store.ts";
 import type { ByteRange, Bytes } from "./files.ts";
 import { sleep } from "../../lib/timers.ts";
 
-/** S3 takes parts of 5 MiB or more; one at a time is all the memory that an upload costs. */
+/** S3 requires parts of at least 5 MiB; an upload keeps one part in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
 const CALL_MS = 120_000;
 const RETRIES = 3;
 const RETRY_MS = 100;
 
-/** Bytes in a bucket of any service that speaks S3. */
+/** Bytes in a bucket of any service that is compatible with S3. */
 export class S3Store implements ByteStore {
   readonly #client: AwsClient;
   readonly #base: string;
@@ -21,7 +21,7 @@ export class S3Store implements ByteStore {
       secretAccessKey: bucket.secretAccessKey,
       region: bucket.region,
       service: "s3",
-      // Its own retries leave answers unread.
+      // Its own retries do not read the bodies of failed responses.
       retries: 0,
     });
     this.#base = bucket.pathStyle
@@ -61,13 +61,13 @@ export class S3Store implements ByteStore {
       : { headers: { range: `bytes=${range.first}-${range.last}` } };
     const response = await this.#call("GET", this.#address(key), init);
     const isAsAsked = response.status === (range === undefined ? 200 : 206);
-    if (!isAsAsked || response.body === null) throw await refusalOf(response);
+    if (!isAsAsked || response.body === null) throw await toStoreError(response);
     return response.body;
   }
 
   async delete(key: string): Promise<void> {
     const response = await this.#call("DELETE", this.#address(key));
-    if (response.status !== 404 && !response.ok) throw await refusalOf(response);
+    if (response.status !== 404 && !response.ok) throw await toStoreError(response);
     await response.body?.cancel();
     for (const upload of await this.#unfinished(key)) await this.#abort(key, upload);
   }
@@ -92,7 +92,7 @@ export class S3Store implements ByteStore {
     const query = `?partNumber=${number}&uploadId=${encodeURIComponent(upload)}`;
     const response = await this.#call("PUT", this.#address(key, query), { body: bytes });
     const etag = response.headers.get("etag");
-    if (!response.ok || etag === null) throw await refusalOf(response);
+    if (!response.ok || etag === null) throw await toStoreError(response);
     await response.body?.cancel();
     return etag;
   }
@@ -106,7 +106,7 @@ export class S3Store implements ByteStore {
       this.#address(key, `?uploadId=${encodeURIComponent(upload)}`),
       `<CompleteMultipartUpload>${listed.join("")}</CompleteMultipartUpload>`,
     );
-    // It may answer 200 at once and find out later that it failed.
+    // The service may respond 200 and report a failure in the body.
     if (answer.includes("<Error>")) throw storeFailed(new Error(`S3: ${answer.slice(0, 500)}`));
   }
 
@@ -115,25 +115,25 @@ export class S3Store implements ByteStore {
     await (await this.#call("DELETE", address)).body?.cancel();
   }
 
-  /** What a process that died in the middle left: parts that are paid for and never seen. */
+  /** Ids of interrupted uploads, whose parts cost storage and are not visible as files. */
   async #unfinished(key: string): Promise<string[]> {
     const prefix = encodeURIComponent(this.bucket.prefix + key);
     const response = await this.#call("GET", `${this.#base}?uploads&prefix=${prefix}`);
     const text = await response.text();
-    // Not every service has this list; those clean up by a rule of the bucket.
+    // Not every service supports this list; others need a lifecycle rule of the bucket.
     return response.ok ? tagged(text, "UploadId") : [];
   }
 
   async #done(method: string, address: string, body?: BodyInit): Promise<string> {
     const response = await this.#call(method, address, { body });
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await toStoreError(response);
     return await response.text();
   }
 
-  /** One call, repeated while the service is busy or cannot be reached: every call may be. */
+  /** One request, retried while the service is busy or unreachable. All requests here can be repeated. */
   async #call(method: string, address: string, init: RequestInit = {}): Promise<Response> {
     const deadline = new AbortController();
-    // Until the answer begins: a film may take its reader as long as it likes.
+    // Only until the response begins: reading a large video may take longer.
     const timer = setTimeout(() => deadline.abort(), CALL_MS);
     const { signal } = deadline;
     try {
@@ -172,7 +172,7 @@ async function* parts(chunks: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (filled > 0) yield part.subarray(0, filled);
 }
 
-async function refusalOf(response: Response): Promise<Error> {
+async function toStoreError(response: Response): Promise<Error> {
   const text = await response.text().catch(() => "");
   return storeFailed(new Error(`S3 answered ${response.status}: ${text.slice(0, 500)}`));
 }

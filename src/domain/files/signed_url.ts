@@ -7,8 +7,8 @@ const HOURS_MAX = 168;
 const SIGNATURE = /^(\d{1,18})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Signs addresses of content, so that who holds one needs no key. Every node knows the secrets from the
- * database: the newest signs, older ones are still honoured.
+ * Signs URLs of content, which then need no API key. All nodes read the secrets from the database: the newest
+ * secret signs, older ones are still accepted.
  */
 export class UrlSigner {
   #secrets = new Map<string, Uint8Array>();
@@ -17,7 +17,7 @@ export class UrlSigner {
 
   constructor(private readonly sql: Queries) {}
 
-  /** Reads the secrets, and forgets those whose last address has ended. */
+  /** Loads the secrets, and deletes those whose last URL has expired. */
   async refresh(): Promise<void> {
     const rows = await this.sql<{ number: string; secret: Uint8Array }[]>`
       with gone as (
@@ -37,7 +37,7 @@ export class UrlSigner {
     return `${this.#newest}-${macOf(secret, fileId, expires).toString("base64url")}`;
   }
 
-  /** Keys for another purpose, made from the same secrets; the newest first. */
+  /** Keys for another purpose, derived from the same secrets; newest first. */
   keysFor(purpose: string): readonly Uint8Array[] {
     const known = this.#keys.get(purpose);
     if (known !== undefined) return known;
@@ -48,14 +48,14 @@ export class UrlSigner {
     return keys;
   }
 
-  /** Whether an address is ours and still works. */
+  /** Whether a URL has a valid signature and has not expired. */
   async verify(fileId: string, expires: string, signature: string, now: number): Promise<boolean> {
     const parts = SIGNATURE.exec(signature);
     if (parts === null || !/^\d{1,12}$/.test(expires) || Number(expires) * 1000 <= now) {
       return false;
     }
     const [, number, mac] = parts;
-    // Another node may have begun to use a newer one.
+    // Another node may already sign with a newer secret.
     if (!this.#secrets.has(number!)) await this.refresh();
     const secret = this.#secrets.get(number!);
     if (secret === undefined) return false;

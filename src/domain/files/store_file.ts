@@ -16,16 +16,16 @@ export interface Incoming {
   type: MediaType;
   reader: HashingReader;
   bytesMax: number;
-  /** What it may take, where that is limited: throws what is to be said when there is no room. */
+  /** The account's storage limit, if any; `noRoom` makes the error for a file that does not fit. */
   space: { bytes: number; noRoom: (taken: number) => Error } | null;
-  /** What is thrown when there are more. */
+  /** The error for a file with more bytes. */
   tooLarge: () => Error;
   keepDays: number;
 }
 
 /**
- * Row, bytes, row: the first says that bytes may lie there, the last makes the file visible. Whatever
- * happens between them, the cleaner knows what to take away.
+ * Inserts the row, stores the bytes, then updates the row, which makes the file visible. If the process dies in
+ * between, the cleaner finds the bytes by the row.
  */
 export async function storeFile(
   { sql, stores, probe }: { sql: Queries; stores: Stores; probe: MediaProbe },
@@ -66,7 +66,7 @@ export async function storeFile(
     if (row === null) throw storeFailed(new Error("the bytes took too long to come"));
     return toStoredFile(row);
   } catch (error) {
-    // As far as it can be done now; the cleaner does the rest.
+    // Best effort: the cleaner deletes what is left.
     await store.delete(id).then(() => deleteRow(sql, id)).catch(() => {});
     throw error;
   }

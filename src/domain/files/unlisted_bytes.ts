@@ -13,16 +13,16 @@ export interface UnlistedBytesOptions {
 }
 
 const DAY_MS = 86_400_000;
-/** Of about a thousand: all of them are looked at within half an hour. */
+/** Folders per sweep, of about a thousand: a full pass takes half an hour. */
 const FOLDERS = 32;
 /** An id begins with its prefix and the time it was made at. */
 const TIME_END = "file_".length + 10;
 const NAME = /^(file_[0-9a-z]{26})(\.part|\.unlisted)?$/;
 
 /**
- * Bytes in the local store that no row knows of: written by a process that was paused until its row was
- * given up, or newer than a backup of the database that was restored. They are set aside for a week before
- * they are deleted, and put back when their row is there again.
+ * Finds bytes in the local store without a row: written by a process that was paused until its row was deleted,
+ * or newer than a database backup that was restored. They are set aside for a week before they are deleted, and
+ * restored if their row exists again.
  */
 export class UnlistedBytes {
   readonly #options: Required<UnlistedBytesOptions>;
@@ -33,7 +33,7 @@ export class UnlistedBytes {
     this.#options = { youngMs: DAY_MS, keepMs: 7 * DAY_MS, ...options };
   }
 
-  /** Looks into the next folders. */
+  /** Checks the next folders. */
   async sweep(): Promise<{ setAside: number; deleted: number }> {
     const names = await folders(this.#options.root);
     const next = names.filter((name) => name > this.#after).slice(0, FOLDERS);
@@ -43,7 +43,7 @@ export class UnlistedBytes {
     return swept;
   }
 
-  /** Bytes older than the database are another one's: the gateway may have been given the wrong one. */
+  /** Bytes older than the database belong to another database: the gateway may be connected to the wrong one. */
   async #firstId(): Promise<string> {
     if (this.#first === null) {
       const [{ ms }] = await this.#options.sql<[{ ms: number }]>`

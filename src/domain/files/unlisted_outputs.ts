@@ -3,16 +3,16 @@ import type { Queries } from "../../platform/database/database.ts";
 const PAGE = 1_000;
 
 /**
- * Ends outputs that their task does not list and never will: left by a process that was killed between
- * storing a result and writing it down, or of a task that ended without its results. Goes through all files
- * page by page, round after round, so that a sweep costs the same with any number of files.
+ * Expires outputs that their task does not list: left by a process that was killed between storing a file and
+ * updating the task, or by a task that ended without results. Each sweep checks one page of all files, so that its
+ * cost does not depend on the number of files.
  */
 export class UnlistedOutputs {
   #after = "";
 
   constructor(private readonly sql: Queries) {}
 
-  /** Looks at the next page. How many it ended: the cleaner takes them away. */
+  /** Checks the next page. Returns how many outputs it expired; the cleaner deletes them. */
   async sweep(): Promise<number> {
     const [{ last, rows, ended }] = await this.sql<
       [{ last: string | null; rows: number; ended: number }]

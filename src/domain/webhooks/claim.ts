@@ -44,7 +44,7 @@ interface Row {
   secrets: { id: string; secret: string }[];
 }
 
-/** Which deliveries to claim: by name, or the next of a lane. Only what is due is claimed. */
+/** Which deliveries to claim: by id, or the next ones of a destination. Only due deliveries are claimed. */
 export type DueDelivery =
   | { readonly ids: readonly string[]; readonly notOf: readonly string[] }
   | { readonly destination: string; readonly limit: number };
@@ -108,19 +108,19 @@ export async function claimDeliveries(
   }));
 }
 
-/** How many are looked at before lanes are told apart. */
+/** With fewer due deliveries, one query without regard to destinations is enough. */
 const PAGE = 500;
 
 /**
- * Ids of what is due, oldest first. When there is more than a page, the oldest may all wait for one dead
- * receiver: then every lane gives its own oldest, whatever the others have piled up. Lanes in `notOf`
- * have no use for more now.
+ * Ids of due deliveries, oldest first. When there is more than a page, the oldest may all belong to one
+ * receiver that is down: then every destination contributes its own oldest. Destinations in `notOf` are
+ * left out.
  */
 export async function dueDeliveries(
   sql: Queries,
   limit: number,
   notOf: readonly string[],
-  perLane: number,
+  perDestination: number,
 ): Promise<string[]> {
   const oldest = await sql<{ id: string; destination: string }[]>`
     select id, destination from webhook_delivery where wake_at <= now() order by wake_at limit ${PAGE}`;
@@ -140,7 +140,7 @@ export async function dueDeliveries(
     select d.id
       from destinations, lateral (
         select id, wake_at from webhook_delivery
-         where destination = destinations.destination and wake_at <= now() order by wake_at limit ${perLane}) d
+         where destination = destinations.destination and wake_at <= now() order by wake_at limit ${perDestination}) d
      where destinations.destination is not null and destinations.destination <> all (${notOf as string[]})
      order by d.wake_at limit ${limit}`;
   return rows.map(({ id }) => id);

@@ -2,11 +2,11 @@ import { InvalidResponse } from "./head.ts";
 
 const CR = 13;
 const LF = 10;
-/** What may stand beside the sizes and after the last chunk, and is of no use to us. */
+/** The limit of chunk extensions and trailers, which are ignored. */
 const EXTRA_BYTES_MAX = 16_384;
 const SIZE_DIGITS_MAX = 12;
 
-/** Where in a chunked body we are. Numbers, because a byte is looked at for each. */
+/** The decoder's states. Numbers, because the state is checked for every byte. */
 const SIZE = 0;
 const EXTENSION = 1;
 const SIZE_END = 2;
@@ -19,7 +19,7 @@ const TRAILER_LF = 8;
 const END_LF = 9;
 const END = 10;
 
-/** Takes the framing out of a chunked body, however its bytes are cut. */
+/** Removes the framing of a chunked body, whose bytes may arrive split at any place. */
 export class ChunkDecoder {
   #at = SIZE;
   #left = 0;
@@ -31,14 +31,14 @@ export class ChunkDecoder {
     return this.#at === END;
   }
 
-  /** The first byte that was not looked at; behind the body where that is done. */
+  /** The index of the first byte that was not decoded; after the end of the body, the byte behind it. */
   get next(): number {
     return this.#next;
   }
 
   /**
-   * Moves what `bytes` holds of the body together, to the place where they begin: many chunks that came
-   * at once are read as one piece, and nothing is copied elsewhere. Returns where the piece ends.
+   * Moves the content of all chunks in `bytes` together, to `from`: chunks that arrived together are read as
+   * one piece, without another buffer. Returns the end of the piece.
    */
   pack(bytes: Uint8Array, from: number, to: number): number {
     let [at, end] = [from, from];
@@ -108,14 +108,14 @@ export class ChunkDecoder {
     }
     if (this.#digits === 0) throw new InvalidResponse("a chunk's size cannot be read");
     if (byte === CR) this.#at = SIZE_END;
-    // A semicolon begins an extension; some servers fill up with blanks.
+    // A semicolon begins an extension; some servers pad the size with blanks.
     else if (byte === 59 || byte === 32 || byte === 9) this.#at = EXTENSION;
     else throw new InvalidResponse("a chunk's size cannot be read");
   }
 
   #skip(byte: number): void {
     if (byte === LF || ++this.#extra > EXTRA_BYTES_MAX) {
-      throw new InvalidResponse("what stands around the chunks cannot be read");
+      throw new InvalidResponse("a chunk extension or trailer cannot be read");
     }
   }
 }

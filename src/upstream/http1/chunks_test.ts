@@ -22,7 +22,7 @@ function decode(bytes: Uint8Array, sizes: readonly number[]): { body: string; re
   throw new Error("no end");
 }
 
-Deno.test("a chunked body comes out the same however it was chunked and cut", () => {
+Deno.test("a chunked body decodes the same wherever it is split", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "\r", "\n", "0", ";"), minLength: 1 });
   fc.assert(fc.property(
     fc.array(fc.record({ word, size: fc.constantFrom("x", "X", "0x", "ext", "blank") })),
@@ -62,12 +62,12 @@ const BROKEN = [
   `0\r\n${"a: b\r\n".repeat(10_000)}`,
 ];
 
-Deno.test("what is not chunked as agreed is refused", () => {
+Deno.test("invalid chunks are rejected", () => {
   for (const text of BROKEN) {
     for (const size of [1, 100_000]) {
       assert.throws(
         () => decode(encoder.encode(text), [size]),
-        { name: "BrokenAnswer" },
+        { name: "InvalidResponse" },
         text.slice(0, 20),
       );
     }

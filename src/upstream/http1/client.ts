@@ -8,9 +8,9 @@ import { sleep } from "../../lib/timers.ts";
 export { HandshakeFailed } from "./connect.ts";
 
 export interface SendOptions {
-  /** Called once, before the first byte of the request goes to a connection. Until then nothing can have arrived. */
+  /** Called once, before the first byte of the request is written. Before it, the server cannot have received anything. */
   onHandedOver?: () => void;
-  /** The caller undoes a content coding that was not asked for. Without it such an answer is broken. */
+  /** The caller decodes a content encoding that was not requested. Otherwise such a response is an error. */
   acceptsCoded?: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface Http1Response {
 }
 
 export interface Http1Options extends Http1ConnectOptions {
-  /** How long a connection waits for its next request. */
+  /** How long an idle connection is kept. */
   idleMs?: number;
 }
 
-/** Where a request goes: one pool of connections each. */
+/** A server, with its pool of idle connections. */
 interface Origin {
   readonly isTls: boolean;
   readonly hostname: string;
@@ -37,18 +37,18 @@ interface Origin {
 interface Idle {
   readonly connection: Http1Connection;
   readonly since: number;
-  /** When the server said that it will close it, with a margin for what is on its way. */
+  /** When the server will close the connection, less a margin for the network. */
   readonly untilMs: number;
 }
 
 interface Route {
   readonly origin: Origin;
-  /** The request's first two lines without their method. */
+  /** The first two lines of a request, without the method. */
   readonly head: string;
 }
 
 /** One request on one connection. */
-interface Talk {
+interface Exchange {
   readonly origin: Origin;
   readonly head: Uint8Array;
   readonly content: Uint8Array | null;
@@ -58,15 +58,15 @@ interface Talk {
 
 const IDLE_MS = 55_000;
 const IDLE_MAX = 512;
-/** Idle for longer than this, a connection is looked at before it is used again. */
+/** A connection that was idle for longer than this is checked before it is used again. */
 const UNCHECKED_MS = 1_000;
-/** How long before the announced end a connection is no longer used. */
+/** A connection is not used this long before the server closes it. */
 const CLOSING_MARGIN_MS = 1_000;
 const ROUTES_MAX = 1_000;
 const NAME = /^[!#$%&'*+.^`|~\w-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
-/** What we say ourselves; and a request that asks for a coding must be answered by who can undo it. */
-const OURS = new Set([
+/** Headers that the client sets itself, and headers that need `fetch` for their response. */
+const RESERVED = new Set([
   "host",
   "connection",
   "content-length",
@@ -78,7 +78,7 @@ const OURS = new Set([
   "trailer",
 ]);
 
-/** Whether the environment asks for what only `fetch` does: going through a proxy, and tracing. */
+/** Whether the environment configures what only `fetch` supports: a proxy, or tracing. */
 export function needsFetch(environment: Readonly<Record<string, string | undefined>>): boolean {
   const isSet = (name: string) => (environment[name] ?? "") !== "";
   return isSet("OTEL_DENO") ||
@@ -88,8 +88,8 @@ export function needsFetch(environment: Readonly<Record<string, string | undefin
 }
 
 /**
- * HTTP/1.1 with kept connections, for answers that are read as they come. `fetch` gives one chunk for each
- * of its reads and makes a dozen objects for it; here one read takes all that is there.
+ * An HTTP/1.1 client with keep-alive, for streamed responses. `fetch` returns one chunk per read and allocates
+ * a dozen objects for it; here one read returns all bytes that have arrived.
  */
 export class Http1Client implements Disposable {
   readonly #routes = new Map<string, Route | null>();
@@ -103,27 +103,27 @@ export class Http1Client implements Disposable {
     this.#idleMs = options.idleMs ?? IDLE_MS;
   }
 
-  /** Connections that wait for a request. */
+  /** The number of idle connections. */
   get idleCount(): number {
     let count = 0;
     for (const { idle } of this.#origins.values()) count += idle.length;
     return count;
   }
 
-  /** Whether it can send this request as it stands. What it cannot is for `fetch`. */
+  /** Whether this client can send the request. All others need `fetch`. */
   canSend(request: Http1Request): boolean {
     const route = this.#routeTo(request.url);
     if (this.#isClosed || route === null || route.origin.isForFetch) return false;
     for (const name in request.headers) {
-      if (!NAME.test(name) || OURS.has(name.toLowerCase())) return false;
+      if (!NAME.test(name) || RESERVED.has(name.toLowerCase())) return false;
       if (!VALUE.test(request.headers[name]!)) return false;
     }
     return true;
   }
 
   /**
-   * Sends a request it takes. Throws `NotSent` where no byte of it was handed to a connection. Only a GET is
-   * sent a second time: a server that closes without an answer may have begun the work, and been paid for it.
+   * Sends a request that `canSend` accepts. Throws `NotSent` if no byte of it was written. Only a GET is sent a
+   * second time: a server that closes without a response may have started a job that costs money.
    */
   async send(
     request: Http1Request,
@@ -132,11 +132,11 @@ export class Http1Client implements Disposable {
   ): Promise<Http1Response> {
     const route = this.#routeTo(request.url)!;
     const { head, content } = writeRequest(request, route.head);
-    const talk = { origin: route.origin, head, content, signal, options };
+    const exchange = { origin: route.origin, head, content, signal, options };
     const kept = route.origin.idle.length === 0 ? null : await this.#takeKept(route.origin);
     if (kept !== null) {
       try {
-        return await this.#ask(kept, talk);
+        return await this.#exchange(kept, exchange);
       } catch (error) {
         if (signal.aborted || kept.hasReceived || request.method !== "GET") throw error;
       }
@@ -144,16 +144,16 @@ export class Http1Client implements Disposable {
     signal.throwIfAborted();
     const connection = await openConnection(route.origin, signal, this.options);
     this.#open.add(connection);
-    return await this.#ask(connection, talk);
+    return await this.#exchange(connection, exchange);
   }
 
-  /** A kept connection that is still open as far as can be known; null where a new one is needed. */
+  /** An idle connection that is not known to be closed; null where a new one is needed. */
   async #takeKept({ idle }: Origin): Promise<Http1Connection | null> {
     for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
       const { connection, since, untilMs } = kept;
       const now = performance.now();
       if (now < untilMs) {
-        // The other side's close may have arrived without having been read yet: lets the runtime read it.
+        // The server's close may have arrived without having been read: lets the runtime read it.
         if (now - since > UNCHECKED_MS) await sleep(0);
         if (!connection.isClosed) return connection;
       }
@@ -162,19 +162,19 @@ export class Http1Client implements Disposable {
     return null;
   }
 
-  async #ask(connection: Http1Connection, talk: Talk): Promise<Http1Response> {
-    const { origin, signal, options } = talk;
+  async #exchange(connection: Http1Connection, exchange: Exchange): Promise<Http1Response> {
+    const { origin, signal, options } = exchange;
     const stop = () => connection.close();
     signal.addEventListener("abort", stop);
     try {
       signal.throwIfAborted();
       options.onHandedOver?.();
-      const head = await connection.sendRequest(talk.head, talk.content);
+      const head = await connection.sendRequest(exchange.head, exchange.content);
       const coding = head.fields.get("content-encoding") ?? "identity";
       if (coding !== "identity" && options.acceptsCoded !== true) {
-        // Not what was asked for, and `fetch` knows how to read it: the next one is for it.
+        // The encoding was not requested. `fetch` can decode it: later requests to this server use `fetch`.
         origin.isForFetch = true;
-        throw new InvalidResponse(`the answer is coded with ${coding}`);
+        throw new InvalidResponse(`the response has the content encoding ${coding}`);
       }
       const keepMs = keepMsOf(head.fields);
       const body = connection.body(head, (isReusable) => {
@@ -205,7 +205,7 @@ export class Http1Client implements Disposable {
     this.#sweeping ??= setTimeout(() => this.#sweep(), this.#idleMs);
   }
 
-  /** Closes what nobody needed for long; the last used is used first, so those are at the front. */
+  /** Closes connections that are idle for too long. The last used is reused first: the oldest are at the front. */
   #sweep(): void {
     this.#sweeping = undefined;
     const before = performance.now() - this.#idleMs + 1;
@@ -259,7 +259,7 @@ export class Http1Client implements Disposable {
   }
 }
 
-/** How long the server says that it keeps an idle connection, less a margin. */
+/** How long the server keeps an idle connection by its `Keep-Alive` header, less a margin. */
 function keepMsOf(fields: ResponseHeaders): number {
   const [, seconds] = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(fields.get("keep-alive") ?? "") ?? [];
   return seconds === undefined ? Infinity : Number(seconds) * 1000 - CLOSING_MARGIN_MS;

@@ -53,7 +53,7 @@ test("answers of every framing are read, and their connection serves the next re
   }
 });
 
-test("an interim answer that comes by itself is passed over, however long it is", async () => {
+test("interim responses are skipped, however long they are", async () => {
   await using server = serveRaw(async (connection) => {
     await say(connection, `HTTP/1.1 103 Early Hints\r\nlink: </${"x".repeat(500)}>\r\n\r\n`);
     await sleep(50);
@@ -63,7 +63,7 @@ test("an interim answer that comes by itself is passed over, however long it is"
   assert.equal(await ask(client, asking(server.port)), "200 ok");
 });
 
-test("a connection is not used again where its answer leaves a doubt", async () => {
+test("a connection is not reused after an ambiguous response", async () => {
   for (const text of NOT_KEPT) {
     await using server = serveRaw((connection) => sayInTurn(connection, [text, text]));
     using client = new Http1Client();
@@ -87,7 +87,7 @@ test("an answer without a length ends with its connection, one without a body at
   assert.equal(server.taken, 2);
 });
 
-test("an answer that drips byte by byte is the same answer", async () => {
+test("a response that arrives byte by byte is the same response", async () => {
   const text =
     "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nüx\r\n2\r\nyz\r\n0\r\n\r\n";
   await using server = serveRaw(async (connection) => {
@@ -101,7 +101,7 @@ test("an answer that drips byte by byte is the same answer", async () => {
   assert.equal(await ask(client, asking(server.port)), "200 üxyz");
 });
 
-test("what came together is one piece, and a long answer comes in many", async () => {
+test("bytes that arrived together are one piece, and a long response has many", async () => {
   const chunk = `5\r\nhello\r\n`;
   const large = "x".repeat(100_000);
   await using server = serveRaw((connection) =>
@@ -147,12 +147,12 @@ test("answers that are cut or not HTTP fail, once, and leave no connection behin
       if (text !== "") await say(connection, text);
     });
     using client = new Http1Client();
-    assert.equal(await ask(client, asking(server.port)), "BrokenAnswer", text.slice(0, 80));
+    assert.equal(await ask(client, asking(server.port)), "InvalidResponse", text.slice(0, 80));
     assert.equal(server.taken, 1, text.slice(0, 80));
   }
 });
 
-test("a refusal that comes before the request was read is heard", async () => {
+test("a response that arrives before the request was read is returned", async () => {
   await using server = serveRaw(async (connection) => {
     await say(connection, "HTTP/1.1 413 Too Large\r\ncontent-length: 3\r\n\r\nno!");
     await untilLeft(connection);
@@ -164,7 +164,7 @@ test("a refusal that comes before the request was read is heard", async () => {
   assert.equal(await readText(answer.body, 100), "no!");
 });
 
-test("an answer in a coding that was not asked for fails, and then the upstream is for fetch", async () => {
+test("a response in an encoding that was not requested fails, and later requests use fetch", async () => {
   await using server = serveRaw((connection) =>
     say(connection, "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx")
       .then()
@@ -172,7 +172,7 @@ test("an answer in a coding that was not asked for fails, and then the upstream 
   using client = new Http1Client();
   const request = asking(server.port);
   assert.equal(client.canSend(request), true);
-  assert.equal(await ask(client, request), "BrokenAnswer");
+  assert.equal(await ask(client, request), "InvalidResponse");
   assert.equal(client.canSend(request), false);
 });
 
@@ -217,7 +217,7 @@ test("a handshake that hangs ends when it is given up", async () => {
   });
 });
 
-Deno.test("what it cannot send as it stands is not taken", () => {
+Deno.test("requests that need fetch are not accepted", () => {
   using client = new Http1Client();
   const takes = (more: Partial<UpstreamRequest>) => client.canSend(asking(80, more));
   assert.equal(takes({}), true);

@@ -13,20 +13,20 @@ interface Where {
   readonly port: number;
 }
 
-/** All addresses of a host. */
+/** Resolves all IP addresses of a host. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 export interface Http1ConnectOptions {
-  /** Certificates to trust beside the system's. */
+  /** Certificates to trust in addition to the system's. */
   caCerts?: string[];
   connect?: Connect;
   lookup?: Lookup;
 }
 
-/** Connected, and not agreed on TLS: `fetch` may do better, which also speaks HTTP/2. Nothing was sent. */
+/** The TLS handshake failed, and nothing was sent. `fetch` may succeed, since it also supports HTTP/2. */
 export class HandshakeFailed extends NotSent {}
 
-/** Opens a connection. Throws `NotSent` where none of the host's addresses takes it. */
+/** Opens a connection. Throws `NotSent` if none of the host's addresses accepts it. */
 export async function openConnection(
   { hostname, port, isTls }: Where,
   signal: AbortSignal,
@@ -38,14 +38,14 @@ export async function openConnection(
     socket.setNoDelay();
   } catch (cause) {
     signal.throwIfAborted();
-    throw new NotSent("no connection came to be", { cause });
+    throw new NotSent("no connection could be opened", { cause });
   }
   return isTls
     ? await secure(socket, hostname, signal, options.caCerts)
     : new Http1Connection(socket);
 }
 
-/** The runtime tries one address of a name: where that one does not answer, the others get their turn. */
+/** The runtime tries one address of a host: if that fails, this tries all addresses in turn. */
 async function connectAny(
   where: Parameters<Connect>[0],
   { connect = Deno.connect, lookup = addressesOf }: Http1ConnectOptions,
@@ -87,7 +87,7 @@ async function secure(
   } catch (cause) {
     connection.close();
     signal.throwIfAborted();
-    throw new HandshakeFailed("the other side could not be trusted", { cause });
+    throw new HandshakeFailed("the TLS handshake failed", { cause });
   } finally {
     signal.removeEventListener("abort", stop);
   }

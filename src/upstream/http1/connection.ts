@@ -5,47 +5,47 @@ const BUFFER_BYTES = 16_384;
 const decoder = new TextDecoder();
 
 /**
- * One connection and the answers that come over it, one after the other. Everything is read into one
- * buffer: a read takes whatever has arrived, be it the head, a hundred chunks, or both.
+ * One connection and its responses, one after the other. All of them are read into one buffer: a read takes
+ * all bytes that have arrived, which may be the head, a hundred chunks, or both.
  */
 export class Http1Connection {
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
-  /** What of the buffer was read and not used yet. */
+  /** The part of the buffer that was read from the socket and not used yet. */
   #from = 0;
   #to = 0;
-  /** Begun while nothing was asked: that is how we learn that the other side has closed. */
+  /** Started while the connection is idle: it ends when the server closes the connection. */
   #reading: Promise<number | null> | null = null;
-  #isResting = false;
+  #isIdle = false;
   #isWritten = true;
   #isClosed = false;
-  #isHeard = false;
+  #hasReceived = false;
 
   constructor(private readonly socket: Deno.Conn) {}
 
-  /** Whether anything was answered to the last request. */
+  /** Whether any byte of a response to the last request arrived. */
   get hasReceived(): boolean {
-    return this.#isHeard;
+    return this.#hasReceived;
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Sends a request, whose body may stand apart, and reads the answer's head. */
+  /** Sends a request, whose body may be separate, and reads the response's head. */
   async sendRequest(request: Uint8Array, content: Uint8Array | null = null): Promise<ResponseHead> {
-    this.#isResting = false;
-    this.#isHeard = false;
+    this.#isIdle = false;
+    this.#hasReceived = false;
     this.#isWritten = false;
-    // Not waited for: a server that refuses a long request answers before it has read it.
+    // Not awaited: a server that rejects a long request responds before it has read it.
     this.#write(request, content).then(() => this.#isWritten = true, () => undefined);
     while (true) {
       const head = await this.#head();
-      if (head.status === 101) throw new InvalidResponse("the answer changes the protocol");
+      if (head.status === 101) throw new InvalidResponse("the response changes the protocol");
       if (head.status >= 200) return head;
     }
   }
 
-  /** The answer's body; `onEnd` is told whether the connection can be used again. */
+  /** The response's body. `onEnd` gets whether the connection can be reused. */
   body(head: ResponseHead, onEnd: (isReusable: boolean) => void): Body {
     return new Body(this, head, (isWhole) => {
       const isReusable = isWhole && head.isKept && this.#isWritten && this.#from === this.#to;
@@ -54,32 +54,32 @@ export class Http1Connection {
     });
   }
 
-  /** Waits for the next request. `onGone` is called if the other side closes or speaks out of turn. */
+  /** Makes the connection idle. `onGone` is called if the server closes it or sends bytes without a request. */
   waitIdle(onGone: () => void): void {
-    this.#isResting = true;
+    this.#isIdle = true;
     this.#from = this.#to = 0;
     const gone = () => {
-      if (this.#isResting) onGone();
+      if (this.#isIdle) onGone();
     };
     this.#reading = this.socket.read(this.#buffer);
     this.#reading.then(gone, gone);
   }
 
   close(): void {
-    this.#isResting = false;
+    this.#isIdle = false;
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.socket.close();
   }
 
-  /** Up to `max` bytes of what is there. */
+  /** Up to `max` bytes that have arrived. */
   take(max: number): Uint8Array {
     const from = this.#from;
     this.#from = Math.min(this.#to, from + max);
     return this.#buffer.subarray(from, this.#from);
   }
 
-  /** What is there of a chunked body, without its framing. */
+  /** The content of a chunked body that has arrived, without its framing. */
   takeChunked(chunks: ChunkDecoder): Uint8Array {
     const from = this.#from;
     const end = chunks.pack(this.#buffer, from, this.#to);
@@ -87,21 +87,21 @@ export class Http1Connection {
     return this.#buffer.subarray(from, end);
   }
 
-  /** Reads what has arrived, or waits for it. False at the end of the connection. */
+  /** Reads the next bytes, or waits for them. False if the connection was closed. */
   async readMore(): Promise<boolean> {
     if (this.#from === this.#to) this.#from = this.#to = 0;
-    if (this.#to === BUFFER_BYTES) throw new InvalidResponse("the answer's head is too long");
+    if (this.#to === BUFFER_BYTES) throw new InvalidResponse("the response's head is too long");
     const reading = this.#reading ?? this.socket.read(this.#buffer.subarray(this.#to));
     this.#reading = null;
     const bytes = await reading;
     if (bytes === null) return false;
-    this.#isHeard = true;
+    this.#hasReceived = true;
     this.#to += bytes;
     return true;
   }
 
   async #head(): Promise<ResponseHead> {
-    // Bytes from #from on that hold no end; filling the buffer may move #from.
+    // How many bytes after #from were searched; filling the buffer may move #from.
     let searched = 0;
     while (true) {
       const end = headEnd(this.#buffer, this.#from + searched, this.#to);
@@ -111,14 +111,14 @@ export class Http1Connection {
         return parseHead(text);
       }
       searched = Math.max(0, this.#to - this.#from - 3);
-      // Several heads may stand in the buffer, so this one need not begin at its start.
+      // The buffer may contain several heads: moves this one to the start to make room.
       if (this.#to === BUFFER_BYTES && this.#from > 0) {
         this.#buffer.copyWithin(0, this.#from, this.#to);
         this.#to -= this.#from;
         this.#from = 0;
       }
       if (!await this.readMore()) {
-        throw new InvalidResponse("the connection closed before the answer");
+        throw new InvalidResponse("the connection closed before the response");
       }
     }
   }
@@ -129,7 +129,7 @@ export class Http1Connection {
   }
 }
 
-/** An answer's body, piece by piece. A piece is only good until the next is asked for. */
+/** Reads a response's body in pieces. A piece is valid only until the next read. */
 class Body {
   readonly #chunks: ChunkDecoder | null;
   #left: number;
@@ -153,9 +153,9 @@ class Body {
         if (piece.length > 0) return piece;
         if (this.#isComplete()) break;
         if (await this.connection.readMore()) continue;
-        // Only a body without any other end ends with its connection.
+        // Without a length and chunks, the end of the connection is the end of the body.
         if (this.#chunks === null && this.#left === Infinity) break;
-        throw new InvalidResponse("the connection closed in the middle of the answer");
+        throw new InvalidResponse("the connection closed in the middle of the response");
       }
     } catch (error) {
       this.#end(false);
@@ -187,7 +187,7 @@ class Body {
   }
 }
 
-/** Where the empty line begins that ends a head; -1 where it has not come yet. */
+/** The index of the empty line that ends a head; -1 if it has not arrived. */
 function headEnd(bytes: Uint8Array, from: number, to: number): number {
   for (let at = from; at + 3 < to; at++) {
     if (

@@ -1,6 +1,6 @@
-/** The other side does not speak HTTP/1.1 as agreed, or stopped in the middle of it. */
+/** The response violates HTTP/1.1, or broke off. */
 export class InvalidResponse extends Error {
-  override readonly name = "BrokenAnswer";
+  override readonly name = "InvalidResponse";
 }
 
 /** Header fields by their names in lower case. */
@@ -8,13 +8,13 @@ export interface ResponseHeaders {
   get(name: string): string | null;
 }
 
-/** What comes before a body. */
+/** The status line and the headers of a response. */
 export interface ResponseHead {
   readonly status: number;
   readonly fields: ResponseHeaders;
-  /** How the body's end is known: after so many bytes, by its last chunk, or when the connection closes. */
+  /** How the body ends: after this many bytes, with its last chunk, or when the connection closes. */
   readonly framing: number | "chunked" | "close";
-  /** Whether the connection may serve another request afterwards. */
+  /** Whether the connection can be reused afterwards. */
   readonly isKept: boolean;
 }
 
@@ -23,12 +23,12 @@ const NAME = /^[!#$%&'*+.^`|~\w-]+$/;
 const CONTROL = /[\0\r\n]/;
 const FIELDS_MAX = 200;
 
-/** Reads a head, without the empty line at its end. What is ambiguous is refused, never guessed. */
+/** Parses a head without the empty line at its end. An ambiguous head is an error. */
 export function parseHead(text: string): ResponseHead {
   const lines = text.split("\r\n");
   const [, minor, status] = STATUS_LINE.exec(lines[0]!) ?? [];
-  if (status === undefined) throw new InvalidResponse("the answer is not HTTP/1.1");
-  if (lines.length > FIELDS_MAX) throw new InvalidResponse("the answer has too many headers");
+  if (status === undefined) throw new InvalidResponse("the response is not HTTP/1.1");
+  if (lines.length > FIELDS_MAX) throw new InvalidResponse("the response has too many headers");
   const fields = new Map<string, string>();
   for (let at = 1; at < lines.length; at++) {
     const line = lines[at]!;
@@ -49,7 +49,7 @@ export function parseHead(text: string): ResponseHead {
     fields: { get: (name) => fields.get(name) ?? null },
     framing,
     isKept: minor === "1" && framing !== "close" && !closes(fields) &&
-      // Two ways to tell the end are one too many to trust what follows it.
+      // With two contradicting lengths, the bytes after the body cannot be trusted.
       !(framing === "chunked" && fields.has("content-length")),
   };
 }
@@ -59,13 +59,13 @@ function framingOf(status: number, fields: ReadonlyMap<string, string>): Respons
   const coding = fields.get("transfer-encoding");
   if (coding !== undefined) {
     if (coding.toLowerCase() === "chunked") return "chunked";
-    throw new InvalidResponse("the answer has a transfer coding that was not asked for");
+    throw new InvalidResponse("the response has a transfer coding that was not requested");
   }
   const announced = fields.get("content-length");
   if (announced === undefined) return "close";
   const [length, ...more] = announced.split(",").map((part) => part.trim());
   if (!/^\d{1,15}$/.test(length!) || more.some((other) => other !== length)) {
-    throw new InvalidResponse("the answer's length cannot be read");
+    throw new InvalidResponse("the response's length cannot be read");
   }
   return Number(length);
 }

@@ -17,7 +17,7 @@ test("a GET on a kept connection that closes unanswered is sent once more; on a 
   assert.equal(await ask(client, asking(server.port, get)), "200 ok");
   assert.equal(await ask(client, asking(server.port, get)), "200 ok");
   assert.equal(server.taken, 2);
-  assert.equal(await ask(client, asking(server.port, get)), "BrokenAnswer");
+  assert.equal(await ask(client, asking(server.port, get)), "InvalidResponse");
   assert.equal(server.taken, 3);
 });
 
@@ -29,14 +29,14 @@ for (const tls of [false, true]) {
     const url = `${tls ? "https" : "http"}://${HOST}:${server.port}/v1/x`;
     for (const body of ["{}", "x".repeat(2_000_000)]) {
       const before = server.received;
-      assert.equal(await ask(client, asking(0, { url, body })), "BrokenAnswer");
+      assert.equal(await ask(client, asking(0, { url, body })), "InvalidResponse");
       assert.equal(server.received, before + 1, "on a new connection");
     }
     server.answers = 1;
     assert.equal(await ask(client, asking(0, { url })), "200 ok");
     assert.equal(client.idleCount, 1);
     const before = server.received;
-    assert.equal(await ask(client, asking(0, { url })), "BrokenAnswer");
+    assert.equal(await ask(client, asking(0, { url })), "InvalidResponse");
     assert.equal(server.received, before + 1, "on a kept connection");
   });
 }
@@ -68,15 +68,15 @@ test("a close that arrived while the process was busy is seen before the connect
   worker.terminate();
 });
 
-test("a kept connection that broke in the middle of its answer is not asked again", async () => {
+test("a kept connection that broke in the middle of a response is not used again", async () => {
   await using server = serveRaw((connection) => sayInTurn(connection, [OK, "HTTP/1.1 200 OK\r\n"]));
   using client = new Http1Client();
   assert.equal(await ask(client, asking(server.port)), "200 ok");
-  assert.equal(await ask(client, asking(server.port)), "BrokenAnswer");
+  assert.equal(await ask(client, asking(server.port)), "InvalidResponse");
   assert.equal(server.taken, 1);
 });
 
-test("a connection that the other side closes while it rests is forgotten", async () => {
+test("a connection that the server closes while it is idle is removed", async () => {
   await using server = serveRaw((connection) => say(connection, OK).then());
   using client = new Http1Client();
   for (let round = 1; round <= 3; round++) {

@@ -8,7 +8,10 @@ export interface Http1Request {
 const TOGETHER_BYTES_MAX = 1024 * 1024;
 const encoder = new TextEncoder();
 
-/** The bytes of a request; `firstLines` are its first two without the method. A short body travels with its head; a long one is not copied for that. */
+/**
+ * The bytes of a request; `firstLines` are its first two lines without the method. A short body is copied behind
+ * its head, so that both are one write; a long body is not copied.
+ */
 export function writeRequest(
   { method, headers, body }: Http1Request,
   firstLines: string,
@@ -19,7 +22,7 @@ export function writeRequest(
     head += `${name}: ${headers[name]}\r\n`;
     isNamed ||= name.toLowerCase() === "user-agent";
   }
-  // Some servers turn away who does not say what they are.
+  // Some servers reject requests without a user agent.
   if (!isNamed) head += "user-agent: Tollgate\r\n";
   head += "accept-encoding: identity\r\n";
   const content = typeof body === "string" ? encoder.encode(body) : body;

@@ -1,22 +1,22 @@
 import type { Maps } from "./expression.ts";
 
 /** One type under `media` in a provider's file; schemas/provider.schema.json describes every key. */
-export interface MediaDeclaration {
+export interface MediaRules {
   readonly inputs?: "url" | "bytes";
   readonly polling?: { readonly first_seconds: number; readonly max_seconds: number };
   readonly maps?: Maps;
-  readonly prepare?: Readonly<Record<string, RequestDeclaration>>;
-  readonly submit: RequestDeclaration | readonly RequestDeclaration[];
+  readonly prepare?: Readonly<Record<string, RequestRules>>;
+  readonly submit: RequestRules | readonly RequestRules[];
   readonly id?: string;
-  readonly poll?: RequestDeclaration & { readonly failed_on?: readonly number[] };
-  readonly state?: StateDeclaration;
+  readonly poll?: RequestRules & { readonly failed_on?: readonly number[] };
+  readonly state?: StateRules;
   readonly progress?: string;
-  readonly result?: RequestDeclaration & { readonly failed_on?: readonly number[] };
-  readonly outputs: OutputsDeclaration;
+  readonly result?: RequestRules & { readonly failed_on?: readonly number[] };
+  readonly outputs: OutputRules;
   readonly usage?: { readonly outputs?: string; readonly seconds?: string };
   readonly failure?: { readonly code?: string; readonly message?: string };
-  readonly cancel?: RequestDeclaration & { readonly confirms?: boolean };
-  readonly find?: RequestDeclaration & {
+  readonly cancel?: RequestRules & { readonly confirms?: boolean };
+  readonly find?: RequestRules & {
     readonly id: string;
     readonly list?: string;
     readonly none_on?: readonly number[];
@@ -24,7 +24,7 @@ export interface MediaDeclaration {
   readonly callback?: string;
 }
 
-export interface RequestDeclaration {
+export interface RequestRules {
   readonly when?: string;
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly host?: string;
@@ -36,18 +36,18 @@ export interface RequestDeclaration {
   readonly bytes?: string;
 }
 
-type Words = string | readonly string[];
+type OneOrMoreTexts = string | readonly string[];
 
-export interface StateDeclaration {
+export interface StateRules {
   readonly at: string;
-  readonly queued?: Words;
-  readonly running?: Words;
-  readonly succeeded: Words;
-  readonly failed?: Words;
-  readonly cancelled?: Words;
+  readonly queued?: OneOrMoreTexts;
+  readonly running?: OneOrMoreTexts;
+  readonly succeeded: OneOrMoreTexts;
+  readonly failed?: OneOrMoreTexts;
+  readonly cancelled?: OneOrMoreTexts;
 }
 
-export interface OutputsDeclaration {
+export interface OutputRules {
   readonly url?: string;
   readonly base64?: string;
   readonly bytes?: true;
@@ -55,8 +55,8 @@ export interface OutputsDeclaration {
   readonly mime_type?: string;
 }
 
-/** What every request of a provider shares. */
-export interface ProviderGround {
+/** What all requests to a provider have in common. */
+export interface ConnectionRules {
   readonly base_url?: string;
   readonly hosts?: Readonly<Record<string, string>>;
   readonly auth?: "none" | { readonly header: string; readonly prefix?: string };

@@ -1,16 +1,16 @@
 import type { Adapter, ChatAdapter } from "../../src/upstream/adapter.ts";
 import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
-import { mediaAdapters } from "../media/declare.ts";
+import { mediaAdapters } from "../media/file_adapter.ts";
 import { type ProviderFile, readProvider } from "./provider_file.ts";
-import { declareFaults } from "./faults.ts";
+import { compileFaults } from "./faults.ts";
 import { endingReader } from "./finish.ts";
 import { imageCounter } from "./image_tokens.ts";
 import { chunkReader, type Dialect, readReply } from "./read.ts";
 import { usageReader } from "./usage.ts";
 import { requestWriter } from "./write.ts";
 
-/** The adapter that a `provider.yaml` describes. The file is read when the adapter is first used. */
-export function declaredAdapter(
+/** The adapter that a `provider.yaml` describes. The file is parsed when the adapter is first used. */
+export function fileAdapter(
   file: string,
   source: string,
   types: Adapter["types"] = ["chat"],
@@ -18,41 +18,41 @@ export function declaredAdapter(
   return openedLater(types, () => adapterOf(readProvider(file, source)));
 }
 
-export function adapterOf(declared: ProviderFile): Adapter {
-  const { base_url, media, chat = media === undefined } = declared;
+export function adapterOf(file: ProviderFile): Adapter {
+  const { base_url, media, chat = media === undefined } = file;
   const made = Object.keys(media ?? {}) as MediaJobType[];
   return {
     types: [...chat ? ["chat" as const] : [], ...made],
     baseUrl: base_url ?? null,
-    ...(chat ? { chat: chatAdapter(declared) } : {}),
-    ...(media === undefined ? {} : { media: mediaAdapters(declared) }),
+    ...(chat ? { chat: chatAdapter(file) } : {}),
+    ...(media === undefined ? {} : { media: mediaAdapters(file) }),
   };
 }
 
-export function chatAdapter(declared: ProviderFile): ChatAdapter {
+export function chatAdapter(file: ProviderFile): ChatAdapter {
   const clientNames = new Map(
-    Object.entries(declared.parameters?.rename ?? {}).map(([client, provider]) => [
+    Object.entries(file.parameters?.rename ?? {}).map(([client, provider]) => [
       provider,
       client,
     ]),
   );
-  const faults = declareFaults(declared.errors, (param) => clientNames.get(param) ?? param);
+  const faults = compileFaults(file.errors, (param) => clientNames.get(param) ?? param);
   const dialect: Dialect = {
     faults,
-    usage: usageReader(declared.usage),
-    ending: endingReader(declared.finish_reasons),
-    reasoning: declared.reasoning ?? ["reasoning_content", "reasoning"],
+    usage: usageReader(file.usage),
+    ending: endingReader(file.finish_reasons),
+    reasoning: file.reasoning ?? ["reasoning_content", "reasoning"],
   };
   return {
-    write: requestWriter(declared),
+    write: requestWriter(file),
     read: (body) => readReply(dialect, body),
     reader: () => chunkReader(dialect),
     fault: faults.read,
-    imageTokens: imageCounter(declared.image_tokens),
+    imageTokens: imageCounter(file.image_tokens),
   };
 }
 
-/** Most declarations name few of the shipped providers: the others cost nothing at start. */
+/** Opens the adapter at its first use: most configurations name few of the shipped providers. */
 export function openedLater(types: Adapter["types"], open: () => Adapter): Adapter {
   let opened: Adapter | undefined;
   return {

@@ -25,9 +25,9 @@ export interface GatewayServer extends AsyncDisposable {
 }
 
 /**
- * Listens, before the database is there: an orchestrator sees a live process that reports what it waits for.
+ * Listens before the database is available: an orchestrator sees a live process that reports what it waits for.
  */
-export function openServer(configStore: ConfigStore, options: GatewayOptions): GatewayServer {
+export function openHttpServer(configStore: ConfigStore, options: GatewayOptions): GatewayServer {
   const { log, workers } = options;
   const metrics = openMetrics({
     version: () => configStore.current.version,
