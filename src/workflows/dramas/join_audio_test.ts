@@ -42,36 +42,36 @@ Deno.test("a shot lasts until its line is said", STRICT, async () => {
     { video: await videoOf("blue", 1), line: await mp3(1.6) },
   ]);
   assert.ok(Math.abs(joined.durationMs - 4100) < 100, `${joined.durationMs}`);
-  await look(joined.bytes, async (video, sound, input) => {
-    const pictures = await timesOf(video);
-    assert.equal(pictures.length, 24);
-    assert.ok(Math.abs(pictures[12]!.at - 2.5) < 0.06, "the second waits for the first line's end");
-    assert.ok(Math.abs(pictures.at(-1)!.until - joined.durationMs / 1000) < 0.01);
-    const frames = await timesOf(sound!);
-    frames.slice(1).forEach(({ at }, index) =>
-      assert.ok(Math.abs(at - frames[index]!.until) < 1e-3)
+  await look(joined.bytes, async (video, audio, input) => {
+    const frames = await timesOf(video);
+    assert.equal(frames.length, 24);
+    assert.ok(Math.abs(frames[12]!.at - 2.5) < 0.06, "the second waits for the first line's end");
+    assert.ok(Math.abs(frames.at(-1)!.until - joined.durationMs / 1000) < 0.01);
+    const packets = await timesOf(audio!);
+    packets.slice(1).forEach(({ at }, index) =>
+      assert.ok(Math.abs(at - packets[index]!.until) < 1e-3)
     );
     assert.ok(Math.abs(await input.computeDuration() - joined.durationMs / 1000) < 0.05);
   });
 });
 
-Deno.test("sound stays with the pictures through many shots", STRICT, async () => {
+Deno.test("audio and video stay in sync through many shots", STRICT, async () => {
   const video = await videoOf("red", 1.1);
   const line = await mp3(0.5);
   const joined = await joinVideos(Array.from({ length: 12 }, () => ({ video, line })));
-  await look(joined.bytes, async (pictures, sound) => {
-    const [shown, heard] = [await pictures.computeDuration(), await sound!.computeDuration()];
+  await look(joined.bytes, async (video, audio) => {
+    const [shown, heard] = [await video.computeDuration(), await audio!.computeDuration()];
     assert.ok(Math.abs(shown - 13.2) < 0.01 && Math.abs(heard - 13.2) < 0.03, `${shown} ${heard}`);
   });
 });
 
-Deno.test("an episode's own sound is kept when it is joined again", STRICT, async () => {
+Deno.test("an episode's own audio is kept when it is joined again", STRICT, async () => {
   const part = await joinVideos([{ video: await videoOf("red", 1), line: await mp3(1) }]);
   const video = new Blob([part.bytes]);
   const twice = await joinVideos([{ video }, { video }]);
   assert.equal(twice.hasAudio, true);
-  await look(twice.bytes, async (_, sound) => {
-    assert.ok(Math.abs(await sound!.computeDuration() - 2) < 0.06);
+  await look(twice.bytes, async (_, audio) => {
+    assert.ok(Math.abs(await audio!.computeDuration() - 2) < 0.06);
   });
   const mixed = await joinVideos([{ video }, { video: await videoOf("red", 1) }]);
   assert.equal(mixed.hasAudio, false);
