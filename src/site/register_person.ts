@@ -7,10 +7,10 @@ import { networkOf } from "./form.ts";
 import { addFlash } from "./respond.ts";
 import { signIn } from "./visitor.ts";
 
-/** A new person. `isCreditWithheld`: a welcome credit is configured, but this person does not get it. */
+/** A new person. `isCreditDenied`: a welcome credit is configured, but this person does not get it. */
 export interface Registration {
   readonly person: Person;
-  readonly isCreditWithheld: boolean;
+  readonly isCreditDenied: boolean;
 }
 
 /** Creates a person and books the configured welcome credit, in one transaction. */
@@ -23,9 +23,9 @@ export async function registerWithCredit(
   const registration = await database.sql.begin(async (sql) => {
     const person = await create(sql);
     if (person === null) return null;
-    if (welcomeCredit === null) return { person, isCreditWithheld: false };
+    if (welcomeCredit === null) return { person, isCreditDenied: false };
     if (!await claimWelcomeCredit(sql, { email: person.email, network: networkOf(c) })) {
-      return { person, isCreditWithheld: true };
+      return { person, isCreditDenied: true };
     }
     await addCredit(sql, {
       account: person.account,
@@ -33,10 +33,10 @@ export async function registerWithCredit(
       amount: welcomeCredit,
       reference: "welcome",
     });
-    return { person, isCreditWithheld: false };
+    return { person, isCreditDenied: false };
   });
-  if (registration?.isCreditWithheld) {
-    log.info("welcome credit withheld", {
+  if (registration?.isCreditDenied) {
+    log.info("welcome credit not granted", {
       request_id: c.env.requestId,
       account: registration.person.account,
     });
@@ -44,15 +44,15 @@ export async function registerWithCredit(
   return registration;
 }
 
-/** Signs a new person in, with a message where the welcome credit was withheld. */
+/** Signs a new person in, with a message where no welcome credit was granted. */
 export async function signInNewPerson(
   c: SiteContext,
   deps: SiteDeps,
-  { person, isCreditWithheld }: Registration,
+  { person, isCreditDenied }: Registration,
   returnTo: string,
 ): Promise<Response> {
   const response = await signIn(c, deps, person, returnTo);
-  if (!isCreditWithheld) return response;
+  if (!isCreditDenied) return response;
   return addFlash(
     c,
     response,

@@ -35,7 +35,7 @@ export function mountConnect(site: SiteRouter, deps: SiteDeps): void {
   site.post(`${ENTRY}/send`, (c) => deliverKey(c, deps));
 }
 
-/** Checks the request before sign-in: nobody should enter a password for an invalid request. */
+/** Checks the request before sign-in: people should not enter a password for an invalid request. */
 async function showConsent(c: SiteContext, { database }: SiteDeps): Promise<Response> {
   const { search, searchParams } = new URL(c.req.url);
   const read = readConnectRequest(searchParams);
