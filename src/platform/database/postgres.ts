@@ -1,6 +1,6 @@
 import type { Database, OpenOptions } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
-import { openServer } from "./server.ts";
+import { openDatabaseServer } from "./server.ts";
 
 export type { Database, OpenOptions } from "./database.ts";
 export { isStorageDown, isStorageUnavailable, StorageError } from "./storage_error.ts";
@@ -10,5 +10,5 @@ export function openDatabase(options: OpenOptions): Promise<Database> {
   const { databaseUrl } = options;
   return databaseUrl === undefined
     ? openEmbedded(options)
-    : openServer({ ...options, databaseUrl });
+    : openDatabaseServer({ ...options, databaseUrl });
 }

@@ -7,7 +7,7 @@ import { StorageError } from "./storage_error.ts";
 import { reasonOf, waitForDatabase } from "./wait_for_database.ts";
 
 /** Opens the database of `databaseUrl`, waiting for a server that is still starting. */
-export async function openServer(
+export async function openDatabaseServer(
   { databaseUrl, log, waitSeconds = 60, connections = 10 }: OpenOptions & { databaseUrl: string },
 ): Promise<Database> {
   const address = parseDatabaseUrl(databaseUrl);

@@ -44,50 +44,9 @@ export function deliveryPage({ database }: ConsoleDeps) {
             <button type="submit" class="button">Redeliver</button>
           </Form>
         </Head>
-        {delivery.status === "failed" && (
-          <Notice kind="bad">
-            {REASONS[delivery.reason ?? ""] ?? "The delivery failed."}
-          </Notice>
-        )}
-        {delivery.next_attempt_at !== null && delivery.attempt_count > 0 && (
-          <Notice kind="info">
-            Next attempt <Time at={delivery.next_attempt_at} as="relative" />, at{" "}
-            <Time at={delivery.next_attempt_at} />.
-          </Notice>
-        )}
-        <section class="card stack">
-          <h2 class="card-title">{plural(delivery.attempts.length, "attempt")}</h2>
-          {delivery.attempts.length === 0
-            ? (
-              <p class="soft">
-                Not sent yet. <a href={`${PATH}/deliveries/${delivery.id}`}>Refresh</a>
-              </p>
-            )
-            : delivery.attempts.toReversed().map((attempt) => <Attempt attempt={attempt} />)}
-        </section>
-        <section class="card stack">
-          <h2 class="card-title">Payload</h2>
-          <dl class="facts facts-tight">
-            <dt>webhook-id</dt>
-            <dd class="mono">{delivery.event.id}</dd>
-            {delivery.event.task_id !== null && delivery.event.type !== "webhook.test" && (
-              <>
-                <dt>Task</dt>
-                <dd>
-                  <a class="mono" href={`/console/tasks/${delivery.event.task_id}`}>
-                    {delivery.event.task_id}
-                  </a>
-                </dd>
-              </>
-            )}
-          </dl>
-          <pre
-            class="body-box"
-            tabindex={0}
-            role="region"
-            aria-label="Payload"
-          ><code>{JSON.stringify(delivery.payload, null, 2)}</code></pre>
-        </section>
+        <DeliveryNotice delivery={delivery} />
+        <AttemptsCard delivery={delivery} />
+        <PayloadCard delivery={delivery} />
       </>,
     );
   };
@@ -100,6 +59,70 @@ export function redeliverPage({ webhooks }: ConsoleDeps) {
     await redeliver(webhooks, id, personOf(c).account);
     return seeOtherWith(c, `${PATH}/deliveries/${id}`, "good", "Redelivery queued.");
   };
+}
+
+type Delivery = Awaited<ReturnType<typeof findDelivery>>;
+
+/** Why the delivery failed, or when it is attempted again. */
+function DeliveryNotice({ delivery }: { delivery: Delivery }) {
+  return (
+    <>
+      {delivery.status === "failed" && (
+        <Notice kind="bad">
+          {REASONS[delivery.reason ?? ""] ?? "The delivery failed."}
+        </Notice>
+      )}
+      {delivery.next_attempt_at !== null && delivery.attempt_count > 0 && (
+        <Notice kind="info">
+          Next attempt <Time at={delivery.next_attempt_at} as="relative" />, at{" "}
+          <Time at={delivery.next_attempt_at} />.
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function AttemptsCard({ delivery }: { delivery: Delivery }) {
+  return (
+    <section class="card stack">
+      <h2 class="card-title">{plural(delivery.attempts.length, "attempt")}</h2>
+      {delivery.attempts.length === 0
+        ? (
+          <p class="soft">
+            Not sent yet. <a href={`${PATH}/deliveries/${delivery.id}`}>Refresh</a>
+          </p>
+        )
+        : delivery.attempts.toReversed().map((attempt) => <Attempt attempt={attempt} />)}
+    </section>
+  );
+}
+
+function PayloadCard({ delivery }: { delivery: Delivery }) {
+  return (
+    <section class="card stack">
+      <h2 class="card-title">Payload</h2>
+      <dl class="facts facts-tight">
+        <dt>webhook-id</dt>
+        <dd class="mono">{delivery.event.id}</dd>
+        {delivery.event.task_id !== null && delivery.event.type !== "webhook.test" && (
+          <>
+            <dt>Task</dt>
+            <dd>
+              <a class="mono" href={`/console/tasks/${delivery.event.task_id}`}>
+                {delivery.event.task_id}
+              </a>
+            </dd>
+          </>
+        )}
+      </dl>
+      <pre
+        class="body-box"
+        tabindex={0}
+        role="region"
+        aria-label="Payload"
+      ><code>{JSON.stringify(delivery.payload, null, 2)}</code></pre>
+    </section>
+  );
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -38,65 +38,75 @@ export function tasksPage({ database }: ConsoleDeps) {
       { section: "tasks", title: "Tasks" },
       <>
         <Head title="Tasks" note="Asynchronous jobs: images, videos, avatars and dramas." />
-        <form class="filters" method="get" action={PATH}>
-          <Select
-            name="type"
-            label="Type"
-            value={type}
-            options={[
-              ["", "All types"],
-              ...TASK_TYPES.map((each) => [each, readableName(each)] as const),
-            ]}
+        <TaskFilters type={type} status={status} />
+        {rows.length === 0 ? <NoTasks isFiltered={isFiltered} /> : (
+          <TaskTable
+            tasks={rows}
+            currency={c.env.config.service}
+            foot={
+              <Pager
+                path={PATH}
+                query={{ type, status, after }}
+                lastId={rows.at(-1)?.id}
+                hasMore={hasMore}
+              />
+            }
           />
-          <Select
-            name="status"
-            label="Status"
-            value={status}
-            options={[
-              ["", "Any status"],
-              ...STATUSES.map((each) => [each, readableName(each)] as const),
-            ]}
-          />
-          <button type="submit" class="button">Apply</button>
-        </form>
-        {rows.length === 0
-          ? (
-            <section class="card">
-              {isFiltered
-                ? (
-                  <Empty title="No matching tasks">
-                    <p>
-                      <a href={PATH}>View all</a>
-                    </p>
-                  </Empty>
-                )
-                : (
-                  <Empty title="No tasks yet">
-                    <p>
-                      Create your first task in the playground of{" "}
-                      <a href="/console/models?type=image">an image model</a>.
-                    </p>
-                  </Empty>
-                )}
-            </section>
-          )
-          : (
-            <TaskTable
-              tasks={rows}
-              currency={c.env.config.service}
-              foot={
-                <Pager
-                  path={PATH}
-                  query={{ type, status, after }}
-                  lastId={rows.at(-1)?.id}
-                  hasMore={hasMore}
-                />
-              }
-            />
-          )}
+        )}
       </>,
     );
   };
+}
+
+function TaskFilters(
+  { type, status }: { type: string | undefined; status: Status | undefined },
+) {
+  return (
+    <form class="filters" method="get" action={PATH}>
+      <Select
+        name="type"
+        label="Type"
+        value={type}
+        options={[
+          ["", "All types"],
+          ...TASK_TYPES.map((each) => [each, readableName(each)] as const),
+        ]}
+      />
+      <Select
+        name="status"
+        label="Status"
+        value={status}
+        options={[
+          ["", "Any status"],
+          ...STATUSES.map((each) => [each, readableName(each)] as const),
+        ]}
+      />
+      <button type="submit" class="button">Apply</button>
+    </form>
+  );
+}
+
+function NoTasks({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <section class="card">
+      {isFiltered
+        ? (
+          <Empty title="No matching tasks">
+            <p>
+              <a href={PATH}>View all</a>
+            </p>
+          </Empty>
+        )
+        : (
+          <Empty title="No tasks yet">
+            <p>
+              Create your first task in the playground of{" "}
+              <a href="/console/models?type=image">an image model</a>.
+            </p>
+          </Empty>
+        )}
+    </section>
+  );
 }
 
 export function TaskTable(

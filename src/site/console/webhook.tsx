@@ -146,37 +146,7 @@ async function sendWebhook(
         <a class="button" href={`${WEBHOOKS}/${id}/secret`}>Signing secret</a>
       </Head>
       <StatusNotice endpoint={endpoint} disableAfterDays={webhooks.disableAfterDays} />
-      {deliveries.data.length === 0
-        ? (
-          <section class="card">
-            <Empty title="No deliveries yet">
-              <p>Send a test event to check your endpoint.</p>
-            </Empty>
-          </section>
-        )
-        : (
-          <DeliveryTable
-            title="Deliveries"
-            deliveries={deliveries.data}
-            head={
-              <ActionForm
-                c={c}
-                id={id}
-                action="redeliver"
-                name={`Redeliver failed (${REDELIVER_DAYS} days)`}
-                look="button-small"
-              />
-            }
-            foot={
-              <Pager
-                path={`${WEBHOOKS}/${id}`}
-                query={{ after }}
-                lastId={deliveries.data.at(-1)?.id}
-                hasMore={deliveries.hasMore}
-              />
-            }
-          />
-        )}
+      <EndpointDeliveries c={c} id={id} after={after} deliveries={deliveries} />
       <details class="disclosure" open={error !== undefined}>
         <summary>Edit endpoint</summary>
         <Form c={c} action={`${WEBHOOKS}/${id}`}>
@@ -190,20 +160,70 @@ async function sendWebhook(
           </div>
         </Form>
       </details>
-      <div class="row">
-        {endpoint.status === "enabled"
-          ? <ActionForm c={c} id={id} action="disable" name="Disable" />
-          : <ActionForm c={c} id={id} action="enable" name="Enable" />}
-        <ConfirmForm
-          c={c}
-          action={`${WEBHOOKS}/${id}/delete`}
-          button="Delete"
-          confirm="Delete endpoint"
-        >
-          Pending deliveries to this endpoint will be dropped. This cannot be undone.
-        </ConfirmForm>
-      </div>
+      <EndpointControls c={c} endpoint={endpoint} />
     </>,
+  );
+}
+
+/** The deliveries of an endpoint: one page of them. */
+function EndpointDeliveries(
+  { c, id, after, deliveries: { data, hasMore } }: {
+    c: SiteContext;
+    id: string;
+    after: string | undefined;
+    deliveries: Awaited<ReturnType<typeof listDeliveries>>;
+  },
+) {
+  if (data.length === 0) {
+    return (
+      <section class="card">
+        <Empty title="No deliveries yet">
+          <p>Send a test event to check your endpoint.</p>
+        </Empty>
+      </section>
+    );
+  }
+  return (
+    <DeliveryTable
+      title="Deliveries"
+      deliveries={data}
+      head={
+        <ActionForm
+          c={c}
+          id={id}
+          action="redeliver"
+          name={`Redeliver failed (${REDELIVER_DAYS} days)`}
+          look="button-small"
+        />
+      }
+      foot={
+        <Pager
+          path={`${WEBHOOKS}/${id}`}
+          query={{ after }}
+          lastId={data.at(-1)?.id}
+          hasMore={hasMore}
+        />
+      }
+    />
+  );
+}
+
+function EndpointControls({ c, endpoint }: { c: SiteContext; endpoint: WebhookEndpoint }) {
+  const { id, status } = endpoint;
+  return (
+    <div class="row">
+      {status === "enabled"
+        ? <ActionForm c={c} id={id} action="disable" name="Disable" />
+        : <ActionForm c={c} id={id} action="enable" name="Enable" />}
+      <ConfirmForm
+        c={c}
+        action={`${WEBHOOKS}/${id}/delete`}
+        button="Delete"
+        confirm="Delete endpoint"
+      >
+        Pending deliveries to this endpoint will be dropped. This cannot be undone.
+      </ConfirmForm>
+    </div>
   );
 }
 

@@ -1,7 +1,11 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
-import { DELIVERY_STATES, listDeliveries } from "../../domain/webhooks/deliveries.ts";
+import {
+  DELIVERY_STATES,
+  listDeliveries,
+  type WebhookDelivery,
+} from "../../domain/webhooks/deliveries.ts";
 import {
   createEndpoint,
   listEndpoints,
@@ -108,42 +112,54 @@ async function sendWebhooks(
           </div>
         </Form>
       </details>
-      {deliveries.data.length === 0 && status === undefined
-        ? (
-          <section class="card">
-            <Empty title="No deliveries yet">
-              <p>Every attempt is listed here with the response of your endpoint.</p>
-            </Empty>
-          </section>
-        )
-        : (
-          <DeliveryTable
-            title="Deliveries"
-            deliveries={deliveries.data}
-            head={
-              <ChoiceLinks
-                label="Delivery status"
-                name="status"
-                options={[
-                  ["", "All"],
-                  ...DELIVERY_STATES.map((each) => [each, readableName(each)] as const),
-                ]}
-                value={status ?? ""}
-                path={WEBHOOKS}
-                query={{}}
-              />
-            }
-            foot={
-              <Pager
-                path={WEBHOOKS}
-                query={{ status, after }}
-                lastId={deliveries.data.at(-1)?.id}
-                hasMore={deliveries.hasMore}
-              />
-            }
-          />
-        )}
+      <LatestDeliveries status={status} after={after} deliveries={deliveries} />
     </>,
+  );
+}
+
+/** The deliveries of all endpoints: one page of those with the chosen status. */
+function LatestDeliveries(
+  { status, after, deliveries: { data, hasMore } }: {
+    status: WebhookDelivery["status"] | undefined;
+    after: string | undefined;
+    deliveries: Awaited<ReturnType<typeof listDeliveries>>;
+  },
+) {
+  if (data.length === 0 && status === undefined) {
+    return (
+      <section class="card">
+        <Empty title="No deliveries yet">
+          <p>Every attempt is listed here with the response of your endpoint.</p>
+        </Empty>
+      </section>
+    );
+  }
+  return (
+    <DeliveryTable
+      title="Deliveries"
+      deliveries={data}
+      head={
+        <ChoiceLinks
+          label="Delivery status"
+          name="status"
+          options={[
+            ["", "All"],
+            ...DELIVERY_STATES.map((each) => [each, readableName(each)] as const),
+          ]}
+          value={status ?? ""}
+          path={WEBHOOKS}
+          query={{}}
+        />
+      }
+      foot={
+        <Pager
+          path={WEBHOOKS}
+          query={{ status, after }}
+          lastId={data.at(-1)?.id}
+          hasMore={hasMore}
+        />
+      }
+    />
   );
 }
 

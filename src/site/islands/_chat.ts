@@ -47,7 +47,7 @@ export function startChat(form: HTMLFormElement): void {
     prompt.value = "";
     log.scrollTop = log.scrollHeight;
     const target = answer.querySelector<HTMLElement>(".message-text")!;
-    const error = await write(texts, target, stop.signal);
+    const error = await writeResponse(form, texts, { log, target, signal: stop.signal });
     answer.classList.remove("is-streaming");
     if (error !== null) log.append(notice(error));
     if (target.textContent === "") {
@@ -55,49 +55,50 @@ export function startChat(form: HTMLFormElement): void {
       answer.remove();
       sent.remove();
       if (prompt.value === "") prompt.value = text;
-    } else remember(text, target.textContent ?? "");
+    } else remember(history, text, target.textContent ?? "");
     log.scrollTop = log.scrollHeight;
     setBusy(form, false);
     form.dispatchEvent(new Event("quote"));
     prompt.focus();
   }
+}
 
-  /** Writes a response as it streams in. Resolves to the error message, or to null. */
-  async function write(
-    texts: URLSearchParams,
-    target: HTMLElement,
-    signal: AbortSignal,
-  ): Promise<string | null> {
-    try {
-      const response = await send(form, form.action, texts, signal);
-      if (!response.ok || response.body === null) return await errorOf(form, response);
-      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-        const { choices } = await response.json();
-        target.textContent = choices[0].message.content;
-        return null;
-      }
-      for await (const event of eventsOf(response.body)) {
-        if (event === "[DONE]") return null;
-        const { choices, error } = JSON.parse(event);
-        if (error !== undefined) return error.message;
-        const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-        target.append(choices[0]?.delta?.content ?? "");
-        if (isAtEnd) log.scrollTop = log.scrollHeight;
-      }
-      return "The response was interrupted. Please try again.";
-    } catch (error) {
-      return signal.aborted ? null : `The request failed: ${(error as Error).message}`;
+/** Writes a response as it streams in. Resolves to the error message, or to null. */
+async function writeResponse(
+  form: HTMLFormElement,
+  texts: URLSearchParams,
+  { log, target, signal }: { log: HTMLElement; target: HTMLElement; signal: AbortSignal },
+): Promise<string | null> {
+  try {
+    const response = await send(form, form.action, texts, signal);
+    if (!response.ok || response.body === null) return await errorOf(form, response);
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+      const { choices } = await response.json();
+      target.textContent = choices[0].message.content;
+      return null;
     }
+    for await (const event of eventsOf(response.body)) {
+      if (event === "[DONE]") return null;
+      const { choices, error } = JSON.parse(event);
+      if (error !== undefined) return error.message;
+      const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+      target.append(choices[0]?.delta?.content ?? "");
+      if (isAtEnd) log.scrollTop = log.scrollHeight;
+    }
+    return "The response was interrupted. Please try again.";
+  } catch (error) {
+    return signal.aborted ? null : `The request failed: ${(error as Error).message}`;
   }
+}
 
-  function remember(text: string, response: string): void {
-    const before = JSON.parse(history.value || "[]") as Message[];
-    history.value = JSON.stringify([
-      ...before,
-      { role: "user", content: text },
-      { role: "assistant", content: response },
-    ]);
-  }
+/** Adds a message and its response to the conversation that the form sends. */
+function remember(history: HTMLInputElement, text: string, response: string): void {
+  const before = JSON.parse(history.value || "[]") as Message[];
+  history.value = JSON.stringify([
+    ...before,
+    { role: "user", content: text },
+    { role: "assistant", content: response },
+  ]);
 }
 
 function bubble(role: Message["role"], text: string): HTMLElement {

@@ -1,5 +1,5 @@
 import { clearError, errorOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
-import { isOver, pollTask, previewOf, type Task } from "./_task.ts";
+import { isTaskOver, pollUntilOver, previewOf, type Task } from "./_task.ts";
 
 /** Images, videos and audio: sends the form, follows the task, and shows the result below the form. */
 export function startGeneration(form: HTMLFormElement): void {
@@ -51,11 +51,11 @@ export function startGeneration(form: HTMLFormElement): void {
 
 async function follow(card: HTMLElement, created: Task): Promise<void> {
   const show = (task: Task) => {
-    if (!isOver(task)) showProgress(card, statusText(task), task);
+    if (!isTaskOver(task)) showProgress(card, statusText(task), task);
   };
   show(created);
   const { signal } = new AbortController();
-  const task = isOver(created) ? created : await pollTask(created.id, show, signal);
+  const task = isTaskOver(created) ? created : await pollUntilOver(created.id, show, signal);
   if (task === null) card.replaceChildren(notice("The task can no longer be followed here."));
   else if (task.status !== "succeeded") {
     const message = task.error?.message ?? `The task was ${task.status}.`;

@@ -8,13 +8,13 @@ export interface Task {
   charge?: { settled: string; currency: string };
 }
 
-export const isOver = (task: Task) => task.status !== "queued" && task.status !== "running";
+export const isTaskOver = (task: Task) => task.status !== "queued" && task.status !== "running";
 
 const POLL_MIN_MS = 400;
 const POLL_MAX_MS = 5_000;
 
 /** Polls a task until it is over, with growing pauses. Null where it cannot be read. */
-export async function pollTask(
+export async function pollUntilOver(
   id: string,
   show: (task: Task) => void,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export async function pollTask(
       if (response.ok) {
         const task = await response.json() as Task;
         show(task);
-        if (isOver(task)) return task;
+        if (isTaskOver(task)) return task;
       } else if (response.status < 500 && response.status !== 429) return null;
     } catch (error) {
       // Offline for a moment (a TypeError): try again.

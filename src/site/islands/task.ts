@@ -1,4 +1,4 @@
-import { isOver, pollTask } from "./_task.ts";
+import { isTaskOver, pollUntilOver } from "./_task.ts";
 
 /** Updates the page of a running task, and reloads it when the status changes. */
 const card = document.querySelector<HTMLElement>("[data-task]");
@@ -6,11 +6,11 @@ if (card !== null) {
   const bar = card.querySelector("progress");
   const line = card.querySelector<HTMLElement>("[data-task-status]");
   const statusAtLoad = card.dataset.status;
-  void pollTask(card.dataset.task!, (task) => {
+  void pollUntilOver(card.dataset.task!, (task) => {
     if (bar !== null) bar.value = task.progress;
     if (line !== null) {
       line.textContent = task.status === "queued" ? "Queued" : `Running, ${task.progress}%`;
     }
-    if (isOver(task) || task.status !== statusAtLoad) location.reload();
+    if (isTaskOver(task) || task.status !== statusAtLoad) location.reload();
   }, new AbortController().signal);
 }

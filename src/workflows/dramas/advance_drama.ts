@@ -30,6 +30,16 @@ const SHOT_BYTES_MAX = 512 * 1024 * 1024;
 /** Of a subtask whose model is no longer in the configuration. */
 const DEFAULT_DEADLINE_SECONDS = 1_800;
 
+/** One step of a drama, as the functions that run it pass it on. */
+interface DramaStep {
+  readonly deps: TaskDeps;
+  readonly task: ClaimedTask;
+  readonly job: DramaJob;
+  readonly progress: DramaProgress;
+  /** Aborts when the lease is lost or the process stops. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * One step of a drama: reads the rows of its subtasks, creates those that can start now, and waits; or ends the
  * drama. Subtasks are tasks, so that a crash, a deploy or a failing upstream repeats only what is missing.
@@ -41,14 +51,15 @@ export async function advanceDrama(
 ): Promise<NextStep> {
   const job = parseDramaJob(task.job);
   const progress = dramaProgress(job, await readSubtasks(deps.database.sql, task.id));
+  const step: DramaStep = { deps, task, job, progress, signal };
   if (task.cancel_requested_at !== null && !progress.isComplete) {
-    if (progress.active === 0) return await end(deps, task, job, progress, { status: "cancelled" });
+    if (progress.active === 0) return await end(step, { status: "cancelled" });
     await cancelSubtasks(deps, task.id);
-    return await wait(deps, task, progress, []);
+    return await wait(step, []);
   }
-  if (progress.isComplete) return await conclude(deps, task, job, progress, signal);
+  if (progress.isComplete) return await conclude(step);
   if (progress.failure !== null && progress.active === 0) {
-    return await end(deps, task, job, progress, { status: "failed", error: progress.failure });
+    return await end(step, { status: "failed", error: progress.failure });
   }
   const free = job.pipeline.shotsAtOnce - progress.active;
   const subtasks: Omit<NewSubtask, "deadlineSeconds">[] = [];
@@ -57,19 +68,17 @@ export async function advanceDrama(
     const model = (await configForTask(deps, task.config_version, id)).models.get(id);
     // The model was removed: results so far are kept and charged.
     if (model === undefined) {
-      if (progress.active > 0) return await wait(deps, task, progress, []);
+      if (progress.active > 0) return await wait(step, []);
       const { code, message } = modelGone();
-      return await end(deps, task, job, progress, { status: "failed", error: { code, message } });
+      return await end(step, { status: "failed", error: { code, message } });
     }
     subtasks.push(newSubtask(model, job, progress, wanted));
   }
-  return await wait(deps, task, progress, subtasks);
+  return await wait(step, subtasks);
 }
 
 async function wait(
-  deps: TaskDeps,
-  task: ClaimedTask,
-  { stage, stages, progress }: DramaProgress,
+  { deps, task, progress: { stage, stages, progress } }: DramaStep,
   subtasks: readonly Omit<NewSubtask, "deadlineSeconds">[],
 ): Promise<NextStep> {
   const { models } = await deps.configOf(task.config_version);
@@ -138,42 +147,33 @@ function inputLimitsOf(model: Model): InputLimits {
 }
 
 /** All stages are done: the results of the last stage become the task's, and shots are joined to one video. */
-async function conclude(
-  deps: TaskDeps,
-  task: ClaimedTask,
-  job: DramaJob,
-  progress: DramaProgress,
-  signal: AbortSignal,
-): Promise<NextStep> {
+async function conclude(step: DramaStep): Promise<NextStep> {
+  const { deps, task, job, progress } = step;
   if (job.until !== "video") {
     const outputs = progress.stages.at(-1)!.outputs.map((output, index) => ({ ...output, index }));
-    return await end(deps, task, job, progress, { status: "succeeded", outputs });
+    return await end(step, { status: "succeeded", outputs });
   }
   // A step that was repeated may have joined and recorded it before.
   let final = task.outputs[0];
   if (final === undefined) {
     try {
-      final = await join(deps, task, progress, signal);
+      final = await join(step);
     } catch (error) {
       if (!(error instanceof CannotJoin)) throw error;
       deps.log.warn("shots cannot be joined", { task_id: task.id, error });
       const message = "The shots cannot be joined to one video; each is listed by itself.";
       const failed = { ...progress, made: { ...progress.made, episodes: 0 as const } };
-      return await end(deps, task, job, failed, {
+      return await end({ ...step, progress: failed }, {
         status: "failed",
         error: { code: "upstream_failed", message },
       });
     }
   }
-  return await end(deps, task, job, progress, { status: "succeeded", outputs: [final] });
+  return await end(step, { status: "succeeded", outputs: [final] });
 }
 
-async function join(
-  deps: TaskDeps,
-  task: ClaimedTask,
-  { videos, lines, script }: DramaProgress,
-  signal: AbortSignal,
-): Promise<StoredOutput> {
+async function join({ deps, task, progress, signal }: DramaStep): Promise<StoredOutput> {
+  const { videos, lines, script } = progress;
   const open = async (output: StoredOutput | undefined) => {
     if (output === undefined) return null;
     const { bytes } = await deps.files.openInput(task.account_id, output.file_id, SHOT_BYTES_MAX);
@@ -201,10 +201,7 @@ async function join(
 
 /** Ends a drama. Whatever the status, subtasks that succeeded are listed and charged; the rest is released. */
 async function end(
-  deps: TaskDeps,
-  task: ClaimedTask,
-  job: DramaJob,
-  progress: DramaProgress,
+  { deps, task, job, progress }: DramaStep,
   ending: {
     status: EndStatus;
     outputs?: readonly TaskOutput[];
@@ -215,7 +212,9 @@ async function end(
   const { service: { currencyScale: scale } } = await deps.configOf(task.config_version);
   await finishTask(deps, task, {
     ...ending,
-    charge: paid.length === 0 ? null : chargeDrama(job, priceFrom(task.price!), paid, made, scale),
+    charge: paid.length === 0
+      ? null
+      : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, made, scale }),
     units: made.shots,
     stage: progress.stage,
     stages: progress.stages,

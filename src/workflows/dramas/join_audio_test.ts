@@ -68,13 +68,13 @@ Deno.test("audio stays in time with the video through many shots", STRICT, async
   });
 });
 
-Deno.test("an episode's own sound is kept when it is joined again", STRICT, async () => {
+Deno.test("an episode's own audio is kept when it is joined again", STRICT, async () => {
   const part = await joinVideos([{ video: await videoOf("red", 1), line: await mp3(1) }]);
   const video = new Blob([part.bytes]);
   const twice = await joinVideos([{ video }, { video }]);
   assert.equal(twice.hasAudio, true);
-  await look(twice.bytes, async (_, sound) => {
-    assert.ok(Math.abs(await sound!.computeDuration() - 2) < 0.06);
+  await look(twice.bytes, async (_, audio) => {
+    assert.ok(Math.abs(await audio!.computeDuration() - 2) < 0.06);
   });
   const mixed = await joinVideos([{ video }, { video: await videoOf("red", 1) }]);
   assert.equal(mixed.hasAudio, false);

@@ -136,10 +136,13 @@ function maxShots(config: Config, { pipeline, given, until }: DramaJob, shots: n
 /** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
 export function chargeDrama(
   job: DramaJob,
-  own: Price,
-  subtasks: readonly PricedSubtask[],
-  made: MadeUnits,
-  scale: number,
+  { own, subtasks, made, scale }: {
+    own: Price;
+    subtasks: readonly PricedSubtask[];
+    made: MadeUnits;
+    /** Of the currency: its decimals. */
+    scale: number;
+  },
 ): Charge {
   const total: Usage = { ...made, calls: subtasks.length > 0 ? 1 : 0 };
   const lines = [

@@ -1,9 +1,8 @@
 import { BadOutput, type MediaKind, type StoredFile } from "../../domain/files/files.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
-import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
-import type { TaskDeps } from "./deps.ts";
 import { recordOutput } from "./lease.ts";
+import type { AssignedStep } from "./media_step.ts";
 import type { MediaTask, StoredOutput } from "./task.ts";
 
 /** Results copied at once. */
@@ -20,12 +19,10 @@ export interface Copied {
  * One that is unusable is left out: what is there is what is paid for.
  */
 export async function copyOutputs(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
+  step: AssignedStep,
   outputs: readonly UpstreamOutput[],
-  signal: AbortSignal,
 ): Promise<Copied> {
+  const { deps, task, assignment, signal } = step;
   const { n } = task.job.parameters;
   const wanted = outputs.slice(0, typeof n === "number" ? n : 1);
   const stored = [...task.outputs];
@@ -37,7 +34,7 @@ export async function copyOutputs(
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
     for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
       try {
-        const output = await copyOutput(deps, task, assignment, ...next, signal);
+        const output = await copyOutput(step, ...next);
         if (output !== null && !isLast) await recordOutput(deps.database.sql, task, output);
         if (output !== null) stored.push(output);
       } catch (error) {
@@ -63,12 +60,9 @@ export async function copyOutputs(
 
 /** Null for a result that cannot be used; another try would not help. */
 async function copyOutput(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
+  { deps, task, assignment, signal }: AssignedStep,
   index: number,
   output: UpstreamOutput,
-  signal: AbortSignal,
 ): Promise<StoredOutput | null> {
   try {
     const { body, mimeType } = await deps.media.fetchOutput(assignment, output, signal);

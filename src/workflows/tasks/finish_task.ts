@@ -1,6 +1,7 @@
 import type { ApiError } from "../../lib/api_error.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
+import type { Queries } from "../../platform/database/database.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot } from "../../domain/pricing/snapshot.ts";
@@ -35,7 +36,7 @@ export interface Finishing {
   fence: string | null;
 }
 
-interface Ended {
+interface EndedRow {
   account_id: string;
   request_id: string;
   callback_url: string | null;
@@ -44,90 +45,126 @@ interface Ended {
   kind: UsageKind | null;
 }
 
+interface EndedTask extends EndedRow {
+  id: string;
+}
+
 /**
  * Ends a task once: status, results, settlement, task count, idempotency key and event in one transaction. Returns
  * false and changes nothing when it had ended before, or when the caller has lost its lease.
  */
 export async function finishTask(
   deps: TaskDeps,
-  { id, fence }: Finishing,
+  task: Finishing,
   ending: Ending,
 ): Promise<boolean> {
-  const { status, outputs = [], usage = null, units = 0, error, upstream } = ending;
-  const { stage = null, stages = null } = ending;
   let parent: string | null = null;
   const messages = await deps.database.sql.begin(
     async (sql): Promise<readonly JobMessage[] | null> => {
-      const [ended] = await sql<Ended[]>`
-      with ended as (
-        update task t
-           set status = ${status}, outputs = ${
-        JSON.stringify(outputs)
-      }::text::jsonb, units = ${units},
-               progress = case when ${status} = 'succeeded' then 100 else t.progress end,
-               error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null},
-               started_at = coalesce(t.started_at, t.submitted_at), completed_at = now(),
-               stage = coalesce(${stage}, t.stage),
-               stages = coalesce(${
-        stages === null ? null : JSON.stringify(stages)
-      }::text::jsonb, t.stages),
-               usage = case when t.parent_id is not null then ${
-        usage === null ? null : JSON.stringify(usage)
-      }::text::jsonb end,
-               updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
-               fence = t.fence + 1
-         where t.id = ${id} and t.completed_at is null
-           and ${fence === null ? sql`t.phase = 'submit'` : sql`t.fence = ${fence}`}
-        returning t.account_id, t.request_id, t.callback_url, t.idempotency_key, t.parent_id),
-      kept as (
-        update idempotency i set expires_at = now() + interval '24 hours'
-          from ended e where i.account_id = e.account_id and i.key = e.idempotency_key
-                         and i.task_id = ${id}
-        returning i.key),
-      counted as (
-        update task_load l set active = l.active - 1
-          from ended e left join kept on true
-         where l.account_id = e.account_id and e.parent_id is null)
-      select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
-        from ended e left join hold h on h.id = e.request_id`;
-      if (ended === undefined) return null;
+      const ended = await endRow(sql, task, ending);
+      if (ended === null) return null;
       // A subtask has no hold and no event.
       parent = ended.parent_id;
       if (parent !== null) return [];
-      const messages = await enqueueEvent(sql, {
-        account: ended.account_id,
-        taskId: id,
-        type: `task.${status}`,
-        callbackUrl: ended.callback_url,
-        data: {
-          task_id: id,
-          status,
-          output: renderOutputs(outputs, { files: deps.files, now: Date.now() }),
-        },
-      });
-      for (const message of messages) await deps.queue.enqueueInTransaction(sql, message);
+      const messages = await enqueueEndEvent(deps, sql, ended, ending);
       // Last: from here on other transactions of the account wait for this one.
-      const { price, kind } = ended;
-      const due = ending.charge ?? (usage === null ? null : chargeUsage(
-        { price: priceFrom(price), kind },
-        usage,
-        upstream === undefined ? undefined : costAttribution(upstream, usage),
-      ));
-      const resolution = due === null
-        ? await deps.ledger.releaseIn(sql, ended.request_id)
-        : await deps.ledger.settleIn(sql, ended.request_id, due);
-      if (!resolution.isFirst) {
-        deps.log.error("hold of task resolved before the task ended", { task_id: id });
-      }
+      await resolveHold(deps, sql, ended, ending);
       return messages;
     },
   );
   if (messages === null) return false;
   for (const message of messages) deps.queue.notify(message);
-  deps.watch.changed(id);
-  if (parent === null) deps.onEnd?.(status);
+  deps.watch.changed(task.id);
+  if (parent === null) deps.onEnd?.(ending.status);
   else await wakeParent(deps, parent);
   return true;
+}
+
+/**
+ * Ends the row of a task, and with it the count of the account's active tasks and the life of its idempotency key.
+ * Null where the task may not be ended by this caller.
+ */
+async function endRow(
+  sql: Queries,
+  { id, fence }: Finishing,
+  ending: Ending,
+): Promise<EndedTask | null> {
+  const { status, outputs = [], usage = null, units = 0, error } = ending;
+  const { stage = null, stages = null } = ending;
+  const json = {
+    outputs: JSON.stringify(outputs),
+    stages: stages === null ? null : JSON.stringify(stages),
+    usage: usage === null ? null : JSON.stringify(usage),
+  };
+  const [row] = await sql<EndedRow[]>`
+    with ended as (
+      update task t
+         set status = ${status}, outputs = ${json.outputs}::text::jsonb, units = ${units},
+             progress = case when ${status} = 'succeeded' then 100 else t.progress end,
+             error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null},
+             started_at = coalesce(t.started_at, t.submitted_at), completed_at = now(),
+             stage = coalesce(${stage}, t.stage),
+             stages = coalesce(${json.stages}::text::jsonb, t.stages),
+             usage = case when t.parent_id is not null then ${json.usage}::text::jsonb end,
+             updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
+             fence = t.fence + 1
+       where t.id = ${id} and t.completed_at is null
+         and ${fence === null ? sql`t.phase = 'submit'` : sql`t.fence = ${fence}`}
+      returning t.account_id, t.request_id, t.callback_url, t.idempotency_key, t.parent_id),
+    kept as (
+      update idempotency i set expires_at = now() + interval '24 hours'
+        from ended e where i.account_id = e.account_id and i.key = e.idempotency_key
+                       and i.task_id = ${id}
+      returning i.key),
+    counted as (
+      update task_load l set active = l.active - 1
+        from ended e left join kept on true
+       where l.account_id = e.account_id and e.parent_id is null)
+    select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
+      from ended e left join hold h on h.id = e.request_id`;
+  return row === undefined ? null : { ...row, id };
+}
+
+/** Writes the event of a task's end, and the jobs that deliver it; returns their messages. */
+async function enqueueEndEvent(
+  { files, queue }: TaskDeps,
+  sql: Queries,
+  { id, account_id, callback_url }: EndedTask,
+  { status, outputs = [] }: Ending,
+): Promise<readonly JobMessage[]> {
+  const messages = await enqueueEvent(sql, {
+    account: account_id,
+    taskId: id,
+    type: `task.${status}`,
+    callbackUrl: callback_url,
+    data: {
+      task_id: id,
+      status,
+      output: renderOutputs(outputs, { files, now: Date.now() }),
+    },
+  });
+  for (const message of messages) await queue.enqueueInTransaction(sql, message);
+  return messages;
+}
+
+/** Settles the hold of a task with its charge, or releases it where there is none. */
+async function resolveHold(
+  { ledger, log }: TaskDeps,
+  sql: Queries,
+  { id, request_id, price, kind }: EndedTask,
+  { usage = null, charge, upstream }: Ending,
+): Promise<void> {
+  const due = charge ?? (usage === null ? null : chargeUsage(
+    { price: priceFrom(price), kind },
+    usage,
+    upstream === undefined ? undefined : costAttribution(upstream, usage),
+  ));
+  const resolution = due === null
+    ? await ledger.releaseIn(sql, request_id)
+    : await ledger.settleIn(sql, request_id, due);
+  if (!resolution.isFirst) {
+    log.error("hold of task resolved before the task ended", { task_id: id });
+  }
 }
 
 /** Ends a task as failed; its whole hold is released. */

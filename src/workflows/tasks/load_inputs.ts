@@ -2,8 +2,8 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { OutboundError } from "../../platform/outbound/outbound_error.ts";
 import type { MediaInput } from "../../upstream/media_adapter.ts";
-import type { TaskDeps } from "./deps.ts";
-import type { InputRef, MediaTask } from "./task.ts";
+import type { AssignedStep } from "./media_step.ts";
+import type { InputRef } from "./task.ts";
 
 const FETCH_TRIES = 3;
 
@@ -12,28 +12,19 @@ const FETCH_TRIES = 3;
  * signed address where the gateway has a public one; addresses that a client named are passed on, or
  * fetched for an upstream that takes bytes only.
  */
-export async function loadInputs(
-  deps: TaskDeps,
-  config: Config,
-  task: MediaTask,
-  wanted: "url" | "bytes",
-  signal: AbortSignal,
-): Promise<MediaInput[]> {
+export async function loadInputs(step: AssignedStep): Promise<MediaInput[]> {
+  const wanted = step.deps.media.inputsFor(step.assignment);
   const inputs: MediaInput[] = [];
-  for (const ref of task.job.inputs) {
+  for (const ref of step.task.job.inputs) {
     inputs.push(
-      "file_id" in ref
-        ? await fromFile(deps, config, task.account_id, ref, wanted)
-        : await fromAddress(deps, task.failures, ref, wanted, signal),
+      "file_id" in ref ? await fromFile(step, ref, wanted) : await fromAddress(step, ref, wanted),
     );
   }
   return inputs;
 }
 
 async function fromFile(
-  { files }: TaskDeps,
-  config: Config,
-  account: string,
+  { deps: { files }, task: { account_id: account }, assignment: { config } }: AssignedStep,
   { role, file_id }: InputRef & { file_id: string },
   wanted: "url" | "bytes",
 ): Promise<MediaInput> {
@@ -52,18 +43,16 @@ async function fromFile(
 }
 
 async function fromAddress(
-  { fetchInput }: TaskDeps,
-  failures: number,
+  { deps, task, signal }: AssignedStep,
   { role, url }: InputRef & { url: string },
   wanted: "url" | "bytes",
-  signal: AbortSignal,
 ): Promise<MediaInput> {
   if (wanted === "url") {
     return { role, mimeType: "image/*", filename: "input", url, bytes: null };
   }
-  const { mimeType, bytes } = await fetchInput(url, signal).catch((error) => {
+  const { mimeType, bytes } = await deps.fetchInput(url, signal).catch((error) => {
     // The network may fail for a moment; after a few tries the URL is wrong.
-    if (!(error instanceof OutboundError) || failures < FETCH_TRIES) throw error;
+    if (!(error instanceof OutboundError) || task.failures < FETCH_TRIES) throw error;
     throw new ApiError(
       "invalid_value",
       "An input image cannot be fetched: upload it and send its file id.",

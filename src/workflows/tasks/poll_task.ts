@@ -3,41 +3,35 @@ import type { NextStep } from "../../platform/queue/queue.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type { JobStatus, MediaUsage, UpstreamOutput } from "../../upstream/media_adapter.ts";
-import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import { copyOutputs } from "./copy_outputs.ts";
-import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import { recordCancelSent, recordDownloadFailed, reschedule } from "./lease.ts";
+import type { AssignedStep, MediaStep } from "./media_step.ts";
 import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
 import type { MediaTask, TaskJob } from "./task.ts";
 import { meterTask } from "./usage.ts";
 
 /** Polls an accepted job once; before that, passes on a cancellation request. */
-export async function pollTask(
-  deps: TaskDeps,
-  task: MediaTask,
-  signal: AbortSignal,
-): Promise<NextStep> {
+export async function pollTask(unassigned: MediaStep): Promise<NextStep> {
+  const { deps, task, signal } = unassigned;
   const assignment = await findAssignedUpstream(deps, task);
   if (assignment === null) return await failUnreachable(deps, task);
+  const step: AssignedStep = { ...unassigned, assignment };
   let seen;
   try {
-    seen = await cancelled(deps, task, assignment, signal) ??
+    seen = await cancelled(step) ??
       await deps.media.getStatus(assignment, task.upstream_id!, signal);
   } catch (error) {
     // A failed poll says nothing about the job.
     if (!(error instanceof UpstreamFailure)) throw error;
-    return await schedulePoll(deps, task, assignment, null);
+    return await schedulePoll(step, null);
   }
-  return await conclude(deps, task, assignment, seen, signal);
+  return await conclude(step, seen);
 }
 
 /** Sends a pending cancellation; returns the status from the upstream's response, null where there is none. */
 async function cancelled(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
-  signal: AbortSignal,
+  { deps, task, assignment, signal }: AssignedStep,
 ): Promise<JobStatus | null> {
   if (task.cancel_requested_at === null || task.cancel_sent_at !== null) return null;
   const seen = await deps.media.cancel(assignment, task.upstream_id!, signal).catch((error) => {
@@ -50,50 +44,35 @@ async function cancelled(
 }
 
 /** Applies the status of a job to its task. */
-export async function conclude(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
-  seen: JobStatus,
-  signal: AbortSignal,
-): Promise<NextStep> {
+export async function conclude(step: AssignedStep, seen: JobStatus): Promise<NextStep> {
   switch (seen.state) {
     case "queued":
     case "running":
-      return await schedulePoll(deps, task, assignment, seen.progress);
+      return await schedulePoll(step, seen.progress);
     case "succeeded":
-      return await succeed(deps, task, assignment, seen, signal);
+      return await succeed(step, seen);
     case "failed":
-      return await failTask(deps, task, jobError(seen.fault.kind, seen.fault.param));
+      return await failTask(step.deps, step.task, jobError(seen.fault.kind, seen.fault.param));
     case "cancelled":
-      return await endCancelled(deps, task, assignment, seen.usage);
+      return await endCancelled(step, seen.usage);
   }
 }
 
 /** Copies the results that are not copied yet, then ends the task and charges for them. */
 export async function succeed(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
+  step: AssignedStep,
   seen: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
-  signal: AbortSignal,
 ): Promise<NextStep> {
-  const job = task.job;
+  const { deps, task, assignment } = step;
   const isRemote = seen.outputs.some((output) => "url" in output);
   const { slots } = deps.downloads;
   const slot = isRemote ? slots.acquire(task.account_id, assignment.upstream.provider) : NO_SLOT;
-  if (slot === null) return await schedulePoll(deps, task, assignment, null);
+  if (slot === null) return await schedulePoll(step, null);
   using _ = slot;
   if (isRemote) deps.leaveSlot?.();
-  const { stored: outputs, failure } = await copyOutputs(
-    deps,
-    task,
-    assignment,
-    seen.outputs,
-    signal,
-  );
+  const { stored: outputs, failure } = await copyOutputs(step, seen.outputs);
   if (failure !== null && task.download_tries + 1 < deps.downloads.limits.tries) {
-    return await scheduleDownload(deps, task, failure);
+    return await scheduleDownload(step, failure);
   }
   if (outputs.length === 0) {
     return await failTask(
@@ -107,7 +86,7 @@ export async function succeed(
   await finishTask(deps, task, {
     status: "succeeded",
     outputs,
-    ...meterTask(task.type, job, outputs, seen.usage),
+    ...meterTask(task.type, task.job, outputs, seen.usage),
     upstream: assignment.upstream,
   });
   return "done";
@@ -117,8 +96,7 @@ export async function succeed(
 const NO_SLOT: Disposable = { [Symbol.dispose]() {} };
 
 async function scheduleDownload(
-  deps: TaskDeps,
-  task: MediaTask,
+  { deps, task }: AssignedStep,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
   const { retryMs } = deps.downloads.limits;
@@ -129,9 +107,7 @@ async function scheduleDownload(
 
 /** Releases the hold, or charges what the upstream billed. Without a request, a cancelled job has failed. */
 async function endCancelled(
-  deps: TaskDeps,
-  task: MediaTask,
-  { upstream }: UpstreamAssignment,
+  { deps, task, assignment: { upstream } }: AssignedStep,
   said: MediaUsage | null,
 ): Promise<NextStep> {
   if (task.cancel_requested_at === null) {
@@ -156,9 +132,7 @@ function meterBilled(task: MediaTask, job: TaskJob, said: MediaUsage) {
 }
 
 async function schedulePoll(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
+  { deps, task, assignment }: AssignedStep,
   progress: number | null,
 ): Promise<NextStep> {
   const { firstMs, maxMs } = deps.media.polling(assignment);

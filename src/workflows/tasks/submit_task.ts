@@ -1,10 +1,15 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { NextStep } from "../../platform/queue/queue.ts";
-import { upstreamName } from "../../upstream/admission.ts";
+import { type AdmissionCaller, upstreamName } from "../../upstream/admission.ts";
 import { type FailureKind, UpstreamFailure } from "../../upstream/failure.ts";
 import { jobError } from "../../upstream/job_error.ts";
-import type { JobStatus, MediaJobType } from "../../upstream/media_adapter.ts";
-import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
+import type {
+  JobStatus,
+  MediaInput,
+  MediaJob,
+  MediaJobType,
+  Submitted,
+} from "../../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import {
@@ -16,6 +21,7 @@ import {
   rescheduleUnsent,
 } from "./lease.ts";
 import { isPublic, loadInputs } from "./load_inputs.ts";
+import type { AssignedStep, MediaStep } from "./media_step.ts";
 import { conclude } from "./poll_task.ts";
 import {
   configForTask,
@@ -63,13 +69,9 @@ const FAILED_ROUND_DELAY_MS = 3_000;
 /** Another request took the last slot between the choice and the call. */
 const NO_PLACE_MS = 1_000;
 
-/** Submits a job to an upstream that can take it now. The attempt is recorded before it is sent. */
-export async function submitTask(
-  deps: TaskDeps,
-  task: MediaTask,
-  signal: AbortSignal,
-): Promise<NextStep> {
-  const { sql } = deps.database;
+/** Submits a job to an upstream that can take it now. */
+export async function submitTask(step: MediaStep): Promise<NextStep> {
+  const { deps, task } = step;
   if (task.cancel_requested_at !== null) {
     await finishTask(deps, task, { status: "cancelled" });
     return "done";
@@ -82,49 +84,61 @@ export async function submitTask(
   const choice = deps.media.choose(config, model, task.tried, trial);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null ? await nextRound(deps, task) : {
-      againInMs: await reschedule(sql, task, {
+      againInMs: await reschedule(deps.database.sql, task, {
         delayMs: delayAfterOutage(task, choice.retryAfterMs),
       }),
     };
   }
-  const assignment: UpstreamAssignment = { config, model, upstream: choice.upstream };
+  const assignment = { config, model, upstream: choice.upstream };
+  return await submitTo({ ...step, assignment }, trial);
+}
+
+/** Submits a job to its upstream. The attempt is recorded before it is sent. */
+async function submitTo(step: AssignedStep, trial: AdmissionCaller): Promise<NextStep> {
+  const { deps, task, assignment, signal } = step;
   let inputs;
   try {
-    inputs = await loadInputs(deps, config, task, deps.media.inputsFor(assignment), signal);
+    inputs = await loadInputs(step);
   } catch (error) {
     // The client's file was deleted or its URL cannot be used: no other upstream would help.
     if (error instanceof ApiError && !error.isServerError) return await failTask(deps, task, error);
     throw error;
   }
-  const { prompt, parameters } = task.job;
-  const { seconds_max: _, ...asked } = parameters;
-  await recordSubmitting(sql, task, choice.upstream);
+  await recordSubmitting(deps.database.sql, task, assignment.upstream);
   let submitted;
   try {
-    submitted = await deps.media.submit(
-      assignment,
-      {
-        type: task.type as MediaJobType,
-        reference: task.id,
-        prompt,
-        parameters: asked,
-        inputs,
-        callbackUrl: isPublic(config) ? deps.files.callbackUrl(task.id, Date.now()) : null,
-      },
-      signal,
-      trial,
-    );
+    submitted = await deps.media.submit(assignment, upstreamJob(step, inputs), signal, trial);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return await afterFailure(deps, task, assignment, error);
+    return await afterFailure(step, error);
   }
-  const { id, status } = submitted;
-  if (id !== null) return await accepted(deps, task, assignment, id, status, signal);
+  return await afterResponse(step, submitted);
+}
+
+/** The job as its upstream receives it. */
+function upstreamJob(
+  { deps, task, assignment }: AssignedStep,
+  inputs: readonly MediaInput[],
+): MediaJob {
+  const { prompt, parameters } = task.job;
+  const { seconds_max: _, ...asked } = parameters;
+  return {
+    type: task.type as MediaJobType,
+    reference: task.id,
+    prompt,
+    parameters: asked,
+    inputs,
+    callbackUrl: isPublic(assignment.config) ? deps.files.callbackUrl(task.id, Date.now()) : null,
+  };
+}
+
+/** Applies the upstream's response to a submission. */
+async function afterResponse(step: AssignedStep, { id, status }: Submitted): Promise<NextStep> {
+  const { deps, task } = step;
+  if (id !== null) return await accepted(step, id, status);
   if (status.state === "failed") {
     return await afterFailure(
-      deps,
-      task,
-      assignment,
+      step,
       new UpstreamFailure(status.fault.kind, "the job failed at once", {
         param: status.fault.param,
         received: "declined",
@@ -133,9 +147,9 @@ export async function submitTask(
   }
   // Bytes are copied at once; URLs are recorded, so that a crash does not lose them.
   if (status.state === "succeeded" && status.outputs.every((output) => "url" in output)) {
-    await recordResult(sql, task, { outputs: status.outputs, usage: status.usage });
+    await recordResult(deps.database.sql, task, { outputs: status.outputs, usage: status.usage });
   }
-  return await conclude(deps, task, assignment, status, signal);
+  return await conclude(step, status);
 }
 
 /**
@@ -146,18 +160,13 @@ function delayAfterOutage({ poll_count }: MediaTask, restMs: number): number {
   return restMs + FAILED_ROUND_DELAY_MS * poll_count;
 }
 
-async function accepted(
-  deps: TaskDeps,
-  task: MediaTask,
-  assignment: UpstreamAssignment,
-  id: string,
-  seen: JobStatus | undefined,
-  signal: AbortSignal,
-): Promise<NextStep> {
+/** Continues a job that its upstream knows by `id`; `seen` is its status, if the response has one. */
+async function accepted(step: AssignedStep, id: string, seen?: JobStatus): Promise<NextStep> {
+  const { deps, task, assignment } = step;
   await recordAccepted(deps.database.sql, task, id);
   deps.watch.changed(task.id);
   if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") {
-    return await conclude(deps, { ...task, upstream_id: id }, assignment, seen, signal);
+    return await conclude({ ...step, task: { ...task, upstream_id: id } }, seen);
   }
   const delayMs = deps.media.polling(assignment).firstMs;
   const progress = seen?.progress ?? null;
@@ -165,9 +174,7 @@ async function accepted(
 }
 
 async function afterFailure(
-  deps: TaskDeps,
-  task: MediaTask,
-  { upstream }: UpstreamAssignment,
+  { deps, task, assignment: { upstream } }: AssignedStep,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
   const { sql } = deps.database;
@@ -220,11 +227,8 @@ async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
  * found when the upstream can no longer accept it, it is submitted again; where the upstream has no lookup, the task
  * fails and nothing is charged.
  */
-export async function recoverSubmission(
-  deps: TaskDeps,
-  task: MediaTask,
-  signal: AbortSignal,
-): Promise<NextStep> {
+export async function recoverSubmission(step: MediaStep): Promise<NextStep> {
+  const { deps, task, signal } = step;
   const { sql } = deps.database;
   const assignment = await findAssignedUpstream(deps, task);
   if (assignment === null) return await failUnreachable(deps, task);
@@ -245,7 +249,7 @@ export async function recoverSubmission(
         : new ApiError("upstream_failed", "The model's answer was lost: try again."),
     );
   }
-  if (found !== null) return await accepted(deps, task, assignment, found, undefined, signal);
+  if (found !== null) return await accepted({ ...step, assignment }, found);
   const settleSeconds = isAnswered
     ? deps.timing.answeredSeconds
     : assignment.upstream.timeoutSeconds + deps.timing.unansweredSeconds;

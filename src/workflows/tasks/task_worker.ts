@@ -7,10 +7,11 @@ import { describeError } from "../../platform/telemetry/log.ts";
 import type { TaskDeps } from "./deps.ts";
 import { finishTask } from "./finish_task.ts";
 import { claimTask, dueTasks, keepLease, LostLease, recordFailure, reschedule } from "./lease.ts";
+import type { MediaStep } from "./media_step.ts";
 import { pollTask, succeed } from "./poll_task.ts";
 import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
-import type { ClaimedRow, ClaimedTask, MediaTask } from "./task.ts";
+import type { ClaimedRow, ClaimedTask } from "./task.ts";
 import { parseStoredResult, parseTaskJob, toClaimedTask } from "./stored_task.ts";
 import { cancelSubtasks } from "./subtasks.ts";
 
@@ -59,20 +60,21 @@ async function advanceMedia(
   claimed: ClaimedTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
-  const task: MediaTask = { ...claimed, job: parseTaskJob(claimed.job) };
+  const task = { ...claimed, job: parseTaskJob(claimed.job) };
+  const step: MediaStep = { deps, task, signal };
   switch (task.phase) {
     case "submit":
-      return await submitTask(deps, task, signal);
+      return await submitTask(step);
     case "submitting":
-      return await recoverSubmission(deps, task, signal);
+      return await recoverSubmission(step);
     case "accepted":
-      return await pollTask(deps, task, signal);
+      return await pollTask(step);
     case "pipeline":
       throw new Error(`A ${task.type} is no pipeline`);
     case "copying": {
       const assignment = await findAssignedUpstream(deps, task);
       if (assignment === null) return await failUnreachable(deps, task);
-      return await succeed(deps, task, assignment, parseStoredResult(task.result), signal);
+      return await succeed({ ...step, assignment }, parseStoredResult(task.result));
     }
   }
 }

@@ -28,10 +28,10 @@ export async function findAssignedUpstream(
 /** The configuration a task was accepted under, or the current one if the keys of the model's providers were removed. */
 export async function configForTask(
   deps: Pick<TaskDeps, "configOf" | "currentConfig">,
-  declaration: string,
+  version: string,
   model: string,
 ): Promise<Config> {
-  const config = await deps.configOf(declaration);
+  const config = await deps.configOf(version);
   return config.unavailableModels.some((each) => each.model === model)
     ? deps.currentConfig()
     : config;
