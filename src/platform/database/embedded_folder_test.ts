@@ -58,6 +58,7 @@ Deno.test(
     const creating = join(dataDir, "postgres.creating");
     const code = `
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
+    import { noLog } from ${JSON.stringify(import.meta.resolve("../../../test/helpers/logs.ts"))};
     await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log: noLog });`;
     const process = new Deno.Command(Deno.execPath(), {
       args: ["eval", "--ext=ts", code],

@@ -88,6 +88,7 @@ Deno.test(
     // In a process of its own: the thread in its endless loop goes only with that.
     const code = `
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
+    import { noLog } from ${JSON.stringify(import.meta.resolve("../../../test/helpers/logs.ts"))};
     const { sql } = await openDatabase({
       dataDir: ${JSON.stringify(fresh.dataDir)},
       log: noLog,

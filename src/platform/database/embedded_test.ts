@@ -14,6 +14,7 @@ const EMBEDDED = {
 async function openElsewhere(dataDir: string, work = "") {
   const code = `
     import { openDatabase } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
+    import { noLog } from ${JSON.stringify(import.meta.resolve("../../../test/helpers/logs.ts"))};
     try {
       const { sql } = await openDatabase({ dataDir: ${JSON.stringify(dataDir)}, log: noLog });
       ${work}
