@@ -2,33 +2,22 @@
  * Checks what a lint rule cannot see, because it sees one TypeScript file at a time: banned words in file
  * names, SQL, Markdown, YAML and styles, names that two files of src/ export, and paths in Markdown that do not
  * exist.
- *
- * `--write-debt` writes all present violations to scripts/lint_debt.json instead of reporting them.
  */
 import { fileURLToPath } from "node:url";
 import { findBannedWords } from "./banned_words.ts";
-import debt from "./lint_debt.json" with { type: "json" };
 import { SHARED_NAMES } from "./lint_exceptions.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-const DEBT_FILE = new URL("lint_debt.json", import.meta.url);
 const CODE = /^(?:src|providers|scripts|test)\/.*\.tsx?$/;
 const TEXT =
   /\.(?:ts|tsx|sql|md|ya?ml|css|json|html|mjs|js|sh|service|conf)$|(?:^|\/)[A-Z][a-z]+file$/;
 /** Made by programs or by other projects. */
 const NOT_OURS = /^(?:deno\.lock|LICENSE|package-lock\.json|src\/site\/assets\/)/;
 
-type Debt = Record<string, Record<string, string[]>>;
 export interface Violation {
-  rule:
-    | "banned-words"
-    | "file-name"
-    | "exported-twice"
-    | "broken-link"
-    | "function-length"
-    | "parameter-count";
+  rule: "banned-words" | "file-name" | "exported-twice" | "broken-link";
   path: string;
-  /** The word, or the name of the function or export. */
+  /** The word, or the name of the export or file. */
   name: string;
   message: string;
 }
@@ -134,45 +123,8 @@ function foldersOf(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
-/** What `deno lint` reports by the project's own rules. */
-async function violationsOfCode(): Promise<Violation[]> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["lint", "--json"],
-    cwd: ROOT,
-    stdout: "piped",
-    stderr: "null",
-  }).output();
-  const { diagnostics } = JSON.parse(new TextDecoder().decode(stdout)) as {
-    diagnostics: { filename: string; code: string; message: string }[];
-  };
-  return diagnostics.filter(({ code }) => code.startsWith("tollgate/")).map((diagnostic) => {
-    const { filename, code, message } = diagnostic;
-    const rule = code.replace("tollgate/", "") as Violation["rule"];
-    const name = rule === "banned-words" ? /"([^"]+)"/.exec(message)?.[1] : message.split(" ")[0];
-    const path = fileURLToPath(filename).slice(ROOT.length);
-    return { rule, path, name: name ?? "", message };
-  });
-}
-
-async function writeDebt(): Promise<void> {
-  const written: Debt = {};
-  await Deno.writeTextFile(DEBT_FILE, "{}\n");
-  for (const { rule, path, name } of [...await violationsOfTree(), ...await violationsOfCode()]) {
-    const names = ((written[rule] ??= {})[path] ??= []);
-    if (!names.includes(name)) names.push(name);
-  }
-  await Deno.writeTextFile(DEBT_FILE, JSON.stringify(written, null, 2) + "\n");
-}
-
 if (import.meta.main) {
-  if (Deno.args.includes("--write-debt")) {
-    await writeDebt();
-  } else {
-    const known = debt as Debt;
-    const open = (await violationsOfTree()).filter(({ rule, path, name }) =>
-      !known[rule]?.[path]?.includes(name)
-    );
-    for (const { path, message } of open) console.error(`${path}: ${message}`);
-    if (open.length > 0) Deno.exit(1);
-  }
+  const violations = await violationsOfTree();
+  for (const { path, message } of violations) console.error(`${path}: ${message}`);
+  if (violations.length > 0) Deno.exit(1);
 }

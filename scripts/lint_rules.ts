@@ -4,7 +4,6 @@
  * are exported twice, words in SQL and Markdown) is checked by scripts/check_tree.ts.
  */
 import { findBannedWords } from "./banned_words.ts";
-import debt from "./lint_debt.json" with { type: "json" };
 import { LONG_FUNCTIONS, MANY_PARAMETERS } from "./lint_exceptions.ts";
 
 /**
@@ -59,8 +58,6 @@ const LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
 const PARAMETERS_MAX = 4;
 
-/** Violations that are still to be removed, by rule and path. */
-const DEBT = debt as Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 /** The folder may itself be called like one of ours. */
 const ROOT = new URL("../", import.meta.url).pathname;
 
@@ -121,17 +118,6 @@ function resolve(importer: string, specifier: string): string | null {
 
 const isTest = (path: string) => /_test\.tsx?$/.test(path) || path.startsWith("test/");
 
-/** Whether a violation is a reasoned exception or known debt. */
-function isExcused(
-  rule: string,
-  path: string,
-  name: string,
-  exceptions: Readonly<Record<string, string>>,
-): boolean {
-  return exceptions[`${path}#${name}`] !== undefined ||
-    (DEBT[rule]?.[path] ?? []).includes(name);
-}
-
 type FunctionNode =
   | Deno.lint.FunctionDeclaration
   | Deno.lint.FunctionExpression
@@ -186,7 +172,7 @@ const plugin: Deno.lint.Plugin = {
         return {
           Program(node) {
             const lines = context.sourceCode.text.trimEnd().split("\n").length;
-            if (lines > LINES_MAX && !isExcused("file-length", place.path, `${lines}`, {})) {
+            if (lines > LINES_MAX) {
               context.report({
                 node,
                 message: `${lines} lines: split by meaning what is over ${LINES_MAX}`,
@@ -204,7 +190,7 @@ const plugin: Deno.lint.Plugin = {
           const lines = context.sourceCode.getText(node).split("\n").length;
           const name = nameOf(node);
           if (lines <= FUNCTION_LINES_MAX) return;
-          if (isExcused("function-length", place.path, name, LONG_FUNCTIONS)) return;
+          if (LONG_FUNCTIONS[`${place.path}#${name}`] !== undefined) return;
           context.report({
             node,
             message:
@@ -220,7 +206,7 @@ const plugin: Deno.lint.Plugin = {
         return onEveryFunction((node) => {
           const name = nameOf(node);
           if (node.params.length <= PARAMETERS_MAX) return;
-          if (isExcused("parameter-count", place.path, name, MANY_PARAMETERS)) return;
+          if (MANY_PARAMETERS[`${place.path}#${name}`] !== undefined) return;
           context.report({
             node,
             message:
@@ -236,7 +222,6 @@ const plugin: Deno.lint.Plugin = {
         return {
           Program() {
             for (const found of findBannedWords(place.path, context.sourceCode.text)) {
-              if (isExcused("banned-words", place.path, found.word, {})) continue;
               context.report({
                 range: [found.start, found.end],
                 message: `"${found.word}" is not a word of this project: use ${found.use}`,
