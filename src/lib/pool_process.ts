@@ -17,7 +17,7 @@ export interface ProcessPoolOptions {
   waitingMax: number;
   /** JavaScript heap of one worker. Beyond it the worker ends, and its job fails. */
   heapMb: number;
-  /** A worker without work ends after this long; 0: with its job. */
+  /** A worker without work ends after this long; 0: with its job, which is over when the worker is gone. */
   idleMs?: number;
 }
 
@@ -136,6 +136,7 @@ export class PoolProcess {
       this.#job = null;
       this.#result = null;
       if (!this.#isEnded) this.#rest();
+      if (this.options.idleMs === 0) await this.closed;
     }
   }
 
