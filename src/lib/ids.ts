@@ -7,7 +7,7 @@ export type IdPrefix =
   | "acc"
   | "key"
   | "node"
-  | "lot"
+  | "grant"
   | "per"
   | "we"
   | "whs"

@@ -1,6 +1,6 @@
 import { encodeMp3 } from "./encode_mp3.ts";
 
-/** A sound in pieces that can be laid into a video: browsers play MP3 inside of MP4. */
+/** Audio as frames that can be muxed into a video: browsers play MP3 inside of MP4. */
 export interface Mp3Frames {
   readonly frames: readonly Uint8Array[];
   readonly sampleRate: number;
@@ -17,7 +17,7 @@ export async function readMp3Frames(file: Blob): Promise<Mp3Frames> {
   using input = new Input({ source: new BlobSource(file), formats: [MP3, WAVE] });
   const track = await input.getPrimaryAudioTrack();
   const decoder = await track?.getDecoderConfig() ?? null;
-  if (track === null || decoder === null) throw new TypeError("no sound");
+  if (track === null || decoder === null) throw new TypeError("no audio");
   const { codec, sampleRate, numberOfChannels: channels } = decoder;
   const packets = await Array.fromAsync(new EncodedPacketSink(track).packets());
   if (codec === "pcm-s16") {

@@ -25,12 +25,12 @@ const OUTAGES = [
 
 function open() {
   const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-  const acquire = (trial: AttemptKind) => admission.acquireForJob(upstream!, provider, trial);
+  const acquire = (kind: AttemptKind) => admission.acquireForJob(upstream!, provider, kind);
   return {
     acquire,
-    fail: (trial: AttemptKind, failure = JOB_FAILURE) => acquire(trial)?.release(failure),
+    fail: (kind: AttemptKind, failure = JOB_FAILURE) => acquire(kind)?.release(failure),
     health: () => admission.getHealth(upstream!),
-    hasRoom: (trial: AttemptKind) => admission.hasCapacity(upstream!, config, trial),
+    hasRoom: (kind: AttemptKind) => admission.hasCapacity(upstream!, config, kind),
   };
 }
 
@@ -78,10 +78,10 @@ Deno.test("an outage seen while the breaker is open rejects new jobs too", () =>
 Deno.test("whatever jobs fail in whatever order, a new job is admitted, and repeated failures do not count", () => {
   fc.assert(fc.property(
     fc.array(fc.constantFrom("first", "retry", "well"), { maxLength: 60 }),
-    (story) => {
+    (steps) => {
       const { acquire, fail, health } = open();
       let inRow = 0;
-      for (const step of story) {
+      for (const step of steps) {
         if (step === "well") acquire("first")!.release(null);
         else fail(step as AttemptKind);
         inRow = step === "well" ? 0 : inRow + (step === "first" ? 1 : 0);
@@ -160,9 +160,9 @@ Deno.test("a failure that a request can provoke rejects its account alone; an ou
 Deno.test("however some accounts fail, an account whose requests succeed is never blocked", () => {
   fc.assert(fc.property(
     fc.array(fc.constantFrom("m1", "m2", "m3", "bob"), { maxLength: 80 }),
-    (story) => {
+    (steps) => {
       const admission = new Admission({ adapters: new Map(), onAttempt() {} });
-      for (const account of story) {
+      for (const account of steps) {
         const permit = admission.acquire(upstream!, provider, chat(account));
         if (account !== "bob") permit?.release(failed(500));
         else {

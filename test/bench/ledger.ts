@@ -95,7 +95,7 @@ export async function run(args: string[] = []): Promise<void> {
     const startedAt = performance.now();
     const { ok, checks } = await verifyLedger(database.sql);
     console.log(
-      `verify (${name}): ${ok ? "sound" : JSON.stringify(checks)} in ${since(startedAt)} s`,
+      `verify (${name}): ${ok ? "ok" : JSON.stringify(checks)} in ${since(startedAt)} s`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Events per second to a fast receiver: claimed, signed, sent, noted and logged durably on a real
+ * Events per second to a fast receiver: claimed, signed, sent, recorded and logged durably on a real
  * Postgres with its shipped settings, beside a bare loop of `fetch` that signs the same bodies and keeps
  * no record, with the same concurrency and in turns. `--events=N` per round.
  */

@@ -166,13 +166,13 @@ browserTest(
     await page.locator(".result audio").waitFor();
     await holds(page, `document.querySelector(".result audio").duration > 0`);
     // The audio comes from the simulator, the image is a screenshot.
-    const sound = await gateway.person.post("/console/models/sim-speech/run", {
+    const speech = await gateway.person.post("/console/models/sim-speech/run", {
       input: "Good morning",
       voice: "alma",
       response_format: "mp3",
       speed: "1",
     }, { accept: "audio/*" });
-    const audio = Buffer.from(await sound.arrayBuffer());
+    const audio = Buffer.from(await speech.arrayBuffer());
     await page.goto(`${gateway.address}/console/models/sim-avatar`);
     const png = await page.screenshot({ clip: { x: 0, y: 0, width: 200, height: 200 } });
     await page.getByLabel("Portrait image").setInputFiles([

@@ -62,7 +62,7 @@ export class GatewayNode implements AsyncDisposable {
     return false;
   }
 
-  /** A process that ends by itself is noted, and started again. */
+  /** A process that ends by itself is recorded, and started again. */
   async #watch(process: GatewayProcess): Promise<void> {
     const { code, signal } = await process.ended;
     if (this.#process !== process || this.#isClosed) return;

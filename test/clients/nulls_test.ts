@@ -166,14 +166,14 @@ Deno.test(
       baseURL: `${gateway.address}/v1`,
       maxRetries: 0,
     });
-    const sound = await client.audio.speech.create({
+    const audio = await client.audio.speech.create({
       model: "voice",
       input: "The gate is open.",
       voice: "alma",
       response_format: null,
       speed: null,
     } as unknown as OpenAI.Audio.SpeechCreateParams);
-    assert.ok((await sound.arrayBuffer()).byteLength > 100);
+    assert.ok((await audio.arrayBuffer()).byteLength > 100);
     for (const id of [videoId, talker.id]) {
       assert.equal((await gateway.ended(id)).status, "succeeded");
     }

@@ -5,7 +5,7 @@ import { freshDatabase } from "../helpers/fresh_database.ts";
 
 const TOKEN = "0123456789abcdef";
 
-Deno.test("a gateway killed in mid-stream leaves a hold that the next one settles by what was noted", async () => {
+Deno.test("a gateway killed in mid-stream leaves a hold that the next one settles by its checkpoint", async () => {
   await using store = await freshDatabase();
   const config = join(store.dataDir, "chat.yaml");
   await Deno.copyFile(new URL("../helpers/chat_config.yaml", import.meta.url), config);

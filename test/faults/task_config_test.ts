@@ -194,7 +194,7 @@ Deno.test(
 );
 
 Deno.test(
-  "versions that no task needs are removed; those of living tasks and the newest stay",
+  "versions that no task needs are removed; those of active tasks and the newest stay",
   STRICT,
   async () => {
     await using videos = serveVideos();

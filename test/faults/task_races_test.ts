@@ -128,7 +128,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the ledger's own sweeper leaves the hold of a living task alone, whatever the time",
+  "the ledger's own sweeper leaves the hold of a active task alone, whatever the time",
   STRICT,
   async () => {
     await using engine = await openTaskEngine();

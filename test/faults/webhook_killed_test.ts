@@ -84,7 +84,7 @@ async function keepFrom({ sql }: Database, table: string): Promise<() => Promise
   };
 }
 
-Deno.test("a node killed after the receiver's 200 and before it noted it: sent again with the same id", async () => {
+Deno.test("a node killed after the receiver's 200 and before it recorded it: sent again with the same id", async () => {
   await using ground = await openGround();
   const { database, receiver } = ground;
   {
@@ -102,7 +102,7 @@ Deno.test("a node killed after the receiver's 200 and before it noted it: sent a
   await database.sql`update webhook_delivery set wake_at = now()`;
   await using second = ground.start();
   await until(
-    "it was sent again and noted",
+    "it was sent again and recorded",
     async () =>
       (await database.sql`select from webhook_delivery where state = 'delivered'`).length === 1,
     60,
@@ -125,7 +125,7 @@ Deno.test("a node killed before it sent an event: sent once", async () => {
   assert.equal(receiver.received.length, 0);
   await using second = ground.start();
   await until(
-    "it was sent and noted",
+    "it was sent and recorded",
     async () =>
       (await database.sql`select from webhook_delivery where state = 'delivered'`).length === 1,
     60,

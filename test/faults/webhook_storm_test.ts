@@ -64,7 +64,7 @@ Deno.test(
         return taken.size === 1000;
       }, 120);
       await until("the good one has all", () => good.received.length >= 1300, 60);
-      await until("all is noted", async () => {
+      await until("all is recorded", async () => {
         await delivery.sweep();
         const [row] = await delivery.database.sql<[{ count: number }]>`
         select count(*)::int as count from webhook_delivery where state = 'delivered'`;

@@ -66,11 +66,11 @@ async function video(kind: "mp4" | "fragmented" | "mov" | "webm" | "mkv"): Promi
       n / 5,
       0.2,
     );
-    const sound = new bunny.EncodedPacket(new Uint8Array([248, 0]), "key", n / 5, 0.02);
+    const packet = new bunny.EncodedPacket(new Uint8Array([248, 0]), "key", n / 5, 0.02);
     await images.add(image, {
       decoderConfig: { codec: "vp09.00.10.08", codedWidth: 64, codedHeight: 36 },
     });
-    await audio.add(sound, {
+    await audio.add(packet, {
       decoderConfig: { codec: "opus", sampleRate: 48_000, numberOfChannels: 1 },
     });
   }
@@ -143,8 +143,8 @@ function bmp(): Bytes {
 
 function aiff(): Bytes {
   const common = [0, 1, 0, 0, 0, 4, 0, 16, 0x40, 0x0b, 0xfa, 0, 0, 0, 0, 0, 0, 0];
-  const sound = [...text("SSND"), 0, 0, 0, 16, ...new Array(16).fill(0)];
-  const content = [...text("AIFFCOMM"), 0, 0, 0, 18, ...common, ...sound];
+  const soundChunk = [...text("SSND"), 0, 0, 0, 16, ...new Array(16).fill(0)];
+  const content = [...text("AIFFCOMM"), 0, 0, 0, 18, ...common, ...soundChunk];
   return joined([text("FORM"), [0, 0, 0, content.length], content]);
 }
 

@@ -47,7 +47,7 @@ export const wav = (seconds: number, rate = SAMPLE_RATE) =>
 
 export async function look<T>(
   bytes: Uint8Array<ArrayBuffer>,
-  see: (video: InputVideoTrack, sound: InputAudioTrack | null, input: Input) => Promise<T>,
+  see: (video: InputVideoTrack, audio: InputAudioTrack | null, input: Input) => Promise<T>,
 ): Promise<T> {
   using input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
   return await see(

@@ -154,7 +154,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an upstream that fails for its only customer rests, and comes back",
+  "an upstream that fails for its only customer is paused, then probed and used again",
   STRICT,
   async () => {
     await using upstream = serveUpstream();

@@ -189,7 +189,7 @@ Deno.test("the same business id makes one drama, and another body is refused", a
 
 Deno.test("POST /v1/dramas/generations refuses what cannot become a drama, and stores nothing", async () => {
   await using gateway = await open();
-  const sound = await gateway.upload("a.wav", wav());
+  const audio = await gateway.upload("a.wav", wav());
   const cases: [body: Record<string, unknown>, status: number, code: string, param: string][] = [
     [{ business_id: undefined }, 400, "business_id_required", "business_id"],
     [{ business_id: "with space" }, 400, "invalid_value", "business_id"],
@@ -216,7 +216,7 @@ Deno.test("POST /v1/dramas/generations refuses what cannot become a drama, and s
       "characters.0.reference_file_id",
     ],
     [
-      { characters: [{ name: "A", reference_file_id: sound }] },
+      { characters: [{ name: "A", reference_file_id: audio }] },
       400,
       "invalid_value",
       "characters.0.reference_file_id",

@@ -163,7 +163,7 @@ test("400, 413 and 415: what is not a good upload is refused and leaves nothing"
       "file",
     ],
     [
-      "a large sound",
+      "a large audio",
       gateway.sendParts(PURPOSE, filePart(padded(wav(1), 40_001))),
       413,
       "payload_too_large",

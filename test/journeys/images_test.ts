@@ -113,14 +113,14 @@ Deno.test(
     assert.equal(dead.status, "failed");
     assert.match(dead.error.message, /^An input image cannot be fetched/);
     assert.equal((await gateway.balance()).frozen, "0.00");
-    const sound = await gateway.upload("me.wav", wav(1));
+    const audio = await gateway.upload("me.wav", wav(1));
     const other = await gateway.newKey();
     for (
       const [images, model, code, param] of [
         [[file], "sketch", "capability_not_supported", "input_images"],
         [[file, file, file], "image-model", "invalid_value", "input_images"],
         [["file_nothing"], "image-model", "file_not_found", "input_images.0"],
-        [[file, sound], "image-model", "invalid_value", "input_images.1"],
+        [[file, audio], "image-model", "invalid_value", "input_images.1"],
         [["ftp://x.example/a.png"], "image-model", "unsafe_url", "input_images.0"],
         [[], "image-model", "invalid_value", "input_images"],
       ] as const
@@ -210,8 +210,8 @@ Deno.test(
       ...good,
       prompt: "[[simulate: seconds=60]]" + "𝄞".repeat(170),
     });
-    const crowded = await refused(good, [429, "concurrency_limit_exceeded", null]);
-    assert.ok(Number(crowded.headers.get("retry-after")) >= 1);
+    const atCapacity = await refused(good, [429, "concurrency_limit_exceeded", null]);
+    assert.ok(Number(atCapacity.headers.get("retry-after")) >= 1);
     const cancel = await gateway.post(`/v1/tasks/${waiting.id}/cancel`, {});
     await cancel.body?.cancel();
     await gateway.ended(waiting.id);

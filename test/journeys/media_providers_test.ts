@@ -107,7 +107,7 @@ Deno.test("a video of OpenAI's shape is fetched with our key, which is written d
   await gateway.verify();
 });
 
-Deno.test("speech of OpenAI's shape is answered at once, as the sound it is", async () => {
+Deno.test("speech of OpenAI's shape is answered at once, as audio", async () => {
   await using provider = startProvider({
     "POST /v1/audio/speech": () =>
       new Response(wav(2), { headers: { "content-type": "audio/wav" } }),

@@ -7,7 +7,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const TEXT = "Twenty characters ok";
 
 Deno.test(
-  "POST /v1/audio/speech answers the sound itself, and it is paid for",
+  "POST /v1/audio/speech answers with the audio, and it is paid for",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -41,7 +41,7 @@ Deno.test(
   },
 );
 
-Deno.test("speech by the second is paid by how long the sound lasts", STRICT, async () => {
+Deno.test("speech by the second is paid by the duration of the audio", STRICT, async () => {
   await using gateway = await openMediaGateway();
   const res = await gateway.post("/v1/audio/speech", {
     model: "timed-voice",
@@ -121,7 +121,7 @@ Deno.test("Prefer: respond-async makes speech a task", STRICT, async () => {
 });
 
 Deno.test(
-  "speech with an Idempotency-Key is made and paid for once, and sounds the same again",
+  "speech with an Idempotency-Key is made and paid for once, with the same audio again",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -132,12 +132,12 @@ Deno.test(
         { "idempotency-key": "once" },
       );
     const answers = await Promise.all([ask(), ask(), ask()]);
-    const sounds = await Promise.all(answers.map(async (res) => {
+    const bodies = await Promise.all(answers.map(async (res) => {
       assert.equal(res.status, 200, await res.clone().text());
       return await res.bytes();
     }));
-    assert.deepEqual(sounds[0], sounds[1]);
-    assert.deepEqual(sounds[0], sounds[2]);
+    assert.deepEqual(bodies[0], bodies[1]);
+    assert.deepEqual(bodies[0], bodies[2]);
     assert.equal(answers.filter((res) => res.headers.get("idempotent-replayed")).length, 2);
     assert.deepEqual(await gateway.balance(), { available: "0.99", frozen: "0.00" });
   },
@@ -160,17 +160,17 @@ Deno.test(
     const spoken = await say();
     assert.equal(spoken.status, 200, await spoken.clone().text());
     assert.equal(spoken.headers.get("idempotent-replayed"), null);
-    const sound = await spoken.bytes();
+    const audio = await spoken.bytes();
     const replayed = await say();
     assert.equal(replayed.headers.get("idempotent-replayed"), "true");
-    assert.deepEqual(await replayed.bytes(), sound);
+    assert.deepEqual(await replayed.bytes(), audio);
     assert.equal(await gateway.count("task"), 2);
     await gateway.verify();
   },
 );
 
 Deno.test(
-  "who leaves before the sound is there is no error of ours, and pays nothing",
+  "who leaves before the audio is there is no error of ours, and pays nothing",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -203,7 +203,7 @@ Deno.test(
 );
 
 Deno.test(
-  "503 of speech with an Idempotency-Key soon when its upstream rests, and the key is free",
+  "503 at once for speech with an Idempotency-Key while the breaker is open, and the key is free",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
@@ -224,11 +224,11 @@ Deno.test(
       const error = await errorOf(res);
       assert.deepEqual([error.code, error.param], ["model_unavailable", "model"]);
     }
-    assert.ok(performance.now() - began < 60_000, "not after the 120 s that a sound may take");
+    assert.ok(performance.now() - began < 60_000, "not after the 120 s that speech may take");
     assert.equal(await gateway.count("idempotency"), 0);
     assert.deepEqual(await gateway.balance(), { available: "1.00", frozen: "0.00" });
 
-    // A task waits for better times; the same request that wants the sound itself does not end it.
+    // A task waits for better times; the same request that wants the audio itself does not end it.
     const later = await say("seconds=0", "c", "respond-async");
     assert.equal(later.status, 202);
     const { id } = await later.json();

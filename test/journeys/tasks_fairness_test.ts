@@ -22,7 +22,7 @@ Deno.test(
     const { data } = await (await gateway.admin("GET", "/providers")).json();
     const health = data[0].upstreams.find(({ model }: Json) => model === "video-model");
     assert.equal(health.state, "open");
-    // An upstream rests for five seconds at least.
+    // The breaker stays open for five seconds at least.
     const good = await gateway.ended((await submitVideo("a tide")).id);
     assert.equal(good.status, "succeeded");
     const [{ waited }] = await sql<[{ waited: number }]>`

@@ -85,13 +85,13 @@ Deno.test("400s of /v1/videos/generations", STRICT, async () => {
 });
 
 Deno.test(
-  "POST /v1/avatars/generations: as long as its sound, and paid by that",
+  "POST /v1/avatars/generations: as long as its audio, and paid by that",
   STRICT,
   async () => {
     await using gateway = await openMediaGateway({ cash: "1.00" });
     const person = await gateway.upload("me.png", png(64, 64));
-    const sound = await gateway.upload("me.wav", wav(2));
-    const body = { model: "talker", avatar_file_id: person, audio_file_id: sound };
+    const audio = await gateway.upload("me.wav", wav(2));
+    const body = { model: "talker", avatar_file_id: person, audio_file_id: audio };
     const task = await gateway.submit("/v1/avatars/generations", body);
     assert.equal(task.charge.held, "0.20", "two seconds, not the most the model can do");
     const done = await gateway.ended(task.id);
@@ -102,7 +102,7 @@ Deno.test(
     const long = await gateway.upload("long.wav", wav(6));
     for (
       const [change, code, param] of [
-        [{ avatar_file_id: sound }, "invalid_value", "avatar_file_id"],
+        [{ avatar_file_id: audio }, "invalid_value", "avatar_file_id"],
         [{ audio_file_id: person }, "invalid_value", "audio_file_id"],
         [{ audio_file_id: "file_none" }, "file_not_found", "audio_file_id"],
         [{ audio_file_id: long }, "duration_not_allowed", "audio_file_id"],

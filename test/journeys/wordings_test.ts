@@ -101,7 +101,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
   const config = text.replace("outbound: { allow_private: true }", "");
   await using gateway = await openMediaGateway({ config, cash: "0.01" });
   const image = await gateway.upload("me.png", png(8, 8));
-  const sound = await gateway.upload("me.wav", wav(1));
+  const audio = await gateway.upload("me.wav", wav(1));
   const imageRequest = { model: "image-model", prompt: "x" };
   const instead = "A file id from POST /v1/files works too.";
   const cases: readonly [path: string, ...Case][] = [
@@ -138,19 +138,19 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
     ],
     [
       "/v1/images/generations",
-      { ...imageRequest, input_images: [sound] },
+      { ...imageRequest, input_images: [audio] },
       "input_images.0",
       "input_images.0 must be the id of an image: this file is audio.",
     ],
     [
       "/v1/avatars/generations",
-      { model: "talker", avatar_file_id: sound, audio_file_id: sound },
+      { model: "talker", avatar_file_id: audio, audio_file_id: audio },
       "avatar_file_id",
       "avatar_file_id must be the id of an image or a video: this file is audio.",
     ],
     [
       "/v1/avatars/generations",
-      { model: "talker", avatar_file_id: image, audio_file_id: sound, aspect_ratio: "1:1" },
+      { model: "talker", avatar_file_id: image, audio_file_id: audio, aspect_ratio: "1:1" },
       "aspect_ratio",
       "aspect_ratio can only be 9:16 with talker.",
     ],

@@ -44,7 +44,7 @@ interface Real {
 
 type Play = fc.AsyncCommand<LedgerModel, Real>;
 
-/** A command from its story; told in a counterexample as its name and arguments. */
+/** A command of the model run; a counterexample prints its name and arguments. */
 function play<T>(
   name: string,
   args: T,

@@ -284,7 +284,7 @@ Deno.test("an account whose wallet stays locked does not stop the others", RACE,
 });
 
 Deno.test(
-  "connections lost under load lose no confirmed booking and leave the ledger sound",
+  "connections lost under load lose no confirmed booking and leave the ledger consistent",
   RACE,
   async () => {
     await using nodes = await openNodes(3);

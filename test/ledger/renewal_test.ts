@@ -65,15 +65,15 @@ Deno.test(
   async () => {
     await using run = await open();
     const { ledger } = run;
-    const [noted, silent] = [await run.hold(), await run.hold()];
+    const [checkpointed, silent] = [await run.hold(), await run.hold()];
     await run.pass(25);
     await ledger.renew();
-    await noted.checkpoint(costing("0.75"));
+    await checkpointed.checkpoint(costing("0.75"));
     await run.pass(59);
     assert.equal((await ledger.sweep()).holds, 0);
     await run.pass(1);
     assert.equal((await ledger.sweep()).holds, 2);
-    assert.deepEqual([await run.statusOf(noted.id), await run.statusOf(silent.id)], [
+    assert.deepEqual([await run.statusOf(checkpointed.id), await run.statusOf(silent.id)], [
       "settled",
       "expired",
     ]);

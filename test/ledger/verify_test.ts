@@ -41,8 +41,8 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
       const hold = await ledger.hold(asking({ account: ledger.account, amount: "3" }));
       await hold.settle(costing("1"));
       (await ledger.hold(asking({ account: ledger.account, amount: "2" }))).keep();
-      const sound = await verifyLedger(ledger.sql);
-      assert.ok(sound.ok, JSON.stringify(sound));
+      const intact = await verifyLedger(ledger.sql);
+      assert.ok(intact.ok, JSON.stringify(intact));
       await ledger.sql.unsafe(damage);
       const { ok, checks } = await verifyLedger(ledger.sql);
       assert.equal(ok, false);

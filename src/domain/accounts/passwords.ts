@@ -33,7 +33,7 @@ export class Passwords implements Disposable {
   }
 
   /** Whether a password matches. Without a hash it takes as long and is false. */
-  async fits(password: string, hash: string | null, asker = OPERATOR): Promise<boolean> {
+  async verify(password: string, hash: string | null, asker = OPERATOR): Promise<boolean> {
     // Matches no hash, and argon2 does not accept it.
     if (password === "") return false;
     const task: PasswordTask = {

@@ -50,7 +50,7 @@ Deno.test("a WAV lasts as long as its samples, whatever its header says", async 
   assert.equal(await lengthOf(wavWith(3, { rate: 1_600_000 })), 3000, "a rate that is too large");
 });
 
-Deno.test("notes after a WAV's samples are no sound", async () => {
+Deno.test("notes after a WAV's samples do not count as audio", async () => {
   assert.equal(await lengthOf(joined([wav(2), note("LIST", 300), note("id3 ", 90_000)])), 2000);
   assert.equal(await lengthOf(joined([wav(2), note("LIST", 301, 302)])), 2000, "to an even place");
   assert.equal(

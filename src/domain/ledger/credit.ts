@@ -28,7 +28,7 @@ export async function addCredit(sql: Queries, credit: Credit): Promise<{ isFirst
   }
   const [row] = await sql<[{ outcome: string }]>`
     select outcome from ledger_credit(${account}, ${reference}, ${kind}, ${amount}::numeric,
-      ${"gift:" + newId("lot")}, ${expiresAt ?? null})`.catch(refuseOverflow);
+      ${"gift:" + newId("grant")}, ${expiresAt ?? null})`.catch(refuseOverflow);
   switch (row.outcome) {
     case "booked":
     case "already":

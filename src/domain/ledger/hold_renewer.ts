@@ -5,7 +5,7 @@ export const LEASE_SECONDS = 60;
 /** A hold that is resolved sooner than this is never renewed and costs no extra statement. */
 const RENEW_MS = 20_000;
 
-interface Living {
+interface RenewedHold {
   renewAt: number;
   /** A hold that is never resolved is not renewed after this time. */
   endsAt: number;
@@ -16,7 +16,7 @@ interface Living {
  * in one statement: the holds of a process that died expire soon.
  */
 export class HoldRenewer {
-  readonly #holds = new Map<string, Living>();
+  readonly #holds = new Map<string, RenewedHold>();
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
@@ -50,8 +50,8 @@ export class HoldRenewer {
         from ours where h.id = ours.id
       returning h.id`;
     for (const { id } of renewed) {
-      const living = this.#holds.get(id);
-      if (living !== undefined) living.renewAt = now + RENEW_MS;
+      const hold = this.#holds.get(id);
+      if (hold !== undefined) hold.renewAt = now + RENEW_MS;
     }
   }
 }

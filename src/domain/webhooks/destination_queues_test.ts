@@ -28,7 +28,7 @@ Deno.test("a destination begins with little and grows with every answer, up to i
   assert.equal(queues.sending, DESTINATION_SLOTS);
 });
 
-Deno.test("a destination that cannot reach its receiver rests, hands back what waits, then sends one to see", () => {
+Deno.test("a destination whose receiver fails is paused: its queue is returned, then one probe is sent", () => {
   const queues = new DestinationQueues(() => now);
   const destination = queues.destination("dead");
   fill(destination, 40);
@@ -36,9 +36,9 @@ Deno.test("a destination that cannot reach its receiver rests, hands back what w
     kinds(queues, destination);
     queues.release(destination, false);
   }
-  const turns = [...queues.actions(destination)];
-  assert.ok(turns.length > 30 && turns.every(({ kind }) => kind === "back"));
-  assert.ok(turns.every((turn) => turn.kind === "back" && turn.waitMs > 4_000));
+  const actions = [...queues.actions(destination)];
+  assert.ok(actions.length > 30 && actions.every(({ kind }) => kind === "back"));
+  assert.ok(actions.every((action) => action.kind === "back" && action.waitMs > 4_000));
   assert.deepEqual(queues.blocked(), ["dead"], "nothing more is claimed for it");
   assert.deepEqual(queues.destination("alive").slots, 2, "others are not concerned");
 
@@ -54,7 +54,7 @@ Deno.test("a destination that cannot reach its receiver rests, hands back what w
   assert.deepEqual(
     kinds(queues, destination),
     ["back", "back"],
-    "it is still dead, and rests for longer",
+    "it still fails, and the pause grows",
   );
   now += 20_000;
   fill(destination, 3);

@@ -38,7 +38,7 @@ async function* cut(bytes: Uint8Array, size: number) {
 const isNear = (actual: number | null, seconds: number) =>
   assert.ok(actual !== null && Math.abs(actual - seconds) < 0.15, `${actual}, not ${seconds}`);
 
-Deno.test("a sound is as long as its frames, however it comes in and whatever its head claims", async () => {
+Deno.test("audio is as long as its frames, however it comes in and whatever its head claims", async () => {
   const honest = await mp3(3);
   const lying = honest.slice();
   // Where an encoder writes how many frames there are.
@@ -50,7 +50,7 @@ Deno.test("a sound is as long as its frames, however it comes in and whatever it
   isNear(await countSeconds(cut(adts(), 300), "adts"), 16 * 1024 / 16_000);
 });
 
-Deno.test("tags around the frames do not count, and a sound that is torn is not measured", async () => {
+Deno.test("tags around the frames do not count, and a file that is cut off is not measured", async () => {
   const honest = await mp3(2);
   const cover = new Uint8Array(70_000).fill(0xff);
   const size = [cover.length >> 21, cover.length >> 14 & 127, cover.length >> 7 & 127];

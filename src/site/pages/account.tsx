@@ -107,7 +107,7 @@ async function isOwnPassword(c: SiteContext, deps: SiteDeps, password: string): 
   const { person } = signedInOf(c);
   await deps.throttle.take([[`confirm:${person.id}:${clientAddress(c)}`, TRIES]]);
   const hash = await findPasswordHash(deps.database.sql, person.id);
-  return await deps.passwords.fits(password, hash, passwordCaller(c));
+  return await deps.passwords.verify(password, hash, passwordCaller(c));
 }
 
 /** Signed-in people do not queue behind anonymous sign-in attempts. */

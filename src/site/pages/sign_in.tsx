@@ -90,8 +90,10 @@ async function signInWithPassword(
     found?.person.id ?? null,
   );
   // An unknown email costs the same work, so that response times reveal nothing.
-  const fits = await deps.passwords.fits(password, found?.passwordHash ?? null, caller);
-  const response = found !== null && fits ? await completeSignIn(c, deps, found, returnTo) : null;
+  const isVerified = await deps.passwords.verify(password, found?.passwordHash ?? null, caller);
+  const response = found !== null && isVerified
+    ? await completeSignIn(c, deps, found, returnTo)
+    : null;
   if (response !== null) await succeeded();
   return response;
 }

@@ -2,7 +2,7 @@ import type { AudioCodec, EncodedAudioPacketSource } from "mediabunny";
 import { type Mp3Frames, silentFrame } from "../../lib/mp3_frames.ts";
 import { CannotJoin, decoderBytes, type Mediabunny, type OpenShot } from "./open_shot.ts";
 
-/** The sound of an episode, laid down shot by shot. */
+/** The audio track of an episode, written shot by shot. */
 export interface JoinedAudio {
   readonly codec: AudioCodec;
   add(
@@ -13,7 +13,7 @@ export interface JoinedAudio {
   ): Promise<void>;
 }
 
-/** Which sound there is to lay down; null for none. */
+/** The audio track to write; null for none. */
 export async function joinAudio(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
   const [first] = shots.flatMap(({ line }) => line === null ? [] : [line]);
   return first === undefined ? await ownAudio(shots) : lines(shots, first);
@@ -49,7 +49,7 @@ function lines(shots: readonly OpenShot[], first: Mp3Frames): JoinedAudio {
   };
 }
 
-/** The shots' own sound, where all of them have one and the same kind. */
+/** The shots' own audio, if all of them have audio of one kind. */
 async function ownAudio(shots: readonly OpenShot[]): Promise<JoinedAudio | null> {
   const configs = await Promise.all(shots.map(({ audio }) => audio?.getDecoderConfig() ?? null));
   const codec = await shots[0]!.audio?.getCodec() ?? null;

@@ -42,7 +42,7 @@ Deno.test("a shot lasts until its line is said", STRICT, async () => {
     { video: await videoOf("blue", 1), line: await mp3(1.6) },
   ]);
   assert.ok(Math.abs(joined.durationMs - 4100) < 100, `${joined.durationMs}`);
-  await look(joined.bytes, async (video, sound, input) => {
+  await look(joined.bytes, async (video, audio, input) => {
     const videoFrames = await timesOf(video);
     assert.equal(videoFrames.length, 24);
     assert.ok(
@@ -50,7 +50,7 @@ Deno.test("a shot lasts until its line is said", STRICT, async () => {
       "the second waits for the first line's end",
     );
     assert.ok(Math.abs(videoFrames.at(-1)!.until - joined.durationMs / 1000) < 0.01);
-    const audioFrames = await timesOf(sound!);
+    const audioFrames = await timesOf(audio!);
     audioFrames.slice(1).forEach(({ at }, index) =>
       assert.ok(Math.abs(at - audioFrames[index]!.until) < 1e-3)
     );
@@ -62,8 +62,8 @@ Deno.test("audio stays in time with the video through many shots", STRICT, async
   const video = await videoOf("red", 1.1);
   const line = await mp3(0.5);
   const joined = await joinVideos(Array.from({ length: 12 }, () => ({ video, line })));
-  await look(joined.bytes, async (videoTrack, sound) => {
-    const [shown, heard] = [await videoTrack.computeDuration(), await sound!.computeDuration()];
+  await look(joined.bytes, async (videoTrack, audio) => {
+    const [shown, heard] = [await videoTrack.computeDuration(), await audio!.computeDuration()];
     assert.ok(Math.abs(shown - 13.2) < 0.01 && Math.abs(heard - 13.2) < 0.03, `${shown} ${heard}`);
   });
 });

@@ -24,8 +24,8 @@ export interface JoinedVideo {
  * Shots one after another in one MP4, without encoding any of them anew: packets are copied, and get the
  * time at which their shot is due. All must have one codec and one size; otherwise it throws `CannotJoin`.
  *
- * Sound: where any shot has a line, the lines and silence between them. Otherwise the shots' own, if all
- * have sound of one kind. Otherwise none.
+ * Audio: where any shot has a line, the lines and silence between them. Otherwise the shots' own, if all
+ * have audio of one kind. Otherwise none.
  */
 export async function joinVideos(shots: readonly Shot[]): Promise<JoinedVideo> {
   if (shots.length === 0) throw new CannotJoin(0, "there are no shots.");
@@ -66,9 +66,9 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
   const codec = await first!.video.getCodec() as VideoCodec;
   const video = new EncodedVideoPacketSource(codec);
   output.addVideoTrack(video, { rotation: await first!.video.getRotation() });
-  const sound = await joinAudio(shots);
-  const sounds = sound === null ? null : new EncodedAudioPacketSource(sound.codec);
-  if (sounds !== null) output.addAudioTrack(sounds);
+  const audio = await joinAudio(shots);
+  const audioSource = audio === null ? null : new EncodedAudioPacketSource(audio.codec);
+  if (audioSource !== null) output.addAudioTrack(audioSource);
   await output.start();
   // The file has one place for the decoder's settings. Where they differ, every key frame brings its own.
   const settings = decoderBytes(first!.decoder);
@@ -79,7 +79,7 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
       for await (const packet of packetsOf(bunny, shot, due, isMixed)) {
         await video.add(packet, { decoderConfig: first!.decoder });
       }
-      if (sound !== null) await sound.add(sounds!, bunny, shot, due);
+      if (audio !== null) await audio.add(audioSource!, bunny, shot, due);
     } catch (cause) {
       // Trying again would not help: the same bytes would fail in the same way.
       await output.cancel();
@@ -93,7 +93,7 @@ async function writeJoined(bunny: Mediabunny, shots: readonly OpenShot[]): Promi
     durationMs: Math.round(due * 1000),
     width: await first!.video.getDisplayWidth(),
     height: await first!.video.getDisplayHeight(),
-    hasAudio: sounds !== null,
+    hasAudio: audioSource !== null,
   };
 }
 

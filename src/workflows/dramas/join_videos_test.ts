@@ -188,7 +188,7 @@ Deno.test("what cannot be joined is named, with the reason", STRICT, async () =>
   await refuses([], 0, /no shots/);
   await refuses([{ video }, { video: await videoOf("red", 1, "9x16") }], 1, /size/);
   await refuses([{ video }, { video: new Blob(["no video at all"]) }], 1, /cannot be read/);
-  await refuses([{ video, line: new Blob(["no sound"]) }], 0, /cannot be read/);
+  await refuses([{ video, line: new Blob(["no audio"]) }], 0, /cannot be read/);
   await refuses([{ video, line: wav(1) }, { video, line: wav(1, 16_000) }], 1, /sample rate/);
   const keyless = await videoWithoutKeyFrame();
   await refuses([{ video }, { video: keyless }], 1, /cannot be read/);

@@ -20,7 +20,7 @@ export interface GenerationCall {
   identity: IdempotencyIdentity | null;
   config: Config;
   account: PricedAccount;
-  /** Living tasks that the account may have. */
+  /** Active tasks that the account may have. */
   maxActive: number;
   callbackUrl: string | null;
 }

@@ -185,7 +185,7 @@ export async function storeConfig(
     on conflict (version) do update set last_used_at = now()`;
 }
 
-/** Removes versions that no living task needs, except the newest ones and those used lately. */
+/** Removes versions that no active task needs, except the newest ones and those used lately. */
 export async function sweepConfigs(
   sql: Queries,
   { keepNewest, unusedSeconds }: Pick<ConfigVersionTiming, "keepNewest" | "unusedSeconds">,

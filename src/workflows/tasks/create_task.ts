@@ -33,7 +33,7 @@ export interface NewTask {
   /** How long it may wait for an upstream, and then take. */
   queueSeconds: number;
   deadlineSeconds: number;
-  /** Living tasks that the account may have. */
+  /** Active tasks that the account may have. */
   maxActive: number;
 }
 

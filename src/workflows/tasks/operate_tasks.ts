@@ -118,7 +118,7 @@ export async function replayTask(deps: TaskDeps, id: string): Promise<OperatorTa
   return task;
 }
 
-/** Living tasks by status, those that wait for an operator, and how late the latest is. */
+/** Active tasks by status, those that wait for an operator, and how late the latest is. */
 export async function countTasks(
   sql: Queries,
 ): Promise<{ queued: number; running: number; dead: number; late_seconds: number }> {

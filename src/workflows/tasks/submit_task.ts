@@ -80,8 +80,8 @@ export async function submitTask(step: MediaStep): Promise<NextStep> {
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   // In the first round the job has not failed at any upstream that is tried now.
-  const trial = task.poll_count === 0 ? "first" : "retry";
-  const choice = deps.media.choose(config, model, task.tried, trial);
+  const attempt = task.poll_count === 0 ? "first" : "retry";
+  const choice = deps.media.choose(config, model, task.tried, attempt);
   if (choice.upstream === null) {
     return choice.retryAfterMs === null ? await nextRound(deps, task) : {
       againInMs: await reschedule(deps.database.sql, task, {
@@ -90,11 +90,11 @@ export async function submitTask(step: MediaStep): Promise<NextStep> {
     };
   }
   const assignment = { config, model, upstream: choice.upstream };
-  return await submitTo({ ...step, assignment }, trial);
+  return await submitTo({ ...step, assignment }, attempt);
 }
 
 /** Submits a job to its upstream. The attempt is recorded before it is sent. */
-async function submitTo(step: AssignedStep, trial: AdmissionCaller): Promise<NextStep> {
+async function submitTo(step: AssignedStep, attempt: AdmissionCaller): Promise<NextStep> {
   const { deps, task, assignment, signal } = step;
   let inputs;
   try {
@@ -107,7 +107,7 @@ async function submitTo(step: AssignedStep, trial: AdmissionCaller): Promise<Nex
   await recordSubmitting(deps.database.sql, task, assignment.upstream);
   let submitted;
   try {
-    submitted = await deps.media.submit(assignment, upstreamJob(step, inputs), signal, trial);
+    submitted = await deps.media.submit(assignment, upstreamJob(step, inputs), signal, attempt);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return await afterFailure(step, error);
