@@ -71,7 +71,7 @@ function objectIn(text: string): Json | null {
   try {
     return record(JSON.parse(text));
   } catch {
-    return null;
+    return null; // not JSON: a SyntaxError
   }
 }
 

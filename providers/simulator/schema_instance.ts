@@ -240,6 +240,7 @@ function unescaped(reference: string): string {
   try {
     return decodeURIComponent(reference);
   } catch {
+    // A URIError: a percent sign without two digits.
     throw new UnsatisfiableSchema("a reference cannot be read");
   }
 }

@@ -181,6 +181,7 @@ class Window {
   }
 
   async close(): Promise<void> {
+    // Rejects if the client has disconnected already.
     await this.#source.cancel().catch(() => {});
   }
 }

@@ -71,6 +71,7 @@ export class PoolProcess {
   #isEnded = false;
 
   constructor(private readonly options: ProcessPoolOptions, private readonly onEnd: () => void) {
+    // Each job awaits it and reports the error; without a job there is nothing to report.
     this.#ended.promise.catch(() => {});
     this.#process = new Deno.Command(Deno.execPath(), {
       args: [

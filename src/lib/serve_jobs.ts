@@ -24,6 +24,7 @@ export async function serveJobs<Input, Output>(
   // What a parser prints about bytes from outside belongs neither into a log nor among the messages.
   for (const level of ["debug", "log", "info", "warn", "error"] as const) console[level] = () => {};
   const writer = Deno.stdout.writable.getWriter();
+  // A write fails when the parent process is gone.
   const tell = (message: FromJobProcess) =>
     void writer.write(frameOf(message)).catch(() => Deno.exit());
   let asked = 0;

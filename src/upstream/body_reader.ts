@@ -8,6 +8,7 @@ const decoder = new TextDecoder();
 export interface BodyReader {
   /** The next piece; null at the end. */
   read(): Promise<Uint8Array | null>;
+  /** Stops reading. A body that has failed already rejects this, which changes nothing. */
   cancel(): void;
 }
 

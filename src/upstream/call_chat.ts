@@ -190,6 +190,7 @@ async function send(
   watch.resetTimer();
   const { status, fields, body } = response;
   if (status >= 200 && status < 300) return response;
+  // The status alone decides if the body of an error cannot be read.
   const text = await readText(body, ERROR_BYTES_MAX).catch(() => "");
   const fault = chat.fault(status, parseIfJson(text));
   throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {

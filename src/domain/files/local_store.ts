@@ -33,6 +33,7 @@ export class LocalStore implements ByteStore {
       await syncFolder(this.#folder(key));
     } catch (error) {
       file?.close();
+      // Best effort: the sweeper removes partial files.
       await Deno.remove(part).catch(() => {});
       throw error;
     }

@@ -133,6 +133,7 @@ class StoredBytes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
+    // Rejects if the source failed, which the read has reported.
     await this.#reader?.cancel().catch(() => {});
   }
 }

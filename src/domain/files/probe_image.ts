@@ -9,6 +9,7 @@ export function probeImage(head: Uint8Array): MediaFacts {
     const [across, down] = orientation >= 5 ? [height, width] : [width, height];
     return { width: whole(across), height: whole(down), durationMs: null };
   } catch {
+    // The package throws TypeErrors and RangeErrors for bytes that it cannot read.
     return UNKNOWN_MEDIA;
   }
 }

@@ -50,6 +50,7 @@ export class S3Store implements ByteStore {
       etags.push(await this.#putPart(key, upload, etags.length + 1, last));
       await this.#complete(key, upload, etags);
     } catch (error) {
+      // Best effort: the first error is the one to report, and buckets expire unfinished uploads.
       if (upload !== null) await this.#abort(key, upload).catch(() => {});
       throw error;
     }
@@ -173,6 +174,7 @@ async function* parts(chunks: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>> {
 }
 
 async function toStoreError(response: Response): Promise<Error> {
+  // The status is worth reporting even if the connection ends before the text.
   const text = await response.text().catch(() => "");
   return storeFailed(new Error(`S3 answered ${response.status}: ${text.slice(0, 500)}`));
 }

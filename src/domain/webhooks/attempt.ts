@@ -110,6 +110,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     }
   };
   await withTimeout(fill(), RESPONSE_MS_MAX, () => undefined);
+  // Rejects if the connection failed, which no longer matters.
   reader.cancel().catch(() => undefined);
   // Postgres cannot store this character in a text column.
   return new TextDecoder().decode(bytes.subarray(0, length)).replaceAll("\0", "\uFFFD");

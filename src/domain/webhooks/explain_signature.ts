@@ -130,7 +130,7 @@ function parse(text: string): { id?: unknown } | null {
     const value = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : null;
   } catch {
-    return null;
+    return null; // not JSON: a SyntaxError
   }
 }
 

@@ -56,6 +56,7 @@ async function connectAny(
   } catch (cause) {
     signal.throwIfAborted();
     if (isIP(hostname) !== 0) throw cause;
+    // Whatever else fails, the first error is thrown: it is about the address that the runtime chose.
     const addresses = await lookup(hostname).catch(() => []);
     for (const address of addresses.length < 2 ? [] : addresses) {
       const socket = await connect({ ...where, hostname: address }).catch(() => null);

@@ -17,6 +17,7 @@ export async function handleProviderCallback(
      where id = ${id} and phase = 'accepted' and completed_at is null`;
   const assignment = task === undefined ? null : await findAssignedUpstream(deps, task);
   if (assignment === null) return;
+  // A callback that cannot be read still wakes the task: the next poll asks the provider.
   const named = await deps.media.readCallback(assignment, body).catch(() => null);
   if (named !== null && named !== task!.upstream_id) return;
   await sql`

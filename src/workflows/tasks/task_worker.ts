@@ -89,6 +89,7 @@ async function expire(deps: TaskDeps, task: ClaimedRow, signal: AbortSignal): Pr
   });
   if (isEnded && task.phase === "pipeline") await cancelSubtasks(deps, task.id);
   if (isEnded && assignment !== null && task.upstream_id !== null) {
+    // Best effort: the task has ended, and the job expires at its provider.
     await deps.media.cancel(assignment, task.upstream_id, signal).catch(() => null);
   }
   return "done";
@@ -108,6 +109,7 @@ async function afterError(
   if (!isBytes && isStorageUnavailable(error)) throw error;
   const { sql } = deps.database;
   if (stop.aborted) {
+    // If the database is away too, the lease expires and the sweeper finds the task.
     await reschedule(sql, task, { delayMs: 0 }).catch(() => undefined);
     return "done";
   }
