@@ -12,7 +12,7 @@ import { mountConnect } from "./pages/connect.tsx";
 import { sendErrorPage } from "./pages/error_page.tsx";
 import { landing } from "./pages/landing.tsx";
 import { mountOAuth } from "./pages/oauth.tsx";
-import { mountSignIn } from "./pages/sign_in.tsx";
+import { mountSignIn } from "./pages/sign_in.ts";
 import { transportSecurity } from "./transport_security.ts";
 import { loadSession, requireSignIn } from "./visitor.ts";
 

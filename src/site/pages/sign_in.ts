@@ -5,31 +5,20 @@ import {
   type Person,
   readEmail,
 } from "../../domain/accounts/people.ts";
-import { PASSWORD_LENGTH, passwordFault } from "../../domain/accounts/passwords.ts";
+import { passwordFault } from "../../domain/accounts/passwords.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
-import { sendHtmlPage } from "../layout.tsx";
-import { Field, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { countSignInAttempt } from "../sign_in_throttle.ts";
 import { clearSessionCookie, readReturnTo, startSession } from "../visitor.ts";
 import { registerWithCredit, signInNewPerson } from "../register_person.ts";
-import { signInReason } from "./sign_in_reason.ts";
+import { closedPage, registerPage, type SignInForm, signInPage } from "./sign_in_pages.tsx";
 
 const REGISTRATIONS_FROM = { burst: 20, everySeconds: 120 };
 
 const MISSING = "Enter your email and password.";
 const INCORRECT = "Incorrect email or password.";
-
-interface SignInForm {
-  returnTo: string;
-  email?: string;
-  name?: string;
-  error?: string | null;
-  fieldErrors?: Partial<Record<"email" | "name" | "password", string | null>>;
-  status?: number;
-}
 
 /** Registration, sign-in with email and password, sign-out. */
 export function mountSignIn(site: SiteRouter, deps: SiteDeps): void {
@@ -168,134 +157,4 @@ async function handleExistingEmail(
     error: "An account could not be created with these details. If you already have one, sign in.",
     status: 422,
   });
-}
-
-function signInPage(
-  c: SiteContext,
-  { returnTo, email = "", error, status = 200 }: SignInForm,
-): Response {
-  const reason = signInReason(returnTo);
-  return sendHtmlPage(
-    c,
-    { title: "Sign in", width: "narrow", status },
-    <div class="stack">
-      <div class="stack-s">
-        <h1>Sign in</h1>
-        {reason !== null && <p class="soft">{reason}</p>}
-      </div>
-      {error && <Notice kind="bad" role="alert">{error}</Notice>}
-      <OAuthLinks c={c} returnTo={returnTo} />
-      <Form c={c} action="/sign-in" class="form card">
-        <input type="hidden" name="return_to" value={returnTo} />
-        <Field
-          name="email"
-          label="Email"
-          type="email"
-          value={email}
-          required
-          autocomplete="username"
-          autofocus={email === ""}
-        />
-        <Field
-          name="password"
-          label="Password"
-          type="password"
-          required
-          autocomplete="current-password"
-          autofocus={email !== ""}
-        />
-        <button class="button button-primary button-wide" type="submit">Sign in</button>
-      </Form>
-      {c.env.config.site.registration && (
-        <p class="soft">
-          New here? <a href={`/register?${query(returnTo)}`}>Create an account</a>
-        </p>
-      )}
-    </div>,
-  );
-}
-
-function registerPage(
-  c: SiteContext,
-  { returnTo, email = "", name = "", error, fieldErrors = {}, status = 200 }: SignInForm,
-): Response {
-  return sendHtmlPage(
-    c,
-    { title: "Create account", width: "narrow", status },
-    <div class="stack">
-      <h1>Create account</h1>
-      {error && <Notice kind="bad" role="alert">{error}</Notice>}
-      <OAuthLinks c={c} returnTo={returnTo} />
-      <Form c={c} action="/register" class="form card">
-        <input type="hidden" name="return_to" value={returnTo} />
-        <Field
-          name="name"
-          label="Name"
-          value={name}
-          maxlength={200}
-          autocomplete="name"
-          hint="Optional. Your name or your team's."
-          error={fieldErrors.name}
-        />
-        <Field
-          name="email"
-          label="Email"
-          type="email"
-          value={email}
-          required
-          autocomplete="username"
-          error={fieldErrors.email}
-        />
-        <Field
-          name="password"
-          label="Password"
-          type="password"
-          required
-          minlength={PASSWORD_LENGTH.min}
-          maxlength={PASSWORD_LENGTH.max}
-          autocomplete="new-password"
-          hint={`At least ${PASSWORD_LENGTH.min} characters. A few unrelated words work well.`}
-          error={fieldErrors.password}
-        />
-        <button class="button button-primary button-wide" type="submit">Create account</button>
-      </Form>
-      <p class="soft">
-        Already have an account? <a href={`/sign-in?${query(returnTo)}`}>Sign in</a>
-      </p>
-    </div>,
-  );
-}
-
-/** Links, not forms: the CSP restricts forms to this origin, and these lead to another. */
-function OAuthLinks({ c, returnTo }: { c: SiteContext; returnTo: string }) {
-  const providers = [...c.env.config.site.signIn.values()];
-  if (providers.length === 0) return null;
-  return (
-    <>
-      <div class="stack-s">
-        {providers.map(({ id, name }) => (
-          <a class="button button-wide" href={`/sign-in/${id}?${query(returnTo)}`}>
-            Continue with {name}
-          </a>
-        ))}
-      </div>
-      <div class="or" aria-hidden="true">or</div>
-    </>
-  );
-}
-
-function closedPage(c: SiteContext): Response {
-  return sendHtmlPage(
-    c,
-    { title: "Registration is closed", width: "narrow", status: 403 },
-    <div class="stack">
-      <h1>Registration is closed</h1>
-      <p class="soft">Accounts are created by the operator of this service.</p>
-      <a class="button" href="/sign-in">Sign in</a>
-    </div>,
-  );
-}
-
-function query(returnTo: string): string {
-  return new URLSearchParams({ return_to: returnTo }).toString();
 }
