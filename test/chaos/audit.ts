@@ -1,26 +1,30 @@
 import { auditOutputs, auditUpload, strayOutputs } from "./audit_files.ts";
 import { auditRequest, priceOf } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
-import type { Account, Entry } from "./books.ts";
+import type { Account, Entry } from "./client_records.ts";
 import { amount, isSumOfCharges, written } from "./exact.ts";
 import { Findings } from "./findings.ts";
 import { readRecords, type Records, type Task } from "./records.ts";
 import type { World } from "./world.ts";
 
-/** Holds the clients' books against what the gateway, its upstream and its receivers say. */
+/** Holds the clients' records against what the gateway, its upstream and its receivers say. */
 export async function audit(world: World, open: readonly string[]): Promise<Findings> {
   const findings = new Findings();
-  const { books, receivers } = world;
+  const { clientRecords, receivers } = world;
   findings.expect("hold_resolved", open.length === 0, () => open.join("; "));
   const tasks = new Map<string, { task: Task; entry: Entry | undefined }>();
-  for (const account of books.accounts) {
+  for (const account of clientRecords.accounts) {
     const records = await readRecords(world, account.key);
     auditMoney(account, records, findings);
     for (const id of records.receipts.keys()) {
-      findings.expect("known_receipt", books.entries.has(id ?? ""), () => `receipt of ${id}`);
+      findings.expect(
+        "known_receipt",
+        clientRecords.entries.has(id ?? ""),
+        () => `receipt of ${id}`,
+      );
     }
     const byRequest = Map.groupBy(records.tasks, (task) => task.client_request_id);
-    for (const entry of books.entries.values()) {
+    for (const entry of clientRecords.entries.values()) {
       if (entry.account !== account.index) continue;
       if (entry.kind === "image" || entry.kind === "video") {
         auditTaskRequest(entry, byRequest.get(entry.id) ?? [], findings);
@@ -42,8 +46,8 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
     }
     const byTask = Map.groupBy(records.deliveries, ({ event }) => event.task_id);
     for (const task of records.tasks) {
-      tasks.set(task.id, { task, entry: books.entries.get(task.client_request_id) });
-      auditTask(task, books.entries.get(task.client_request_id), findings);
+      tasks.set(task.id, { task, entry: clientRecords.entries.get(task.client_request_id) });
+      auditTask(task, clientRecords.entries.get(task.client_request_id), findings);
       if (task.status === "succeeded") await auditOutputs(world, account.key, task, findings);
       const deliveries = byTask.get(task.id) ?? [];
       auditEvent(task, { account, deliveries, events: receivers.events }, findings);

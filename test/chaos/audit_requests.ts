@@ -1,4 +1,4 @@
-import type { Entry } from "./books.ts";
+import type { Entry } from "./client_records.ts";
 import {
   amount,
   imagePrice,
@@ -66,10 +66,10 @@ function toldPrice({ kind, end, tokens, characters }: Entry): bigint | null {
 }
 
 function describe(entry: Entry, receipts: readonly Receipt[]): string {
-  const { id, status, code, end, order, requestId, tokens, pieces } = entry;
+  const { id, status, code, end, directive, requestId, tokens, pieces } = entry;
   const shown = receipts.map(({ status, settled, usage }) =>
     `${status} ${settled} ${JSON.stringify(usage)}`
   );
-  return `${id} ${requestId ?? "no request id"} ${status} ${code ?? ""} ${end} [${order}] ` +
+  return `${id} ${requestId ?? "no request id"} ${status} ${code ?? ""} ${end} [${directive}] ` +
     `told ${JSON.stringify(tokens)} in ${pieces} pieces, receipts: ${shown.join("; ") || "none"}`;
 }

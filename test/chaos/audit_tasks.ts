@@ -1,4 +1,4 @@
-import type { Account, Entry } from "./books.ts";
+import type { Account, Entry } from "./client_records.ts";
 import { RETRY_SECONDS } from "./config.ts";
 import { amount, imagePrice, isCharge, videoPrice, written } from "./exact.ts";
 import type { Findings } from "./findings.ts";
@@ -30,7 +30,7 @@ export function auditTaskRequest(entry: Entry, tasks: readonly Task[], findings:
 /** A task by itself: it ended, and costs what it gave. */
 export function auditTask(task: Task, entry: Entry | undefined, findings: Findings): void {
   const { id, status, charge, output } = task;
-  const name = () => `${id} ${status} ${task.error?.code ?? ""} [${entry?.order}]`;
+  const name = () => `${id} ${status} ${task.error?.code ?? ""} [${entry?.directive}]`;
   findings.expect("known_receipt", entry !== undefined, name);
   findings.expect("task_ended", status !== "queued" && status !== "running", name);
   findings.expect("hold_resolved", charge.status !== "open", name);
@@ -59,7 +59,7 @@ export function auditSubmissions(
       count === 1 && known !== undefined,
       () =>
         `${reference} was submitted ${count} times, task ${known?.task.status ?? "unknown"} ` +
-        `[${known?.entry?.order}]`,
+        `[${known?.entry?.directive}]`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { auditRequest } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
-import { Books, type Entry } from "./books.ts";
+import { ClientRecords, type Entry } from "./client_records.ts";
 import { amount, isCharge, isSumOfCharges, tokenPrice, videoPrice, written } from "./exact.ts";
 import { Findings } from "./findings.ts";
 import type { Delivery, Receipt, Task } from "./records.ts";
@@ -11,12 +11,12 @@ const TOKENS = { input: 20, cached: 5, output: 77 };
 const USAGE = { input_tokens: 20, cached_input_tokens: 5, output_tokens: 77 };
 
 function entryOf(more: Partial<Entry>): Entry {
-  const entry = new Books().open({
+  const entry = new ClientRecords().open({
     id: "c1-1",
     kind: "stream",
     account: 0,
     model: "talk",
-    order: "",
+    directive: "",
   });
   return Object.assign(entry, {
     status: 200,

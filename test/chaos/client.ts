@@ -1,4 +1,4 @@
-import type { Entry } from "./books.ts";
+import type { Entry } from "./client_records.ts";
 
 /** How long a client waits for an answer to begin, and for all of it. A paused node may be behind either. */
 const BEGIN_MS = 20_000;
@@ -17,7 +17,7 @@ export interface Sent {
 
 /**
  * Sends one request and notes in its entry how it ended. The body is a stream: the runtime sends one of
- * these only once, and the books would be wrong if it repeated a request by itself.
+ * these only once, and the records would be wrong if it repeated a request by itself.
  */
 export async function send(entry: Entry, sent: Sent, over: AbortSignal): Promise<void> {
   entry.attempts++;

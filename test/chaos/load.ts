@@ -1,8 +1,8 @@
 import { Random } from "../fuzz/random.ts";
 import { png } from "../helpers/media.ts";
-import type { Entry, Kind } from "./books.ts";
+import type { Entry, Kind } from "./client_records.ts";
 import { send, type Sent } from "./client.ts";
-import { drawOrder } from "./orders.ts";
+import { drawDirective } from "./directives.ts";
 import type { World } from "./world.ts";
 
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
@@ -85,35 +85,37 @@ export class LoadClient {
     return this.#routing.pick(up.length === 0 || this.#routing.oneIn(20) ? nodes : up).address;
   }
 
-  #open(kind: Kind, model: string, order: string, account = this.#account()): Entry {
+  #open(kind: Kind, model: string, directive: string, account = this.#account()): Entry {
     const id = `c${this.number}-${++this.#count}-${kind}`;
-    return this.world.books.open({ id, kind, account, model, order });
+    return this.world.clientRecords.open({ id, kind, account, model, directive });
   }
 
   #sent(entry: Entry, path: string, body: unknown, more: Partial<Sent> = {}): Sent {
-    const { key } = this.world.books.accounts[entry.account]!;
+    const { key } = this.world.clientRecords.accounts[entry.account]!;
     return { address: this.#address(), path, key, body, ...more };
   }
 
   /** One request in three runs on the provider that misbehaves. */
-  #order(what: "chat" | "job" | "speech"): string {
-    const order = drawOrder(this.#random, what, this.world.options.faults);
-    return this.#random.oneIn(3) ? order : "";
+  #directive(what: "chat" | "job" | "speech"): string {
+    const directive = drawDirective(this.#random, what, this.world.options.faults);
+    return this.#random.oneIn(3) ? directive : "";
   }
 
   async #chat(kind: "chat" | "stream"): Promise<void> {
-    const order = this.#order("chat");
-    const model = order === "" ? "talk" : "rough-talk";
-    const entry = this.#open(kind, model, order);
+    const directive = this.#directive("chat");
+    const model = directive === "" ? "talk" : "rough-talk";
+    const entry = this.#open(kind, model, directive);
     const tokens = 5 + this.#random.below(this.#random.oneIn(4) ? 150 : 40);
     const pace = this.#random.pick([0, 0, 5, 30]);
-    const orders = `tokens=${tokens} pace=${pace}ms cached=${this.#random.below(6)} ${order}`;
+    const directives = `tokens=${tokens} pace=${pace}ms cached=${
+      this.#random.below(6)
+    } ${directive}`;
     const doesLeave = kind === "stream" && this.world.options.faults.has("leave") &&
       this.#random.oneIn(12);
     const body = {
       model,
       max_tokens: 200,
-      messages: [{ role: "user", content: `Say ${entry.id} [[simulate: ${orders}]]` }],
+      messages: [{ role: "user", content: `Say ${entry.id} [[simulate: ${directives}]]` }],
       ...(kind === "stream" ? { stream: true } : {}),
       ...(kind === "stream" && !this.#random.oneIn(5)
         ? { stream_options: { include_usage: true } }
@@ -124,11 +126,11 @@ export class LoadClient {
   }
 
   async #speak(): Promise<void> {
-    const order = this.#order("speech");
-    const model = order === "" ? "voice" : "rough-voice";
-    const entry = this.#open("speech", model, order);
+    const directive = this.#directive("speech");
+    const model = directive === "" ? "voice" : "rough-voice";
+    const entry = this.#open("speech", model, directive);
     const input = `Read ${entry.id} aloud. ${"la ".repeat(this.#random.below(20))}` +
-      `[[simulate: ${order}]]`;
+      `[[simulate: ${directive}]]`;
     entry.characters = [...input].length;
     const body = { model, input, voice: "alma", response_format: "pcm" };
     await send(entry, this.#sent(entry, "/v1/audio/speech", body), this.giveUp);
@@ -136,16 +138,16 @@ export class LoadClient {
 
   /** A task is asked for with the same key until there is an answer to rely on. */
   async #generate(kind: "image" | "video"): Promise<void> {
-    const order = this.#order("job");
-    const model = order === "" ? kind : `rough-${kind}`;
+    const directive = this.#directive("job");
+    const model = directive === "" ? kind : `rough-${kind}`;
     const { world } = this;
-    const entry = this.#open(kind, model, order);
-    const { hasEndpoint } = world.books.accounts[entry.account]!;
+    const entry = this.#open(kind, model, directive);
+    const { hasEndpoint } = world.clientRecords.accounts[entry.account]!;
     const { url, deadUrl } = world.receivers;
     const callback = this.#random.oneIn(10) ? `${deadUrl}/${entry.id}` : `${url}/${entry.id}`;
     const body = {
       model,
-      prompt: `${entry.id} [[simulate: ${order}]]`,
+      prompt: `${entry.id} [[simulate: ${directive}]]`,
       ...(kind === "image"
         ? { n: 1 + this.#random.below(3) }
         : { duration: this.#random.pick([1, 2]) }),
@@ -176,9 +178,9 @@ export class LoadClient {
 
   async #other(action: "cancel" | "read" | "endpoint" | "top_up"): Promise<void> {
     const { world } = this;
-    const { books } = world;
+    const { clientRecords } = world;
     const account = this.#account();
-    const { key } = books.accounts[account]!;
+    const { key } = clientRecords.accounts[account]!;
     const ask = (path: string, method = "GET", body?: unknown) =>
       fetch(this.#address() + path, {
         method,
@@ -191,14 +193,14 @@ export class LoadClient {
         // Only those with little: they live on the edge of their balance.
         return await world.credit(2 + this.#random.below(2), "0.06");
       case "read":
-        books.reads++;
+        clientRecords.reads++;
         await (await ask(this.#random.pick(["/v1/balance", "/v1/usage", "/v1/tasks"]))).text();
         return;
       case "cancel": {
         const task = this.#tasks.splice(-1 - this.#random.below(3), 1)[0];
         if (task === undefined) return;
-        books.cancels++;
-        const owner = books.accounts[task.account]!;
+        clientRecords.cancels++;
+        const owner = clientRecords.accounts[task.account]!;
         const res = await fetch(`${this.#address()}/v1/tasks/${task.id}/cancel`, {
           method: "POST",
           headers: { authorization: `Bearer ${owner.key}` },
@@ -208,7 +210,7 @@ export class LoadClient {
         return;
       }
       case "endpoint": {
-        books.endpoints++;
+        clientRecords.endpoints++;
         const url = `${world.receivers.url}/more`;
         const made = await (await ask("/v1/webhook_endpoints", "POST", { url })).json();
         await wait(this.#random.below(2_000));

@@ -3,7 +3,7 @@
  *
  * Random load on real gateway processes while they are killed and paused, their database is cut off, frozen
  * and crashed, and their upstreams and webhook receivers misbehave; then an audit of every promise against
- * the clients' own books. Exits 1 when one was broken. See docs/operate/reliability.md.
+ * the clients' own records. Exits 1 when one was broken. See docs/operate/reliability.md.
  */
 import { type ChaosOptions, readOptions } from "./options.ts";
 import { runChaos } from "./run.ts";

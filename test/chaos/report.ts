@@ -1,4 +1,4 @@
-import type { Entry } from "./books.ts";
+import type { Entry } from "./client_records.ts";
 import type { FaultCounts } from "./faults.ts";
 import { type CheckName, CHECKS, type Findings } from "./findings.ts";
 import type { ChaosOptions } from "./options.ts";
@@ -17,14 +17,14 @@ export function report(
   world: World,
   counts: FaultCounts,
   findings: Findings,
-  calmSeconds: number,
+  idleSeconds: number,
 ): string {
-  const { books, receivers, nodes, options } = world;
-  const entries = [...books.entries.values()];
+  const { clientRecords, receivers, nodes, options } = world;
+  const entries = [...clientRecords.entries.values()];
   const lines = [
     "",
     `requests: ${entries.length} ${tally(entries, ({ kind }) => kind)}, ` +
-    `${books.cancels} cancels, ${books.reads} reads, ${books.endpoints} endpoints made and deleted`,
+    `${clientRecords.cancels} cancels, ${clientRecords.reads} reads, ${clientRecords.endpoints} endpoints made and deleted`,
     `statuses: ${
       tally(entries, ({ status, code }) => `${status ?? "none"}${code ? ` ${code}` : ""}`)
     }`,
@@ -33,13 +33,15 @@ export function report(
       [...counts.done].map(([kind, count]) => `${kind} ${count}`).join(", ") || "none"
     }; ` +
     `connections cut: ${counts.connections.database} database, ${counts.connections.upstream} upstream`,
-    `upstreams told to misbehave: ${entries.filter(({ order }) => order !== "").length} times`,
+    `upstreams told to misbehave: ${
+      entries.filter(({ directive }) => directive !== "").length
+    } times`,
     `starts: ${sum(nodes.map((node) => node.starts))}, that failed: ${
       sum(nodes.map((node) => node.failedStarts.length))
     }, ` +
     `exits: ${sum(nodes.map((node) => node.exits.length))}`,
     `webhooks: ${receivers.events.size} events in ${receivers.requests} requests`,
-    `calm after ${calmSeconds} s`,
+    `idle after ${idleSeconds} s`,
     `checks: ${findings.total}, violations: ${findings.violations.length}`,
   ];
   const broken = Map.groupBy(findings.violations, ({ check }) => check);

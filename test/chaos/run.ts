@@ -1,5 +1,5 @@
 import { audit } from "./audit.ts";
-import { untilCalm } from "./calm.ts";
+import { waitUntilIdle } from "./wait_idle.ts";
 import { runFaults } from "./faults.ts";
 import { LoadClient } from "./load.ts";
 import type { ChaosOptions } from "./options.ts";
@@ -9,7 +9,7 @@ import { openWorld } from "./world.ts";
 
 /** Answers that are under way when the load ends may take this long: a stream behind a paused node. */
 const LAST_ANSWERS_MS = 100_000;
-/** For start, calm and audit, on the slowest machine. */
+/** For start, idling and audit, on the slowest machine. */
 const SPARE_MS = 20 * 60_000;
 
 /** A whole run; true when every promise was kept. */
@@ -34,7 +34,7 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   clearTimeout(timer);
   console.log("load and faults are over, waiting until nothing is open");
   await world.finishCredits();
-  const { open, seconds } = await untilCalm(world);
+  const { open, seconds } = await waitUntilIdle(world);
   console.log("auditing");
   const findings = await audit(world, open);
   console.log(report(world, counts, findings, seconds));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DURABLE, type RunningPostgres, startPostgres } from "../../scripts/postgres.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
-import { Books } from "./books.ts";
+import { ClientRecords } from "./client_records.ts";
 import { chaosConfig } from "./config.ts";
 import { GatewayNode } from "./gateway_node.ts";
 import type { ChaosOptions } from "./options.ts";
@@ -21,13 +21,13 @@ export interface World extends AsyncDisposable {
   readonly databaseProxy: TcpProxy | null;
   readonly upstreamProxy: TcpProxy;
   readonly receivers: Receivers;
-  readonly books: Books;
+  readonly clientRecords: ClientRecords;
   /** Past the proxies: what the upstream itself counted. */
   submissions(): Promise<Record<string, number>>;
   /** Asks any node that is up until one answers below 500. */
   call(path: string, key: string, options?: CallOptions): Promise<Answer>;
   admin(path: string, options?: CallOptions): Promise<Answer>;
-  /** Books money in, once; what stays unanswered is asked for again by `finishCredits`. */
+  /** Credits an account, once; what stays unanswered is asked for again by `finishCredits`. */
   credit(account: number, cash: string): Promise<void>;
   finishCredits(): Promise<void>;
 }
@@ -108,12 +108,12 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
     throw new Error(`${method} ${path} is not answered: ${last}`);
   };
   const admin: World["admin"] = (path, more) => call(`/admin/v1${path}`, ADMIN_TOKEN, more);
-  const books = new Books();
+  const clientRecords = new ClientRecords();
   let references = 0;
   const unanswered = new Map<string, { index: number; cash: string }>();
-  /** The same reference books once, however often it is repeated. */
+  /** The same reference is booked once, however often it is repeated. */
   const book = async (reference: string, index: number, cash: string) => {
-    const { id, credits } = books.accounts[index]!;
+    const { id, credits } = clientRecords.accounts[index]!;
     const body = { kind: "cash", amount: cash, reference };
     const { status } = await admin(`/accounts/${id}/credits`, { method: "POST", body });
     unanswered.delete(reference);
@@ -129,7 +129,7 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
     const made = await admin("/accounts", { ...post, body: { name: `client ${index}` } });
     const { id } = made.json;
     const { key } = (await admin(`/accounts/${id}/keys`, { ...post, body: { name: "k" } })).json;
-    books.accounts.push({ index, id, key, credits: [], hasEndpoint });
+    clientRecords.accounts.push({ index, id, key, credits: [], hasEndpoint });
     await credit(index, cash);
     if (!hasEndpoint) continue;
     const url = `${receivers.url}/endpoint`;
@@ -145,7 +145,7 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
     databaseProxy,
     upstreamProxy,
     receivers,
-    books,
+    clientRecords,
     async submissions() {
       const address = `http://127.0.0.1:${simulator.port}/_simulator/submissions`;
       return await (await fetch(address)).json();

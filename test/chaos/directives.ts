@@ -25,7 +25,7 @@ const SPEECH: Partial<Record<FaultKind, readonly string[]>> = {
 };
 
 /** One misbehaviour of those that the run allows; empty where it allows none. */
-export function drawOrder(
+export function drawDirective(
   random: Random,
   what: "chat" | "job" | "speech",
   faults: ReadonlySet<FaultKind>,

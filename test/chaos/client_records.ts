@@ -22,7 +22,7 @@ export interface Entry {
   readonly account: number;
   readonly model: string;
   /** What the upstream was told to do, beyond answering. */
-  readonly order: string;
+  readonly directive: string;
   attempts: number;
   /** Attempts without an answer, or with 5xx: what they did is not known. */
   uncertain: number;
@@ -53,14 +53,14 @@ export interface Account {
 }
 
 /** What the clients of a run know. The audit holds it against what the gateway says. */
-export class Books {
+export class ClientRecords {
   readonly accounts: Account[] = [];
   readonly entries = new Map<string, Entry>();
   cancels = 0;
   reads = 0;
   endpoints = 0;
 
-  open(fields: Pick<Entry, "id" | "kind" | "account" | "model" | "order">): Entry {
+  open(fields: Pick<Entry, "id" | "kind" | "account" | "model" | "directive">): Entry {
     const entry: Entry = {
       ...fields,
       attempts: 0,
