@@ -74,7 +74,7 @@ async function take(
   const { signal } = new AbortController();
   const verbs: Record<RecordedStep["do"], () => Promise<unknown>> = {
     submit: () => calls.submit(assignment, job, signal),
-    look: () => calls.getStatus(assignment, told.id, signal),
+    poll: () => calls.getStatus(assignment, told.id, signal),
     cancel: () => calls.cancel(assignment, told.id, signal),
     find: () => calls.find(assignment, job.reference, signal),
     callback: () => calls.readCallback(assignment, step.body),
@@ -190,6 +190,8 @@ Deno.test("every media provider has recordings of what it must be able to do", (
     elevenlabs: [/mp3/, /pcm/, /voice/, /quota/],
     heygen: [/upload/, /talk/, /find/, /fail/],
   };
+  const shipped = [...ADAPTERS].filter(([name, { media }]) => name !== "simulator" && media);
+  assert.deepEqual(Object.keys(kinds).toSorted(), shipped.map(([name]) => name).toSorted());
   const errors = [/401/, /429/, /5\d\d/];
   for (const [provider, wanted] of Object.entries(kinds)) {
     const names = recordings.filter((one) => one.provider === provider)

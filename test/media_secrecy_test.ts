@@ -59,8 +59,8 @@ function repliesOf({ cases: [first] }: RecordedMediaFile, recorded: RecordedJob)
   }
   return [
     ...(submission.length > 0 ? submission : repliesTo(first!, "submit")),
-    ...repliesTo(recorded, "look"),
-    ...repliesTo(first!, "look"),
+    ...repliesTo(recorded, "poll"),
+    ...repliesTo(first!, "poll"),
     { status: 200, headers: { "x-canary": "canary" }, text: "canary, and no file at all" },
   ];
 }

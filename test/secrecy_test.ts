@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
+import { openAdapters } from "../providers/registry.ts";
 import { recordedFiles, startFakeUpstream } from "./helpers/fake_upstream.ts";
 import { openChatGateway } from "./helpers/chat_gateway.ts";
 
-const PROVIDERS = [
-  "openai",
-  "openai_compatible",
-  "azure_openai",
-  "anthropic",
-  "gemini",
-  "groq",
-  "deepseek",
-  "openrouter",
-  "ollama",
-  "vllm",
-  "llama_cpp",
-];
+/** Every shipped adapter that serves chat. The simulator's is the one of `openai_compatible`. */
+const PROVIDERS = [...openAdapters()]
+  .filter(([name, { chat }]) => name !== "simulator" && chat !== undefined)
+  .map(([name]) => name);
 
 function configFor(provider: string, baseUrl: string): string {
   return `

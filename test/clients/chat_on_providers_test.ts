@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { openAdapters } from "../../providers/registry.ts";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
-import { LIVING_KEY, serveProvider, WIRES } from "../helpers/living_provider.ts";
+import { EMULATED_KEY, serveProvider, WIRES } from "../helpers/emulated_provider.ts";
 import { openaiPackage, vercelSdk } from "./chat_suite.ts";
 
 const configFor = (adapter: string, baseUrl: string) => `
 limits: { default: { requests_per_minute: 100000, tokens_per_minute: 100000000 } }
 plans: { free: {} }
 providers:
-  living: { adapter: ${adapter}, base_url: "${baseUrl}", api_key: "\${LIVING_KEY:-${LIVING_KEY}}" }
+  emulated: { adapter: ${adapter}, base_url: "${baseUrl}", api_key: "\${EMULATED_KEY:-${EMULATED_KEY}}" }
 models:
   - id: talk
     name: Talk
     type: chat
     capabilities: [chat, streaming, vision, tools, json_schema]
     limits: { context_tokens: 100000, max_output_tokens: 1000 }
-    upstreams: [{ provider: living, model: chat }]
+    upstreams: [{ provider: emulated, model: chat }]
 prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00

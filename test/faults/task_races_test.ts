@@ -217,9 +217,9 @@ Deno.test("keys past their time are removed, and only those", STRICT, async () =
   const { sql } = engine.database;
   await sql`
     insert into idempotency (account_id, key, path, body_hash, task_id, expires_at)
-    values ('a', 'living', '/', '', 't', null), ('a', 'kept', '/', '', 't', now() + interval '1 hour'),
+    values ('a', 'active', '/', '', 't', null), ('a', 'kept', '/', '', 't', now() + interval '1 hour'),
            ('a', 'over', '/', '', 't', now() - interval '1 second')`;
   await engine.worker.due(1);
   const rows = await sql<{ key: string }[]>`select key from idempotency order by key`;
-  assert.deepEqual(rows.map(({ key }) => key), ["kept", "living"]);
+  assert.deepEqual(rows.map(({ key }) => key), ["active", "kept"]);
 });

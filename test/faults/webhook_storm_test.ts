@@ -105,10 +105,10 @@ Deno.test(
     );
     await until("the dead one has what it is given", () => dead.received.length >= 2);
     for (let n = 0; n < 100; n++) await delivery.finish({ callbackUrl: alive.url });
-    await until("the living one has all", () => alive.received.length === 100, 30);
+    await until("the working one has all", () => alive.received.length === 100, 30);
     assert.deepEqual(delivery.outcomes.filter((outcome) => outcome !== "delivered"), []);
     assert.ok(dead.received.length <= 16, String(dead.received.length));
-    // The sweeper finds the living one's work behind a thousand that are older.
+    // The sweeper finds the work of the working one behind a thousand that are older.
     const [late] = await delivery.database.sql.begin(async (tx) => {
       const made = await tx<{ id: string }[]>`
       with event as (

@@ -75,14 +75,14 @@ export interface RecordedJob {
 
 /** One verb of `MediaCalls`; `{url}` in replies and results is the provider's address. */
 export interface RecordedStep {
-  readonly do: "submit" | "look" | "cancel" | "find" | "fetch" | "callback";
+  readonly do: "submit" | "poll" | "cancel" | "find" | "fetch" | "callback";
   /** What `callback` is given. */
   readonly body?: unknown;
   readonly exchanges?: readonly { readonly sent?: RecordedSent; readonly reply: RecordedReply }[];
   /** The verb's result; bytes are told as text. */
   readonly gives?: unknown;
   /** Or its failure. */
-  readonly fails?: { readonly kind: string; readonly sent: string; readonly param?: string };
+  readonly fails?: { readonly kind: string; readonly received: string; readonly param?: string };
 }
 
 export interface RecordedSent {

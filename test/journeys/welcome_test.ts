@@ -16,7 +16,7 @@ async function register(gateway: TestGateway, email: string, address: string): P
   return visitor;
 }
 
-/** What every living person has, in the order of their addresses. */
+/** What every person has, in the order of their addresses. */
 async function gifts(gateway: TestGateway): Promise<number[]> {
   const people = await gateway.gateway.database.sql`select account_id from person order by email`;
   const balances = people.map(async ({ account_id }) => {

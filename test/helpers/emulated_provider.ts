@@ -1,7 +1,7 @@
 import { openSimulator } from "../../providers/simulator/simulator.ts";
 import type { Json } from "./chat_gateway.ts";
-import { ANTHROPIC } from "./living_anthropic.ts";
-import { GEMINI } from "./living_gemini.ts";
+import { ANTHROPIC } from "./emulated_anthropic.ts";
+import { GEMINI } from "./emulated_gemini.ts";
 
 /**
  * What a provider's service looks like on the wire. Behind each stands the simulator, so that it answers
@@ -17,11 +17,11 @@ export interface Wire {
   writer(): (chunk: Json | "[DONE]") => string;
 }
 
-export const LIVING_KEY = "key-of-the-test";
+export const EMULATED_KEY = "key-of-the-test";
 
 /** OpenAI's own shape, wherever the provider serves it. */
 const openaiAt = (path: RegExp, header = "authorization", prefix = "Bearer "): Wire => ({
-  isAuthorized: (headers) => headers.get(header) === prefix + LIVING_KEY,
+  isAuthorized: (headers) => headers.get(header) === prefix + EMULATED_KEY,
   read: (url, body) => path.test(url.pathname) ? body : null,
   write: (completion) => completion,
   writer: () => (chunk) => `data: ${chunk === "[DONE]" ? chunk : JSON.stringify(chunk)}\n\n`,
@@ -44,14 +44,14 @@ export const WIRES: Readonly<Record<string, Wire>> = {
   gemini: GEMINI,
 };
 
-export interface LivingProvider extends AsyncDisposable {
+export interface EmulatedProvider extends AsyncDisposable {
   /** Ends in `/v1`. */
   baseUrl: string;
   /** Requests that it could not make sense of; a test wants none. */
   strange: string[];
 }
 
-export function serveProvider(adapter: string): LivingProvider {
+export function serveProvider(adapter: string): EmulatedProvider {
   const wire = WIRES[adapter]!;
   const simulator = openSimulator({ defaults: "directives=off" });
   const strange: string[] = [];

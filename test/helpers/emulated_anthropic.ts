@@ -1,5 +1,5 @@
 import type { Json } from "./chat_gateway.ts";
-import { LIVING_KEY, type Wire } from "./living_provider.ts";
+import { EMULATED_KEY, type Wire } from "./emulated_provider.ts";
 
 const STOP_REASONS: Record<string, string> = {
   stop: "end_turn",
@@ -10,13 +10,13 @@ const STOP_REASONS: Record<string, string> = {
 /** The Messages API. */
 export const ANTHROPIC: Wire = {
   isAuthorized: (headers) =>
-    headers.get("x-api-key") === LIVING_KEY && headers.has("anthropic-version"),
+    headers.get("x-api-key") === EMULATED_KEY && headers.has("anthropic-version"),
   read: (url, body) => url.pathname === "/v1/messages" ? request(body) : null,
   write: (completion) => ({
     id: "msg_1",
     type: "message",
     role: "assistant",
-    model: "living",
+    model: "emulated",
     content: blocks(completion.choices[0].message),
     stop_reason: STOP_REASONS[completion.choices[0].finish_reason],
     stop_sequence: null,

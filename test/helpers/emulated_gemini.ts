@@ -1,5 +1,5 @@
 import type { Json } from "./chat_gateway.ts";
-import { LIVING_KEY, type Wire } from "./living_provider.ts";
+import { EMULATED_KEY, type Wire } from "./emulated_provider.ts";
 
 const FINISH_REASONS: Record<string, string> = {
   stop: "STOP",
@@ -9,7 +9,7 @@ const FINISH_REASONS: Record<string, string> = {
 
 /** `generateContent`, whole and streamed. */
 export const GEMINI: Wire = {
-  isAuthorized: (headers) => headers.get("x-goog-api-key") === LIVING_KEY,
+  isAuthorized: (headers) => headers.get("x-goog-api-key") === EMULATED_KEY,
   read(url, body) {
     const method = /^\/v1\/models\/chat:(generateContent|streamGenerateContent)$/.exec(
       url.pathname,
