@@ -1,10 +1,12 @@
 import type { Hono } from "hono";
 import { RequestBodies } from "../domain/limits/request_bodies.ts";
 import type { Env } from "../http/exchange.ts";
+import { type HttpListener, listenHttp, serveWithoutLimits } from "../http/http_listener.ts";
 import { RequestHandler } from "../http/request_handler.ts";
 import { withTimeout } from "../lib/timers.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
+import { describeError } from "../platform/telemetry/log.ts";
 import { type Metrics, openMetrics, registerInFlightGauge } from "../platform/telemetry/metrics.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { listenAddress, listensEverywhere } from "./listen_address.ts";
@@ -70,22 +72,22 @@ export function openHttpServer(configStore: ConfigStore, options: GatewayOptions
   };
 }
 
-function listen(
-  requestHandler: RequestHandler,
-  { host, port, workers }: GatewayOptions,
-): Deno.HttpServer<Deno.NetAddr> {
-  return Deno.serve({
+function listen(requestHandler: RequestHandler, options: GatewayOptions): HttpListener {
+  const { host, port, workers, log, timing } = options;
+  const listen = options.onDeploy ? serveWithoutLimits : listenHttp;
+  return listen({
     hostname: host,
     port,
     reusePort: workers > 1,
-    onListen() {},
     handler: requestHandler.handle,
+    onAcceptError: (error) => log.error("connection not accepted", { error: describeError(error) }),
+    timing: timing?.connections,
   });
 }
 
 async function stopServing(
   requestHandler: RequestHandler,
-  server: Deno.HttpServer,
+  server: HttpListener,
   log: GatewayOptions["log"],
 ): Promise<void> {
   requestHandler.drain();

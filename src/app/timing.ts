@@ -1,5 +1,6 @@
 import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
 import type { TimeOptions } from "./watch_time.ts";
+import type { ConnectionTiming } from "../http/http_listener.ts";
 import type { BodyPace } from "../domain/limits/paced_reads.ts";
 import type { DownloadLimits } from "../workflows/tasks/downloads.ts";
 import type { ConfigVersionTiming } from "../workflows/tasks/config_versions.ts";
@@ -8,6 +9,7 @@ import type { SubmissionTiming } from "../workflows/tasks/submit_task.ts";
 /** Times that tests shorten. */
 export interface GatewayTiming {
   chat?: Partial<ChatTiming>;
+  connections?: Partial<ConnectionTiming>;
   body?: Partial<BodyPace>;
   download?: Partial<DownloadLimits>;
   clock?: TimeOptions;

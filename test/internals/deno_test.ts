@@ -52,3 +52,36 @@ Deno.test("deno: a key-value file that is damaged is reported in SQLite's words"
     await Deno.remove(path);
   }
 });
+
+Deno.test("deno: a single connection can be served, and the listener of its signal closes it", async () => {
+  // src/http/http_listener.ts relies on this.
+  const { internal } = Deno as unknown as { internal: symbol };
+  const { serveHttpOnConnection } = (Deno as unknown as Record<symbol, {
+    serveHttpOnConnection: (...args: unknown[]) => Deno.HttpServer;
+  }>)[internal]!;
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepting = listener.accept();
+  using client = await Deno.connect({ port: listener.addr.port });
+  let close = () => assert.fail("the runtime did not listen");
+  const completed: unknown[] = [];
+  const server = serveHttpOnConnection(
+    await accepting,
+    { addEventListener: (_: string, listener: () => never) => close = listener },
+    (_: Request, info: Deno.ServeHandlerInfo) => {
+      info.completed.then(() => completed.push("completed"));
+      return new Response("hello");
+    },
+    () => new Response(null, { status: 500 }),
+    () => {},
+  );
+  await client.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
+  const bytes = new Uint8Array(1_000);
+  assert.match(
+    new TextDecoder().decode(bytes.subarray(0, await client.read(bytes) ?? 0)),
+    /hello$/,
+  );
+  close();
+  assert.equal(await client.read(bytes), null);
+  await server.finished;
+  assert.deepEqual(completed, ["completed"]);
+});
