@@ -39,6 +39,14 @@ Deno.test("a provider.yaml that is no YAML is rejected with the position", () =>
   assert.match(fault!, /^p\.yaml:1:\d+ /);
 });
 
+Deno.test("a list of objects in place of names is rejected, whatever their keys", () => {
+  // Ajv compares the items of a list of unknown type by their valueOf().
+  const objects = "[{ valueOf: 1 }, { valueOf: 1 }]";
+  for (const block of [`parameters: { drop: ${objects} }`, `messages: { drop: ${objects} }`]) {
+    assert.match(faultsOf(`name: X\nbase_url: https://a.test\n${block}`).join(), /drop/);
+  }
+});
+
 Deno.test("a provider.yaml with all keys is valid", () => {
   assert.deepEqual(
     faultsOf(`

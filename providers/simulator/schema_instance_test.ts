@@ -31,7 +31,10 @@ const limits = (min: string, max: string, top: number) =>
 const scalar = fc.oneof(
   fc.constantFrom({ type: "boolean" }, { type: "null" }, {}),
   fc.record({ enum: fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1 }) }),
-  fc.record({ const: fc.jsonValue() }),
+  // Ajv cannot compare objects with such a key: it calls it.
+  fc.record({
+    const: fc.jsonValue().filter((value) => !/"(valueOf|toString)":/.test(JSON.stringify(value))),
+  }),
   limits("minLength", "maxLength", 40).map((more) => ({ type: "string", ...more })),
   fc.constantFrom("date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6", "hostname")
     .map((format) => ({ type: "string", format })),

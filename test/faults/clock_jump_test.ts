@@ -8,23 +8,12 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const VIDEOS = "/v1/videos/generations";
 const HOUR_MS = 3_600_000;
 
-async function embedded() {
-  const before = Deno.env.get("TEST_STORE");
-  Deno.env.set("TEST_STORE", "embedded");
-  try {
-    return await freshDatabase();
-  } finally {
-    if (before === undefined) Deno.env.delete("TEST_STORE");
-    else Deno.env.set("TEST_STORE", before);
-  }
-}
-
 for (const hours of [3, -3]) {
   Deno.test(
     `embedded: the system clock jumps by ${hours} hours, is followed with a warning, and a task ends as usual`,
     STRICT,
     async () => {
-      await using store = await embedded();
+      await using store = await freshDatabase({ isEmbedded: true });
       let jumpMs = 0;
       await using gateway = await openMediaGateway({
         store,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startPostgres } from "../../scripts/postgres.ts";
+import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
@@ -7,7 +7,8 @@ import { noLog } from "../helpers/logs.ts";
 
 Deno.test("503 while the database is away, and full service by itself when it is back", async () => {
   await using postgres = {
-    ...await startPostgres(),
+    // Killed: what was committed must be there afterwards.
+    ...await startPostgres({ settings: DURABLE }),
     async [Symbol.asyncDispose]() {
       await this.stop();
     },

@@ -21,13 +21,13 @@ export interface FreshDatabase extends AsyncDisposable {
 
 const EMBEDDED_TEMPLATES = join(import.meta.dirname!, "../../.cache/embedded");
 
+const ON_EMBEDDED = Deno.env.get("TEST_STORE") === "embedded";
+
 /** On the server of `TEST_DATABASE_URL`, or on the embedded database with `TEST_STORE=embedded`. */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export async function freshDatabase({ isEmbedded = ON_EMBEDDED } = {}): Promise<FreshDatabase> {
   const dataDir = await Deno.makeTempDir({ prefix: "tollgate-test-" });
   try {
-    return Deno.env.get("TEST_STORE") === "embedded"
-      ? await freshEmbedded(dataDir)
-      : await freshOnServer(dataDir);
+    return isEmbedded ? await freshEmbedded(dataDir) : await freshOnServer(dataDir);
   } catch (error) {
     await Deno.remove(dataDir, { recursive: true });
     throw error;
