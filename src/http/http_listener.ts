@@ -8,7 +8,7 @@ export interface ConnectionTiming {
   idleMs: number;
 }
 
-export const CONNECTION_TIMING: ConnectionTiming = { headerMs: 30_000, idleMs: 75_000 };
+const CONNECTION_TIMING: ConnectionTiming = { headerMs: 30_000, idleMs: 75_000 };
 
 export interface HttpListener {
   readonly addr: Deno.NetAddr;

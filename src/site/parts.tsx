@@ -1,5 +1,7 @@
 import type { Child } from "hono/jsx";
+import { PASSWORD_LENGTH } from "../domain/accounts/passwords.ts";
 import type { Flash, SiteContext } from "./context.ts";
+import { readableName } from "./readable_name.ts";
 
 /** Components that all pages share. Their styles are in styles/controls.css and parts.css. */
 
@@ -91,6 +93,39 @@ export function Select(
         ))}
       </select>
     </div>
+  );
+}
+
+/** A `Select` of a filter: the first option, `all`, does not filter. */
+export function FilterSelect(
+  { all, values, ...select }: {
+    name: string;
+    label: string;
+    all: string;
+    values: readonly string[];
+    value?: string | undefined;
+  },
+) {
+  const options = values.map((each) => [each, readableName(each)] as const);
+  return <Select {...select} options={[["", all], ...options]} />;
+}
+
+/** A field for a new password, with the length that the server checks. */
+export function NewPasswordField(
+  { label, hint, error }: { label: string; hint: string; error: string | null | undefined },
+) {
+  return (
+    <Field
+      name="password"
+      label={label}
+      type="password"
+      required
+      minlength={PASSWORD_LENGTH.min}
+      maxlength={PASSWORD_LENGTH.max}
+      autocomplete="new-password"
+      hint={`At least ${PASSWORD_LENGTH.min} characters. ${hint}`}
+      error={error}
+    />
   );
 }
 

@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
 import { startFakeUpstream } from "../../test/helpers/fake_upstream.ts";
-import { openMedia } from "../../test/helpers/media_calls.ts";
+import { openMedia, RUNWAY, VIDEO_JOB } from "../../test/helpers/media_calls.ts";
 import { upstreamName } from "./admission.ts";
 import { UpstreamFailure } from "./failure.ts";
-import type { MediaJob } from "./media_adapter.ts";
 
 const strict = { sanitizeOps: true, sanitizeResources: true };
 const never = new AbortController().signal;
-const job: MediaJob = {
-  type: "video",
-  reference: "task_1",
-  prompt: "a tide",
-  parameters: { duration: 5, aspect_ratio: "16:9" },
-  inputs: [],
-  callbackUrl: null,
-};
-const RUNWAY = { adapter: "runway", type: "video", model: "gen4.5" } as const;
 
 /** How a call failed. */
 async function failureOf(call: Promise<unknown>): Promise<UpstreamFailure> {
@@ -53,7 +43,7 @@ Deno.test("no server listens: the job was certainly not sent", strict, async () 
   const { port } = listener.addr;
   listener.close();
   using media = openMedia({ ...RUNWAY, baseUrl: `http://127.0.0.1:${port}` });
-  const failure = await failureOf(media.calls.submit(media.assignment, job, never));
+  const failure = await failureOf(media.calls.submit(media.assignment, VIDEO_JOB, never));
   assert.deepEqual([failure.kind, failure.received], ["unreachable", "no"]);
 });
 
@@ -63,12 +53,12 @@ Deno.test(
   async () => {
     await using cut = startRawServer("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{");
     using first = openMedia({ ...RUNWAY, baseUrl: cut.url });
-    const broken = await failureOf(first.calls.submit(first.assignment, job, never));
+    const broken = await failureOf(first.calls.submit(first.assignment, VIDEO_JOB, never));
     assert.deepEqual([broken.kind, broken.received], ["cut", "unknown"]);
 
     await using silent = startRawServer(null);
     using second = openMedia({ ...RUNWAY, baseUrl: silent.url, timeoutSeconds: 1 });
-    const late = await failureOf(second.calls.submit(second.assignment, job, never));
+    const late = await failureOf(second.calls.submit(second.assignment, VIDEO_JOB, never));
     assert.deepEqual([late.kind, late.received], ["timeout", "unknown"]);
   },
 );
@@ -80,14 +70,14 @@ Deno.test(
     await using upstream = startFakeUpstream();
     using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
     upstream.answer({ status: 307, headers: { location: `${upstream.url}/elsewhere` } });
-    const moved = await failureOf(media.calls.submit(media.assignment, job, never));
+    const moved = await failureOf(media.calls.submit(media.assignment, VIDEO_JOB, never));
     assert.deepEqual([moved.kind, moved.received, upstream.seen.length], ["failed", "declined", 1]);
     upstream.answer({
       status: 200,
       headers: { "content-type": "application/json" },
       text: '{"id":',
     });
-    const garbled = await failureOf(media.calls.submit(media.assignment, job, never));
+    const garbled = await failureOf(media.calls.submit(media.assignment, VIDEO_JOB, never));
     assert.deepEqual([garbled.kind, garbled.received], ["unreadable", "unknown"]);
   },
 );
@@ -104,11 +94,11 @@ Deno.test(
       headers: { "retry-after": "30" },
       body: { error: "slow down" },
     });
-    await failureOf(calls.submit(assignment, job, never));
+    await failureOf(calls.submit(assignment, VIDEO_JOB, never));
     const choice = calls.choose(assignment.config, assignment.model, []);
     assert.ok(choice.upstream === null && choice.retryAfterMs !== null);
     assert.ok(choice.retryAfterMs > 20_000 && choice.retryAfterMs <= 30_000);
-    const failure = await failureOf(calls.submit(assignment, job, never));
+    const failure = await failureOf(calls.submit(assignment, VIDEO_JOB, never));
     assert.deepEqual([failure.kind, failure.received, upstream.seen.length], [
       "overloaded",
       "no",
@@ -127,8 +117,8 @@ Deno.test(
     using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
     const { calls, assignment } = media;
     upstream.answer({ status: 400, body: { error: "no" } });
-    for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, job, never));
-    const odd = { ...job, parameters: { aspect_ratio: "7:3" } };
+    for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, VIDEO_JOB, never));
+    const odd = { ...VIDEO_JOB, parameters: { aspect_ratio: "7:3" } };
     for (let at = 0; at < 6; at++) await failureOf(calls.submit(assignment, odd, never));
     assert.equal(media.admission.getHealth(assignment.upstream).state, "closed");
     assert.equal(media.admission.getHealth(assignment.upstream).in_flight, 0);
@@ -155,7 +145,7 @@ Deno.test("each upstream is chosen once, and a full one not at all", strict, asy
     upstream: null,
     retryAfterMs: 1000,
   });
-  const failure = await failureOf(calls.submit(assignment, job, never));
+  const failure = await failureOf(calls.submit(assignment, VIDEO_JOB, never));
   assert.deepEqual([failure.kind, failure.received], ["overloaded", "no"]);
   permit.release(null);
   assert.equal(calls.choose(assignment.config, assignment.model, []).upstream, assignment.upstream);
@@ -176,7 +166,7 @@ Deno.test("an id that would change its path is rejected", strict, async () => {
   using media = openMedia({ ...RUNWAY, baseUrl: upstream.url });
   for (const id of ["..", ".", "", { a: 1 }, null]) {
     upstream.answer({ status: 200, body: { id } });
-    const failure = await failureOf(media.calls.submit(media.assignment, job, never));
+    const failure = await failureOf(media.calls.submit(media.assignment, VIDEO_JOB, never));
     assert.equal(failure.kind, "unreadable", String(id));
   }
   upstream.answer({ status: 200, body: { status: "RUNNING" } });
@@ -234,7 +224,7 @@ Deno.test(
     await using silent = startRawServer(null);
     using media = openMedia({ ...RUNWAY, baseUrl: silent.url });
     const leaving = new AbortController();
-    const call = media.calls.submit(media.assignment, job, leaving.signal);
+    const call = media.calls.submit(media.assignment, VIDEO_JOB, leaving.signal);
     const ended = failureOf(call);
     setTimeout(() => leaving.abort(), 20);
     assert.equal((await ended).received, "unknown");

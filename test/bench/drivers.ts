@@ -12,35 +12,16 @@ import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
-import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { openPgPool } from "../../src/platform/queue/pg_pool.ts";
 import { noLog } from "../helpers/logs.ts";
+import { CHARGE, QUOTE } from "./chat_charge.ts";
 import { median, printTable } from "./load.ts";
 
 const CONNECTIONS = 8;
-const QUOTE: Quote = {
-  model: "sim-chat",
-  kind: "text",
-  amount: { num: 123_456n, den: 1_000_000n },
-  units: 8192n,
-  price: {
-    book: "default",
-    model: "sim-chat",
-    billingType: "token",
-    unit: "1M tokens",
-    amounts: { input_price: "0.15", output_price: "0.60" },
-    effectiveAt: 0,
-  },
-};
-const CHARGE: Charge = {
-  amount: { num: 3_456n, den: 1_000_000n },
-  units: 500n,
-  usage: { input_tokens: 100, output_tokens: 400 },
-};
 
 interface Measured {
   rate: number;

@@ -6,14 +6,13 @@
 import type { Sql } from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { newId } from "../../src/lib/ids.ts";
-import type { Price } from "../../src/platform/config/config.ts";
 import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
-import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
+import { CHARGE, QUOTE } from "./chat_charge.ts";
 import { median, printTable } from "./load.ts";
 import { naivePair } from "./naive_ledger.ts";
 import { noLog } from "../helpers/logs.ts";
@@ -22,27 +21,6 @@ const CALLERS = 64;
 const ROUNDS = 5;
 /** What serves the naive way best: with more, its connections wait for each other and for two cores. */
 const CONNECTIONS = 8;
-
-const PRICE: Price = {
-  book: "default",
-  model: "sim-chat",
-  billingType: "token",
-  unit: "1M tokens",
-  amounts: { input_price: "0.15", output_price: "0.60" },
-  effectiveAt: 0,
-};
-const QUOTE: Quote = {
-  model: "sim-chat",
-  kind: "text",
-  amount: { num: 123_456n, den: 1_000_000n },
-  units: 8192n,
-  price: PRICE,
-};
-const CHARGE: Charge = {
-  amount: { num: 3_456n, den: 1_000_000n },
-  units: 500n,
-  usage: { input_tokens: 100, output_tokens: 400 },
-};
 
 interface Ground {
   name: string;

@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import { Http1Client } from "../../src/upstream/http1/client.ts";
 import { UpstreamFailure } from "../../src/upstream/failure.ts";
-import type { MediaJob } from "../../src/upstream/media_adapter.ts";
 import { startFakeUpstream } from "../helpers/fake_upstream.ts";
-import { openMedia } from "../helpers/media_calls.ts";
+import { openMedia, RUNWAY, VIDEO_JOB } from "../helpers/media_calls.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
-const job: MediaJob = {
-  type: "video",
-  reference: "task_1",
-  prompt: "a tide",
-  parameters: { duration: 5, aspect_ratio: "16:9" },
-  inputs: [],
-  callbackUrl: null,
-};
-const RUNWAY = { adapter: "runway", type: "video", model: "gen4.5" } as const;
 
 /** Error texts of runtimes and libraries: some speak of a connection that never existed, some of one that broke. */
 const TEXTS = [
@@ -31,7 +21,9 @@ async function submitFailure(
 ): Promise<UpstreamFailure> {
   using media = openMedia({ ...RUNWAY, ...options });
   const { signal } = new AbortController();
-  const error = await media.calls.submit(media.assignment, job, signal).catch((thrown) => thrown);
+  const error = await media.calls.submit(media.assignment, VIDEO_JOB, signal).catch((thrown) =>
+    thrown
+  );
   assert.ok(error instanceof UpstreamFailure, String(error));
   return error;
 }

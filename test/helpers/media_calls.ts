@@ -7,7 +7,7 @@ import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
 import { Admission } from "../../src/upstream/admission.ts";
 import { openMediaCalls } from "../../src/upstream/call_media.ts";
 import { Http1Client } from "../../src/upstream/http1/client.ts";
-import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
+import type { MediaJob, MediaJobType } from "../../src/upstream/media_adapter.ts";
 import type { MediaCalls, UpstreamAssignment } from "../../src/upstream/media_calls.ts";
 
 const adapters = new Adapters();
@@ -24,6 +24,17 @@ const CAPABILITIES: Record<MediaJobType, string> = {
   avatar: "audio_to_avatar",
   speech: "text_to_speech",
 };
+
+/** A job, and a service that takes it. */
+export const VIDEO_JOB: MediaJob = {
+  type: "video",
+  reference: "task_1",
+  prompt: "a tide",
+  parameters: { duration: 5, aspect_ratio: "16:9" },
+  inputs: [],
+  callbackUrl: null,
+};
+export const RUNWAY = { adapter: "runway", type: "video", model: "gen4.5" } as const;
 
 export interface MediaUpstreamOptions {
   adapter: string;

@@ -2,7 +2,7 @@ import type { WebhookDelivery } from "../../domain/webhooks/deliveries.ts";
 import { plural } from "../format.ts";
 import { Badge } from "../parts.tsx";
 import { Time } from "../time.tsx";
-import { readableName } from "./models.tsx";
+import { readableName } from "../readable_name.ts";
 import { TableCard } from "./shell.tsx";
 
 const STATUS_BADGES = { pending: "info", delivered: "good", failed: "bad" } as const;

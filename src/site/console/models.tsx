@@ -1,6 +1,7 @@
 import { MODEL_TYPES } from "../../lib/model_types.ts";
 import type { SiteContext } from "../context.ts";
-import { Badge, Empty, Field, Select } from "../parts.tsx";
+import { Badge, Empty, Field, FilterSelect } from "../parts.tsx";
+import { readableName } from "../readable_name.ts";
 import { pricedAccountOf } from "./account.ts";
 import { type Offer, offersFor } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
@@ -32,23 +33,19 @@ export function modelsPage(deps: ConsoleDeps) {
         />
         <form class="filters" method="get" action="/console/models" data-search="#models">
           <Field name="q" label="Search" type="search" value={q} placeholder="Name or purpose" />
-          <Select
+          <FilterSelect
             name="type"
             label="Type"
+            all="All types"
+            values={types}
             value={type}
-            options={[
-              ["", "All types"],
-              ...types.map((each) => [each, readableName(each)] as const),
-            ]}
           />
-          <Select
+          <FilterSelect
             name="capability"
             label="Capability"
+            all="Any capability"
+            values={capabilities}
             value={capability}
-            options={[
-              ["", "Any capability"],
-              ...capabilities.map((each) => [each, readableName(each)] as const),
-            ]}
           />
           <button type="submit" class="button">Apply</button>
         </form>
@@ -115,10 +112,4 @@ function matches(details: Offer["details"], query: string): boolean {
 function searchTextOf(details: Offer["details"]): string {
   const { id, name, type, description, advantages, scenarios } = details;
   return [id, name, type, description, ...advantages ?? [], ...scenarios ?? []].join(" ");
-}
-
-/** A name of the API for people: `text_to_image` is `Text to image`. */
-export function readableName(name: string): string {
-  const text = name.replaceAll("_", " ").replace(/^json\b/, "JSON");
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

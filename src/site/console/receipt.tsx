@@ -9,7 +9,7 @@ import { formatCount, formatMoney, isZero, type MoneyFormat } from "../format.ts
 import { Money } from "../money.tsx";
 import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { readableName } from "./models.tsx";
+import { readableName } from "../readable_name.ts";
 import { priceLines } from "./price_text.ts";
 import { quotaText, ReceiptStatus } from "./receipt_status.tsx";
 import { Head, sendConsole } from "./shell.tsx";

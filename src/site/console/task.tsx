@@ -11,7 +11,7 @@ import { seeOtherWith, sendHtml } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { readableName } from "./models.tsx";
+import { readableName } from "../readable_name.ts";
 import { ReceiptCard } from "./receipt.tsx";
 import { isFree } from "./receipt_status.tsx";
 import { Head, sendConsole } from "./shell.tsx";

@@ -1,7 +1,7 @@
 import type { RenderedTask } from "../../workflows/tasks/render_task.ts";
 import { formatBytes, formatDuration } from "../format.ts";
 import { Badge } from "../parts.tsx";
-import { readableName } from "./models.tsx";
+import { readableName } from "../readable_name.ts";
 
 type Output = RenderedTask["output"][number];
 type FileOutput = Extract<Output, { url: string }>;

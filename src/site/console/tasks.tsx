@@ -5,10 +5,10 @@ import { receiptOf } from "../../workflows/tasks/task.ts";
 import { toReceipt } from "../../domain/ledger/receipt.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import type { MoneyFormat } from "../format.ts";
-import { Badge, Empty, Select } from "../parts.tsx";
+import { Badge, Empty, FilterSelect } from "../parts.tsx";
 import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { readableName } from "./models.tsx";
+import { readableName } from "../readable_name.ts";
 import { Charged } from "./receipt_status.tsx";
 import { Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
@@ -63,23 +63,19 @@ function TaskFilters(
 ) {
   return (
     <form class="filters" method="get" action={PATH}>
-      <Select
+      <FilterSelect
         name="type"
         label="Type"
+        all="All types"
+        values={TASK_TYPES}
         value={type}
-        options={[
-          ["", "All types"],
-          ...TASK_TYPES.map((each) => [each, readableName(each)] as const),
-        ]}
       />
-      <Select
+      <FilterSelect
         name="status"
         label="Status"
+        all="Any status"
+        values={STATUSES}
         value={status}
-        options={[
-          ["", "Any status"],
-          ...STATUSES.map((each) => [each, readableName(each)] as const),
-        ]}
       />
       <button type="submit" class="button">Apply</button>
     </form>

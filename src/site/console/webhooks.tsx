@@ -21,7 +21,7 @@ import { seeOtherWith } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { readableName } from "./models.tsx";
+import { readableName } from "../readable_name.ts";
 import { ChoiceLinks, Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 
 export const WEBHOOKS = "/console/webhooks";

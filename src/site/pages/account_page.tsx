@@ -1,12 +1,11 @@
 import type { LinkedIdentity } from "../../domain/accounts/identities.ts";
-import { PASSWORD_LENGTH } from "../../domain/accounts/passwords.ts";
 import { addressToken, type Session } from "../../domain/accounts/sessions.ts";
 import { readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext } from "../context.ts";
 import { deviceName } from "../device.ts";
 import { Time } from "../time.tsx";
 import { sendHtmlPage } from "../layout.tsx";
-import { Badge, Field, Form, PageHead } from "../parts.tsx";
+import { Badge, Field, Form, NewPasswordField, PageHead } from "../parts.tsx";
 import type { AccountErrors } from "./account.tsx";
 
 interface AccountView {
@@ -89,15 +88,9 @@ function Password({ c, errors }: { c: SiteContext; errors: AccountErrors }) {
             error={errors.current}
           />
         )}
-        <Field
-          name="password"
+        <NewPasswordField
           label="New password"
-          type="password"
-          required
-          minlength={PASSWORD_LENGTH.min}
-          maxlength={PASSWORD_LENGTH.max}
-          autocomplete="new-password"
-          hint={`At least ${PASSWORD_LENGTH.min} characters. Other browsers will be signed out.`}
+          hint="Other browsers will be signed out."
           error={errors.password}
         />
         <div>

@@ -1,7 +1,6 @@
-import { PASSWORD_LENGTH } from "../../domain/accounts/passwords.ts";
 import type { SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
-import { Field, Form, Notice } from "../parts.tsx";
+import { Field, Form, NewPasswordField, Notice } from "../parts.tsx";
 import { signInReason } from "./sign_in_reason.ts";
 
 export interface SignInForm {
@@ -89,15 +88,9 @@ export function registerPage(
           autocomplete="username"
           error={fieldErrors.email}
         />
-        <Field
-          name="password"
+        <NewPasswordField
           label="Password"
-          type="password"
-          required
-          minlength={PASSWORD_LENGTH.min}
-          maxlength={PASSWORD_LENGTH.max}
-          autocomplete="new-password"
-          hint={`At least ${PASSWORD_LENGTH.min} characters. A few unrelated words work well.`}
+          hint="A few unrelated words work well."
           error={fieldErrors.password}
         />
         <button class="button button-primary button-wide" type="submit">Create account</button>
