@@ -1,4 +1,5 @@
 import { type Browser, chromium, type Page } from "playwright-core";
+import { freePort } from "./gateway_process.ts";
 
 /** A real Chromium without a window, gone with the block that opened it. */
 export interface OpenBrowser extends AsyncDisposable {
@@ -15,6 +16,8 @@ const USUAL_PLACES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
+
+const TIMEOUT_MS = 60_000;
 
 // A test's browser talks to the test's gateway only.
 const QUIET = [
@@ -34,12 +37,12 @@ export function findChromium(): string | null {
   return (named ? [named] : USUAL_PLACES).find(isThere) ?? null;
 }
 
+/** A connection to the browser that the whole run shares (`TEST_BROWSER`), else a browser of its own. */
 export async function openBrowser(): Promise<OpenBrowser> {
-  const executablePath = findChromium();
-  if (executablePath === null) {
-    throw new Error("Cannot open a browser: install Chromium, or say in CHROMIUM where it is.");
-  }
-  const browser = await chromium.launch({ executablePath, args: QUIET, timeout: 60_000 });
+  const shared = Deno.env.get("TEST_BROWSER");
+  const browser = shared === undefined
+    ? await launch()
+    : await chromium.connectOverCDP(shared, { timeout: TIMEOUT_MS });
   return {
     browser,
     openPage: () => browser.newPage(),
@@ -47,7 +50,27 @@ export async function openBrowser(): Promise<OpenBrowser> {
   };
 }
 
-/** A test with a browser of its own. Without Chromium it is skipped, and says so; under `CI` it fails. */
+/** Starts the browser that all tests of a run share; null where there is no Chromium. */
+export async function startSharedBrowser(): Promise<{ url: string } & AsyncDisposable | null> {
+  if (findChromium() === null) return null;
+  // Chromium prints the port that it was given; Playwright does not.
+  const port = freePort();
+  const browser = await launch([`--remote-debugging-port=${port}`]);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+async function launch(more: string[] = []): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) {
+    throw new Error("Cannot open a browser: install Chromium, or say in CHROMIUM where it is.");
+  }
+  return await chromium.launch({ executablePath, args: [...QUIET, ...more], timeout: TIMEOUT_MS });
+}
+
+/** A test with a browser. Without Chromium it is skipped, and says so; under `CI` it fails. */
 export function browserTest(name: string, test: (opened: OpenBrowser) => Promise<void>): void {
   const isMissing = findChromium() === null && !Deno.env.has("CI");
   Deno.test({

@@ -4,9 +4,17 @@ import type { Diagnostics } from "recheck";
 Deno.env.set("RECHECK_BACKEND", "pure");
 const { checkSync } = await import("recheck");
 
-/** The automaton decides exactly, mostly in milliseconds; where it takes longer, a search for attacks does. */
-const AUTOMATON_MS = 3_000;
-const SEARCH_MS = 20_000;
+/** Of the checker and of how it is asked. */
+export const VERSION = `${
+  (await import("recheck/package.json", { with: { type: "json" } })).default.version
+}, 1`;
+
+/**
+ * The automaton decides exactly, mostly in milliseconds; where it takes longer, a search for attacks does.
+ * Long, because on a busy machine a time-out would look like a pattern that cannot be decided.
+ */
+const AUTOMATON_MS = 120_000;
+const SEARCH_MS = 120_000;
 /** A repetition of at most so many times is looked at as it is. */
 const REPEAT_MAX = 4;
 

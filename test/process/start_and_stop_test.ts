@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { copyEmbedded } from "../helpers/fresh_database.ts";
 import { freePort, startProcess } from "../helpers/gateway_process.ts";
 import { sleep } from "../../src/lib/timers.ts";
 
-async function dataDir() {
+async function dataDir({ isEmpty = false } = {}) {
   const path = await Deno.makeTempDir({ prefix: "tollgate-process-" });
+  if (!isEmpty) await copyEmbedded(path);
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
 Deno.test("first start: an account, a key shown once, and a curl line that works as it stands", async () => {
-  await using data = await dataDir();
+  await using data = await dataDir({ isEmpty: true });
   await using gateway = startProcess({ DATA_DIR: data.path });
   const [, line] = await gateway.says(/^ +(curl .*)$/m);
   const curl = await new Deno.Command("bash", { args: ["-c", `${line} --silent --fail`] }).output()

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { copyEmbedded } from "../helpers/fresh_database.ts";
 import { startProcess } from "../helpers/gateway_process.ts";
 import { smallDisk } from "../helpers/small_disk.ts";
 import { sleep } from "../../src/lib/timers.ts";
@@ -45,6 +46,7 @@ Deno.test("a DATA_DIR/postgres that lost its PG_VERSION is refused, with what to
 
 Deno.test("key-value files that hold garbage are renamed and created again", async () => {
   await using data = await temporary();
+  await copyEmbedded(data.path);
   for (const name of ["kv.sqlite", "queue.sqlite3"]) {
     await Deno.writeTextFile(join(data.path, name), "garbage ".repeat(1_000));
   }
@@ -77,6 +79,7 @@ Deno.test("SIGTERM is obeyed while the start waits for the database", async () =
 Deno.test("embedded, its disk full: 503 and not ready, ready again with room, and SIGTERM is obeyed", async () => {
   await using disk = await smallDisk(140);
   if (disk === null) return;
+  await copyEmbedded(disk.path);
   const token = "0123456789abcdef";
   await using gateway = startProcess({ DATA_DIR: disk.path, ADMIN_TOKEN: token });
   await gateway.says(/listens on/, 120);
