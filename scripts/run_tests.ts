@@ -1,9 +1,9 @@
 /**
- * `deno task test [--embedded] [files, folders or options of deno test]`
+ * `deno task test [--embedded] [--changed[=REF]] [files, folders or options of deno test]`
  *
  * Runs every test on a real Postgres, a few again with the queue in Postgres, and a few again on the embedded
  * database. With arguments, only those tests: on Postgres, or with `--embedded` on the embedded one;
- * `TEST_QUEUE=postgres` puts their queue there. Types are not checked here but by `deno task verify`.
+ * `TEST_QUEUE=postgres` puts their queue there; with `--changed`, those that a change reaches. Types are not checked here but by `deno task verify`.
  *
  * Not called test.ts: `deno test` would run it as a test, and it would start itself.
  */
@@ -13,6 +13,7 @@ import { stripVTControlCharacters } from "node:util";
 import { StorageError } from "../src/platform/database/storage_error.ts";
 import { startSharedBrowser } from "../test/helpers/chromium.ts";
 import { makeEmbeddedTemplate, makeServerTemplate } from "../test/helpers/fresh_database.ts";
+import { changedFiles, changedTests } from "./changed_tests.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
 /**
@@ -57,32 +58,38 @@ console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
 Deno.exit(stopping.signal.aborted ? 130 : outcome.failed > 0 ? 1 : 0);
 
 async function testAll(args: string[]): Promise<Outcome> {
-  const embedded = args.includes("--embedded");
-  const chosen = args.filter((arg) => arg !== "--embedded");
-  const total: Outcome = { passed: 0, failed: 0, reports: [] };
-  if (!embedded) add(total, await testOnServer(chosen));
-  if (embedded || chosen.length === 0) {
-    add(total, await testEmbedded(chosen.length > 0 ? chosen : await filesOf(EMBEDDED_PART)));
-  }
+  const changed = args.find((arg) => /^--changed(=|$)/.test(arg));
+  const chosen = args.filter((arg) => arg !== "--embedded" && arg !== changed);
+  const parts = changed === undefined
+    ? null
+    : changedTests(changed, await changedFiles(ROOT, changed));
+  if (args.includes("--embedded")) return await testEmbedded(chosen);
+  if (parts !== null) return await testOnServer(parts.map((part) => [...part, ...chosen]));
+  const total = await testOnServer([chosen]);
+  if (chosen.length === 0) add(total, await testEmbedded(await filesOf(EMBEDDED_PART)));
   return total;
 }
 
-async function testOnServer(chosen: string[]): Promise<Outcome> {
+/** Runs each list of arguments; the empty list stands for all tests. */
+async function testOnServer(lists: string[][]): Promise<Outcome> {
+  const total: Outcome = { passed: 0, failed: 0, reports: [] };
+  if (lists.length === 0) return total;
+  const isWhole = lists.some((list) => list.length === 0);
+  // For a few files, each test that needs a browser starts its own.
+  await using browser = isWhole ? await startSharedBrowser() : null;
   const given = Deno.env.get("TEST_DATABASE_URL");
   let started: RunningPostgres | undefined;
-  // For a few files, each test that needs a browser starts its own.
-  await using browser = chosen.length === 0 ? await startSharedBrowser() : null;
   try {
     started = given === undefined ? await startPostgres() : undefined;
     const server = given ?? started!.url;
-    const template = await makeServerTemplate(server);
     const env = {
       TEST_DATABASE_URL: server,
-      TEST_TEMPLATE: template,
+      TEST_TEMPLATE: await makeServerTemplate(server),
       ...(browser === null ? {} : { TEST_BROWSER: browser.url }),
     };
-    const total = await run(chosen, env);
-    if (chosen.length === 0 && !stopping.signal.aborted) {
+    if (isWhole) await makeEmbeddedTemplate();
+    for (const list of lists) add(total, await run(list, env));
+    if (isWhole && !stopping.signal.aborted) {
       console.log("\nAgain, with the queue in Postgres:");
       add(total, await run(await filesOf(QUEUE_PART), { ...env, TEST_QUEUE: "postgres" }));
     }
