@@ -1,29 +1,6 @@
 /** The mistakes that a mutant can make at one node of the syntax tree. */
 
-/** What is read of a node of Babel's syntax tree. */
-export interface SyntaxNode {
-  type: string;
-  start: number;
-  end: number;
-  name?: string;
-  operator?: string;
-  value?: unknown;
-  computed?: boolean;
-  kind?: string;
-  prefix?: boolean;
-  id?: SyntaxNode;
-  test?: SyntaxNode | null;
-  left?: SyntaxNode;
-  right?: SyntaxNode;
-  argument?: SyntaxNode;
-  expression?: SyntaxNode;
-  consequent?: SyntaxNode;
-  alternate?: SyntaxNode | null;
-  callee?: SyntaxNode;
-  object?: SyntaxNode;
-  property?: SyntaxNode;
-  body?: SyntaxNode | SyntaxNode[];
-}
+import type { SyntaxNode } from "../syntax_tree.ts";
 
 export interface Change {
   start: number;

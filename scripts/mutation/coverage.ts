@@ -42,15 +42,25 @@ async function readLines(root: string, folder: string): Promise<Record<string, n
   return executedLines(text, root);
 }
 
-/** Reads a report in the format of lcov. */
+/**
+ * Reads a report in the format of lcov. It counts a line as often as that part of it that ran least: in
+ * `if (done) return;` the return. A line is executed, too, when a branch on it was, or when the line before was.
+ */
 export function executedLines(report: string, root: string): Record<string, number[]> {
   const lines: Record<string, number[]> = {};
   for (const part of report.split("end_of_record")) {
     const path = /^SF:(.*)$/m.exec(part)?.[1]?.slice(root.length + 1);
     if (path === undefined) continue;
-    lines[path] = [...part.matchAll(/^DA:(\d+),(\d+)/gm)]
-      .filter(([, , count]) => Number(count) > 0)
-      .map(([, line]) => Number(line));
+    const taken = new Set(
+      [...part.matchAll(/^BRDA:(\d+),\d+,\d+,[1-9]/gm)].map(([, line]) => line!),
+    );
+    let wasExecuted = false;
+    lines[path] = [...part.matchAll(/^DA:(\d+),(\d+)/gm)].filter(([, line, count]) => {
+      const isExecuted = count !== "0" || taken.has(line!);
+      const isReached = isExecuted || wasExecuted;
+      wasExecuted = isExecuted;
+      return isReached;
+    }).map(([, line]) => Number(line));
   }
   return lines;
 }

@@ -2,8 +2,8 @@
  * Makes mutants of a TypeScript file: copies of it with one small mistake each. Not mutated: types, imports,
  * logging, the text of SQL, and the wording of errors, because no rule of the product hangs on them.
  */
-import { parse } from "@babel/parser";
-import { changesOf, type SyntaxNode } from "./changes.ts";
+import { childrenOf, parseSource, type SyntaxNode } from "../syntax_tree.ts";
+import { changesOf } from "./changes.ts";
 
 export interface Mutant {
   path: string;
@@ -17,10 +17,9 @@ export interface Mutant {
 }
 
 export function mutantsOf(path: string, text: string): Mutant[] {
-  const { program } = parse(text, { sourceType: "module", plugins: pluginsFor(path) });
   const lines = text.split("\n");
   const mutants: Mutant[] = [];
-  visit(program as unknown as SyntaxNode, []);
+  visit(parseSource(path, text), []);
   return mutants;
 
   function visit(node: SyntaxNode, ancestors: readonly SyntaxNode[]): void {
@@ -37,16 +36,13 @@ export function mutantsOf(path: string, text: string): Mutant[] {
         changed: to,
       });
     }
-    for (const child of childrenOf(node)) visit(child, [...ancestors, node]);
+    const names = node.computed === true ? ["source"] : ["source", "key"];
+    for (const child of childrenOf(node, names)) visit(child, [...ancestors, node]);
   }
 }
 
 export function applyMutant(text: string, { start, end, changed }: Mutant): string {
   return text.slice(0, start) + changed + text.slice(end);
-}
-
-function pluginsFor(path: string): ("typescript" | "jsx")[] {
-  return path.endsWith(".tsx") ? ["typescript", "jsx"] : ["typescript"];
 }
 
 /** Nodes that hold an expression inside TypeScript's own syntax. */
@@ -55,7 +51,7 @@ const WRAPPERS = new Set(["TSAsExpression", "TSNonNullExpression", "TSSatisfiesE
 function isSkipped(node: SyntaxNode): boolean {
   if (node.type.startsWith("TS")) return !WRAPPERS.has(node.type);
   return node.type === "ImportDeclaration" || node.type === "ExportAllDeclaration" ||
-    isLogging(node);
+    isLogging(node.type === "ExpressionStatement" ? node.expression! : node);
 }
 
 const LEVELS = new Set(["debug", "info", "warn", "error"]);
@@ -70,19 +66,4 @@ function isLogging(node: SyntaxNode): boolean {
 
 function nameOf(node: SyntaxNode | undefined): string {
   return node?.name ?? node?.id?.name ?? "";
-}
-
-function childrenOf(node: SyntaxNode): SyntaxNode[] {
-  const children: SyntaxNode[] = [];
-  for (const [key, value] of Object.entries(node)) {
-    if (key === "loc" || key.endsWith("Comments") || isPlainKey(node, key)) continue;
-    for (const child of Array.isArray(value) ? value : [value]) {
-      if (typeof child?.type === "string") children.push(child);
-    }
-  }
-  return children;
-}
-
-function isPlainKey(node: SyntaxNode, key: string): boolean {
-  return key === "source" || (key === "key" && node.computed !== true);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Reach } from "./coverage.ts";
+import type { Reach } from "./coverage.ts";
 import type { TestResult } from "./sandbox.ts";
 
 export type Outcome = TestResult["outcome"];
@@ -16,15 +16,15 @@ export interface Store {
 }
 
 export async function openStore(folder: string): Promise<Store> {
-  const reachFolder = join(folder, "reach");
+  const linesFolder = join(folder, "lines");
   const outcomeFile = join(folder, "outcomes");
-  await Deno.mkdir(reachFolder, { recursive: true });
+  await Deno.mkdir(linesFolder, { recursive: true });
   const outcomes = new Map<string, Outcome>();
   for (const line of (await readOr(outcomeFile, "")).split("\n")) {
     const [mutant, test, outcome] = line.split(" ");
     if (outcome !== undefined) outcomes.set(`${mutant} ${test}`, outcome as Outcome);
   }
-  const reachFile = (test: string) => join(reachFolder, `${test}.json`);
+  const reachFile = (test: string) => join(linesFolder, `${test}.json`);
   return {
     async reachOf(test) {
       return JSON.parse(await readOr(reachFile(test), "null"));
