@@ -33,7 +33,17 @@ const EXPLAINED = "test/mutation/explained.json";
 /** Run for minutes, or look at a browser instead of a value. */
 const TOO_SLOW = /^test\/(?:bench|browser|chaos|process)\//;
 
-if (import.meta.main) Deno.exit(await mutate());
+const stopping = new AbortController();
+if (import.meta.main) {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => stopping.abort());
+  }
+  const status = await mutate().catch((error) => {
+    if (stopping.signal.aborted) return 130;
+    throw error;
+  });
+  Deno.exit(status);
+}
 
 function readOptions() {
   const { values, positionals } = parseArgs({
@@ -70,7 +80,7 @@ async function mutate(): Promise<number> {
   };
   const jobs = Array.from(
     { length: Number(options.jobs) },
-    () => makeSandbox(ROOT, { files, env }),
+    () => makeSandbox(ROOT, { files, env, signal: stopping.signal }),
   );
   const sandboxes = (await Promise.all(jobs)).map((sandbox) => stack.use(sandbox));
   const store = await openStore(join(ROOT, ".cache/mutate"));
@@ -87,8 +97,7 @@ async function mutate(): Promise<number> {
   const tried: Tried[] = [];
   console.log(`${mutants.length} mutants, ${measured.length} test files`);
   await share(sandboxes, mutants, async (sandbox, mutant) => {
-    const result = await tryMutant(sandbox, mutant, trial);
-    tried.push(result);
+    tried.push(await tryMutant(sandbox, mutant, trial));
     showProgress(`${tried.length} of ${mutants.length}`);
   });
   return report(tried, explanations);
@@ -173,9 +182,12 @@ async function share<T>(
   work: (sandbox: Sandbox, item: T) => Promise<void>,
 ): Promise<void> {
   const queue = items.values();
-  await Promise.all(sandboxes.map(async (sandbox) => {
+  const shares = await Promise.allSettled(sandboxes.map(async (sandbox) => {
     for (const item of queue) await work(sandbox, item);
   }));
+  // Not before all have ended: their folders are removed after this.
+  const failed = shares.find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
 function showProgress(text: string): void {

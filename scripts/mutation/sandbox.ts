@@ -24,11 +24,13 @@ export interface SandboxOptions {
   /** Paths from the root of the project. */
   files: readonly string[];
   env: Record<string, string>;
+  /** Ends the test that runs. */
+  signal?: AbortSignal;
 }
 
 export async function makeSandbox(
   project: string,
-  { files, env }: SandboxOptions,
+  { files, env, signal }: SandboxOptions,
 ): Promise<Sandbox> {
   const folder = await Deno.makeTempDir({ prefix: "tollgate-mutate-" });
   const root = join(folder, "project");
@@ -45,11 +47,8 @@ export async function makeSandbox(
     if (target !== undefined) await Deno.writeTextFile(target, changed!.text);
     try {
       const command = ["test", "-A", "--no-check", "--fail-fast", ...args, file];
-      return await runLimited(
-        command,
-        { cwd: root, env: { TMPDIR: temporary, ...env } },
-        timeoutMs,
-      );
+      const options = { cwd: root, env: { TMPDIR: temporary, ...env } };
+      return await runLimited(command, options, timeoutMs, signal);
     } finally {
       if (target !== undefined) await Deno.writeTextFile(target, before!);
     }
@@ -66,6 +65,7 @@ async function runLimited(
   args: string[],
   options: Deno.CommandOptions,
   timeoutMs: number,
+  stopping?: AbortSignal,
 ): Promise<TestResult> {
   const start = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
@@ -78,13 +78,18 @@ async function runLimited(
     detached: true,
   }).spawn();
   let isLate = false;
-  const timer = setTimeout(() => {
+  const end = () => {
     isLate = true;
     endGroup(child.pid);
-  }, timeoutMs);
+  };
+  const timer = setTimeout(end, timeoutMs);
+  stopping?.addEventListener("abort", end);
   const { success, stdout, stderr } = await child.output();
   clearTimeout(timer);
+  stopping?.removeEventListener("abort", end);
   endGroup(child.pid);
+  // What was cut short says nothing about the mutant.
+  stopping?.throwIfAborted();
   return {
     outcome: isLate ? "timeout" : success ? "passed" : "failed",
     seconds: (performance.now() - start) / 1000,
