@@ -224,6 +224,7 @@ Deno.test("a quote is the maximum: each token at the most expensive kind it may 
   });
   assert.equal(formatDecimal(roundUp(amount, 6)), "0.007"); // 1,000 × 3/1M + 1,000 × 4/1M
   assert.deepEqual([units, kind], [2000n, "text"]);
+  assert.equal(quoteUsage(model, odd, {}).amount.num, 0n);
   // Whatever happens then costs no more.
   for (
     const usage of [
@@ -297,4 +298,5 @@ Deno.test("speech and dramas use no quota, avatars use that of video", () => {
 Deno.test("a price restored from its snapshot is the same price", () => {
   const kept = perMillion({ input_price: "0.15", output_price: "0.60", minimum_charge: "0" });
   assert.deepEqual(priceFrom(JSON.parse(JSON.stringify(snapshotOf(kept)))), kept);
+  assert.equal(snapshotOf(kept), snapshotOf(kept), "one snapshot serves all requests");
 });
