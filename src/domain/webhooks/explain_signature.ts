@@ -91,7 +91,7 @@ function whyNot(
   body: Uint8Array,
   matches: (bytes: Uint8Array) => boolean,
 ): Verification {
-  const text = new TextDecoder().decode(body);
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
   const variants: [what: string, text: string][] = [
     ["line breaks were added at its end", withoutTrailing(text, "\r\n")],
     ["a byte-order mark was added", text.replace(/^\uFEFF/, "")],
