@@ -2,6 +2,8 @@
 export interface FakeTime extends Disposable {
   /** Runs the timers that become due, in their order, and what follows from them. */
   advance(ms: number): Promise<void>;
+  /** How many timers wait. */
+  readonly timers: number;
 }
 
 export function fakeTime(): FakeTime {
@@ -22,6 +24,9 @@ export function fakeTime(): FakeTime {
   /** Lets promises settle that need no time. */
   const settle = () => new Promise<void>((resolve) => setTimeout(resolve));
   return {
+    get timers() {
+      return timers.size;
+    },
     async advance(ms) {
       const until = now + ms;
       await settle();

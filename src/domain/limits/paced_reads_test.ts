@@ -31,6 +31,9 @@ Deno.test("a body is too slow when it falls silent, or behind its rate, after th
   assert.equal(isTooSlow(PACE, 1_001, 1_001, 1_000_000), true, "silent");
   assert.equal(isTooSlow(PACE, 3_000, 1_000, 200), false);
   assert.equal(isTooSlow(PACE, 3_000, 1_000, 199), true, "behind");
+  const fast = { graceMs: 1_000, bytesPerSecond: 1_000_000 };
+  assert.equal(isTooSlow(fast, 3_000, 0, 1_999_999), true);
+  assert.equal(isTooSlow(fast, 3_000, 0, 2_000_000), false);
 });
 
 Deno.test("a small body has the grace period to arrive", async () => {
@@ -48,6 +51,48 @@ Deno.test("a small body has the grace period to arrive", async () => {
   assert.deepEqual(await inTime, new Uint8Array([7]));
   const cut = reads.whole(Promise.reject(new Error("connection reset")));
   await assert.rejects(cut, failsWith("invalid_json"));
+  await time.advance(250);
+  assert.equal(time.timers, 0, "no read is left to look at");
+});
+
+Deno.test("one timer looks at all bodies, and stops with the last of them", async () => {
+  using time = fakeTime();
+  const reads = new PacedReads(PACE);
+  const [first, second] = [openBody(), openBody()];
+  const reading = [first, second].map(({ stream }) => reads.pieces(stream, reader()));
+  await time.advance(100);
+  assert.equal(time.timers, 1);
+  first.feed.close();
+  await reading[0];
+  await time.advance(250);
+  assert.equal(time.timers, 1);
+  second.feed.close();
+  await reading[1];
+  await time.advance(250);
+  assert.equal(time.timers, 0);
+
+  const late = openBody();
+  const lateReading = reads.pieces(late.stream, reader());
+  await time.advance(250);
+  assert.equal(time.timers, 1, "it starts again");
+  reads[Symbol.dispose]();
+  assert.equal(time.timers, 0);
+  await time.advance(10_000);
+  assert.equal(late.state.isCancelled, false, "nothing is given up after the end");
+  late.feed.close();
+  await lateReading;
+});
+
+Deno.test("a body that was given up is given up once", async () => {
+  using time = fakeTime();
+  using reads = new PacedReads(PACE);
+  const refused = assert.rejects(
+    reads.whole(new Promise(() => {})),
+    failsWith("request_timeout"),
+  );
+  await time.advance(1_500);
+  await refused;
+  assert.equal(time.timers, 0);
 });
 
 Deno.test("pieces are handed on as they come, until the body ends", async () => {
@@ -106,7 +151,7 @@ Deno.test("a large body must come faster, in proportion, up to sixteen times", a
   assert.ok(await secondsOf(2 * MIB, 60) < 5);
   assert.equal(await secondsOf(2 * MIB, 110), 20);
   assert.ok(await secondsOf(16 * MIB, 600) < 10);
-  assert.equal(await secondsOf(64 * MIB, 850), 20);
+  assert.equal(await secondsOf(64 * MIB, 802), 20);
 });
 
 Deno.test("a body ends when a piece is refused, or when it is stopped from outside", async () => {
@@ -153,6 +198,8 @@ Deno.test("many small pieces are refused, and let others run meanwhile", async (
     failsWith("invalid_value"),
   );
   for (let n = 0; n < 1_100; n++) body.send(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(taken <= 64, `${taken} without a pause`);
   await time.advance(0);
   await refused;
   assert.equal(taken, 1_000);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fakeTime } from "../../../test/helpers/fake_time.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { BodyLimits } from "./body_budget.ts";
 import { RequestBodies } from "./request_bodies.ts";
@@ -82,7 +83,33 @@ Deno.test("a body that fails gives its memory back, and stays unfinished", async
   (await bodies.read(announced(bytes(60 * K)), OPTIONS)).reservation!.release();
 });
 
-Deno.test("threads share the limits", async () => {
+Deno.test("memory for a body of unknown length is taken once, up to the largest that is accepted", async () => {
+  using bodies = new RequestBodies();
+  const { bytes: read, reservation } = await bodies.read(chunked(bytes(30 * K)), OPTIONS);
+  assert.equal(read.buffer.byteLength, 64 * K);
+  reservation!.release();
+});
+
+Deno.test("nothing looks at bodies after the end", async () => {
+  using time = fakeTime();
+  const bodies = new RequestBodies();
+  const body = new ReadableStream<Uint8Array>();
+  const headers = { "transfer-encoding": "chunked" };
+  const request = new Request("http://x/", { method: "POST", body, headers });
+  bodies.read(request, OPTIONS).catch(() => {});
+  await time.advance(0);
+  assert.equal(time.timers, 1);
+  bodies[Symbol.dispose]();
+  assert.equal(time.timers, 0);
+});
+
+Deno.test("threads share the limits; one alone has them whole", async () => {
+  using alone = new RequestBodies();
+  const held = [
+    await alone.read(announced(bytes(50 * K)), OPTIONS),
+    await alone.read(announced(bytes(50 * K)), OPTIONS),
+  ];
+  for (const { reservation } of held) reservation!.release();
   using bodies = new RequestBodies({ threads: 2 });
   const first = await bodies.read(announced(bytes(30 * K)), OPTIONS);
   await assert.rejects(

@@ -79,6 +79,11 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     });
   }
 
+  /** How many keys this node keeps a state of. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
   take(
     key: string,
     perMinute: number,
@@ -210,7 +215,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
       key,
       settle: unsettled,
       need: waiting.length === 0 ? 0 : Math.max(0, least - loan),
-      want: waiting.length === 0 ? 0 : Math.max(0, sum - loan) + (isBusy ? AHEAD_MS : 0),
+      want: Math.max(0, sum - loan) + (isBusy ? AHEAD_MS : 0),
     };
   }
 
@@ -253,10 +258,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     for (const [key, account] of this.#accounts) {
       if (account.waiting.length > 0) continue;
       const isIdle = account.usedAt < this.#tidiedAt;
-      if (isIdle && account.loan > 0) {
-        account.unsettled -= account.loan;
-        account.loan = 0;
-      }
+      if (isIdle) returnLoan(account);
       if (account.unsettled !== 0) this.#ask(account);
       else if (isIdle && account.fullAt <= now && account.heardAt >= account.askedAt) {
         this.#accounts.delete(key);
@@ -272,12 +274,16 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tidying[Symbol.dispose]();
     for (const account of this.#accounts.values()) {
-      account.unsettled -= account.loan;
-      account.loan = 0;
+      returnLoan(account);
       if (account.unsettled !== 0) this.#ask(account);
     }
     await withTimeout(Promise.resolve(this.#asked), PATIENCE_MS, () => undefined);
   }
+}
+
+function returnLoan(account: Account): void {
+  account.unsettled -= account.loan;
+  account.loan = 0;
 }
 
 /** How far the key's bucket is from full, as far as this node knows. */
