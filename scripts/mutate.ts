@@ -19,8 +19,13 @@ import { makeServerTemplate } from "../test/helpers/fresh_database.ts";
 import { trackedFiles } from "./check_tree.ts";
 import { changedLines } from "./mutation/changed_lines.ts";
 import { measureReach } from "./mutation/coverage.ts";
-import { type Explanation, findExplanation, readExplanations } from "./mutation/explained.ts";
-import { type Mutant, mutantsOf } from "./mutation/mutants.ts";
+import {
+  type Explanation,
+  findExplanation,
+  readExplanations,
+  unusedExplanations,
+} from "./mutation/explained.ts";
+import { changeOf, type Mutant, mutantsOf } from "./mutation/mutants.ts";
 import { describe, isSurvivor, scoreTable } from "./mutation/report.ts";
 import { makeSandbox, type Sandbox } from "./mutation/sandbox.ts";
 import { openStore, type Store } from "./mutation/store.ts";
@@ -100,7 +105,8 @@ async function mutate(): Promise<number> {
     tried.push(await tryMutant(sandbox, mutant, trial));
     showProgress(`${tried.length} of ${mutants.length}`);
   });
-  return report(tried, explanations);
+  const isWhole = options.since === undefined && options.sample === undefined;
+  return report(tried, explanations, isWhole);
 }
 
 /** Files of the work tree, changed and new ones too. */
@@ -194,17 +200,32 @@ function showProgress(text: string): void {
   if (Deno.stderr.isTerminal()) Deno.stderr.writeSync(new TextEncoder().encode(`\r${text}\x1b[K`));
 }
 
-function report(tried: Tried[], explanations: readonly Explanation[]): number {
+/** `isWhole`: every mutant of the files was tried. */
+function report(
+  tried: readonly Tried[],
+  explanations: readonly Explanation[],
+  isWhole: boolean,
+): number {
   showProgress("");
   const inOrder = tried.toSorted(({ mutant: a }, { mutant: b }) =>
     a.path === b.path ? a.start - b.start : a.path < b.path ? -1 : 1
   );
   const survivors = inOrder.filter((one) => isSurvivor(one, explanations));
   for (const survivor of survivors) console.log(describe(survivor));
-  const killed = inOrder.filter(({ mutant, state }) =>
-    state === "killed" && findExplanation(explanations, mutant) !== undefined
-  );
-  for (const one of killed) console.log(`${describe(one)}\n    is killed: remove its explanation`);
+  const explained = inOrder.filter((one) => one.state !== "killed" && !survivors.includes(one));
+  for (const { mutant } of explained) {
+    const { reason } = findExplanation(explanations, mutant)!;
+    console.log(`explained: ${mutant.path}:${mutant.line}: ${changeOf(mutant)}: ${reason}`);
+  }
+  const living = explained.map(({ mutant }) => mutant);
+  const unused = isWhole ? unusedExplanations(explanations, living, pathsOf(tried)) : [];
+  for (const { path, line, change = "every change" } of unused) {
+    console.log(`${path}: the explanation of ${change} in "${line}" explains nothing: remove it`);
+  }
   console.log(scoreTable(tried, explanations));
-  return survivors.length + killed.length > 0 ? 1 : 0;
+  return survivors.length + unused.length > 0 ? 1 : 0;
+}
+
+function pathsOf(tried: readonly Tried[]): Set<string> {
+  return new Set(tried.map(({ mutant }) => mutant.path));
 }

@@ -1,12 +1,12 @@
-import type { Mutant } from "./mutants.ts";
+import { changeOf, type Mutant } from "./mutants.ts";
 
-/** A mutant that no test can tell from the original, or need not, and why. */
+/** Why no test tells a mutant from the original, or why none needs to. */
 export interface Explanation {
   path: string;
   /** The source line, without indentation. */
-  context: string;
-  original: string;
-  changed: string;
+  line: string;
+  /** As the report writes it, such as `> → >=`; unset: every mutant of the line. */
+  change?: string;
   reason: string;
 }
 
@@ -18,8 +18,18 @@ export function findExplanation(
   explanations: readonly Explanation[],
   mutant: Mutant,
 ): Explanation | undefined {
-  return explanations.find((explained) =>
-    explained.path === mutant.path && explained.context === mutant.context &&
-    explained.original === mutant.original && explained.changed === mutant.changed
+  return explanations.find(({ path, line, change }) =>
+    path === mutant.path && line === mutant.context &&
+    (change === undefined || change === changeOf(mutant))
   );
+}
+
+/** Explanations, of the files that were mutated, of which no mutant is left that lives. */
+export function unusedExplanations(
+  explanations: readonly Explanation[],
+  living: readonly Mutant[],
+  paths: ReadonlySet<string>,
+): Explanation[] {
+  const used = new Set(living.map((mutant) => findExplanation(explanations, mutant)));
+  return explanations.filter((one) => paths.has(one.path) && !used.has(one));
 }

@@ -41,6 +41,16 @@ export function mutantsOf(path: string, text: string): Mutant[] {
   }
 }
 
+/** `> → >=`; a long text is cut. */
+export function changeOf({ original, changed }: Mutant): string {
+  return `${oneLine(original)} → ${oneLine(changed) || "nothing"}`;
+}
+
+function oneLine(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
 export function applyMutant(text: string, { start, end, changed }: Mutant): string {
   return text.slice(0, start) + changed + text.slice(end);
 }

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { type Explanation, findExplanation } from "./explained.ts";
+import { changeOf } from "./mutants.ts";
 import type { Tried } from "./try_mutant.ts";
 
 interface Counts {
@@ -12,13 +13,7 @@ interface Counts {
 /** `src/domain/ledger/hold.ts:76: "insufficient" → ""`, with the line below it. */
 export function describe({ mutant, state }: Tried): string {
   const remark = state === "survived" ? "" : ` (${state})`;
-  const change = `${oneLine(mutant.original)} → ${oneLine(mutant.changed) || "nothing"}`;
-  return `${mutant.path}:${mutant.line}: ${change}${remark}\n    ${mutant.context}`;
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+  return `${mutant.path}:${mutant.line}: ${changeOf(mutant)}${remark}\n    ${mutant.context}`;
 }
 
 /** A table with the score of each folder: killed mutants among those without an explanation. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readDiff } from "./changed_lines.ts";
 import { executedLines } from "./coverage.ts";
-import { findExplanation } from "./explained.ts";
+import { findExplanation, unusedExplanations } from "./explained.ts";
 import { applyMutant, mutantsOf } from "./mutants.ts";
 import { describe, isSurvivor, scoreTable } from "./report.ts";
 import type { Tried } from "./try_mutant.ts";
@@ -26,16 +26,28 @@ Deno.test("an explained mutant counts apart, wherever its line has moved", () =>
   const [moved] = mutantsOf("src/x/a.ts", `// New.\n${SOURCE}`);
   const explanation = {
     path: "src/x/a.ts",
-    context: "const a = b < c;",
-    original: "<",
-    changed: "<=",
+    line: "const a = b < c;",
+    change: "< → <=",
     reason: "they are never equal",
   };
   assert.equal(findExplanation([explanation], moved!), explanation);
-  assert.equal(findExplanation([{ ...explanation, changed: ">" }], moved!), undefined);
+  assert.equal(findExplanation([{ ...explanation, change: "< → >" }], moved!), undefined);
+  const { change: _, ...wholeLine } = explanation;
+  assert.equal(findExplanation([wholeLine], moved!), wholeLine);
   assert.match(scoreTable(TRIED, [explanation]), /\| src\/x \| 2 \| 1 \| 1 \| 0 \| 100\.0 % \|/);
   assert.deepEqual(TRIED.map((one) => isSurvivor(one, [explanation])), [false, false]);
   assert.deepEqual(TRIED.map((one) => isSurvivor(one, [])), [true, false]);
+});
+
+Deno.test("an explanation that no living mutant needs is found, in the files that were mutated", () => {
+  const explain = (path: string, line: string) => ({ path, line, reason: "" });
+  const [used, unused, elsewhere] = [
+    explain("src/x/a.ts", "const a = b < c;"),
+    explain("src/x/a.ts", "const gone = 1;"),
+    explain("src/y/b.ts", "const gone = 1;"),
+  ];
+  const paths = new Set(["src/x/a.ts"]);
+  assert.deepEqual(unusedExplanations([used, unused, elsewhere], [comparison!], paths), [unused]);
 });
 
 Deno.test("applying a mutant changes nothing else", () => {
