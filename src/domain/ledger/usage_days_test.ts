@@ -55,7 +55,7 @@ Deno.test("a chart's amounts are exact, however many decimals they are written w
     charged: decimal("12.345"),
     tokens: 16,
   });
-  const amount = fc.tuple(fc.bigInt(0n, 10n ** 20n), fc.stringMatching(/^[0-9]{0,12}$/));
+  const amount = fc.tuple(fc.bigInt(0n, 10n ** 20n - 1n), fc.stringMatching(/^[0-9]{0,12}$/));
   await fc.assert(fc.asyncProperty(amount, async ([whole, decimals]) => {
     const text = decimals === "" ? String(whole) : `${whole}.${decimals}`;
     assert.equal((await point(text)).charged, decimal(text));

@@ -127,6 +127,9 @@ Deno.test("limits hold to the byte: what fits exactly is accepted", () => {
   assert.throws(() => own.take("a", 1, limits), refusedWith("concurrency_limit_exceeded"));
 
   const total = { bodyBytesTotalMax: 80_000, bodyBytesAccountMax: 10_000 };
+  const full = new BodyBudget(1);
+  whole(full, "a", 60_000, total);
+  assert.equal(come(full, "b", 20_000 - PIECE, total).arrived, 20_000);
   const budget = new BodyBudget(1);
   whole(budget, "a", 79_000 - 11_000, total);
   whole(budget, "b", 11_000, total);

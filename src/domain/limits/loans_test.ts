@@ -346,6 +346,18 @@ Deno.test("an outage is told once, however long it is, and the next one again", 
   assert.ok(most >= 1_400, `${most} ms: what passed meanwhile, and what could not be reported`);
 });
 
+Deno.test("each outage begins with what is left then", async () => {
+  await using node = openNode();
+  node.database = "gone";
+  assert.equal((await node.take(90))[0], true);
+  node.database = "up";
+  await node.time.advance(1_000);
+  assert.equal((await node.take(90, 89))[0], true);
+  node.database = "gone";
+  await node.time.advance(1_001);
+  assert.equal((await node.take(90, 5))[0], false);
+});
+
 Deno.test("what a failed query should have reported is reported by the next", async () => {
   await using node = openNode();
   await node.take(600);
@@ -366,6 +378,8 @@ Deno.test("a share is at least one request", async () => {
   assert.equal((await node.take(10))[0], false);
   node.nodes = 0;
   assert.equal((await node.take(10, 20, "other"))[0], true, "no more than the share is asked for");
+  node.nodes = 1;
+  assert.equal((await node.take(10, 10, "third"))[1], 0, "one node has the whole rate");
 });
 
 Deno.test("a database that does not answer within a second is as good as none", async () => {

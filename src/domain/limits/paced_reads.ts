@@ -126,7 +126,6 @@ export class PacedReads implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stopLooking();
-    this.#reads.clear();
   }
 }
 

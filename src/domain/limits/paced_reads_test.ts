@@ -83,6 +83,14 @@ Deno.test("one timer looks at all bodies, and stops with the last of them", asyn
   await lateReading;
 });
 
+Deno.test("a small body that has come is not looked at any more", async () => {
+  using time = fakeTime();
+  using reads = new PacedReads(PACE);
+  await reads.whole(Promise.resolve(new Uint8Array()));
+  await time.advance(250);
+  assert.equal(time.timers, 0);
+});
+
 Deno.test("a body that was given up is given up once", async () => {
   using time = fakeTime();
   using reads = new PacedReads(PACE);

@@ -219,7 +219,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     };
   }
 
-  /** Serves waiting requests in order. A request that arrived during the query and gets nothing queries again. */
+  /** Serves waiting requests in order. One that arrived during the query and gets nothing waits for its own. */
   #answer(account: Account, ask: LoanRequest, { lent, level }: Loan, counted: number): void {
     const now = performance.now();
     account.loan += lent;
@@ -238,7 +238,6 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
         waiter.resolve(allowance(false, waiter.perMinute, level, waiter.needMs));
       } else account.waiting.push(waiter);
     }
-    if (account.waiting.length > 0) this.#ask(account);
   }
 
   #goAlone(until: number): void {
