@@ -1,21 +1,24 @@
 /**
  * Checks what a lint rule cannot see, because it sees one TypeScript file at a time: banned words in file
- * names, SQL, Markdown, YAML and styles, names that two files of src/ export, and paths in Markdown that do not
- * exist.
+ * names, SQL, Markdown, YAML and styles, names that two files of src/ export, paths in Markdown that do not exist,
+ * and tests that assert nothing.
  */
 import { fileURLToPath } from "node:url";
 import { findBannedWords } from "./banned_words.ts";
+import { findEmptyTests } from "./check_assertions.ts";
 import { SHARED_NAMES } from "./lint_exceptions.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const CODE = /^(?:src|providers|scripts|test)\/.*\.tsx?$/;
+/** Test files, and the helpers they call. */
+const TESTS = /_test\.tsx?$|^test\/.*\.tsx?$|\/test_\w+\.ts$/;
 const TEXT =
   /\.(?:ts|tsx|sql|md|ya?ml|css|json|html|mjs|js|sh|service|conf)$|(?:^|\/)[A-Z][a-z]+file$/;
 /** Made by programs or by other projects. */
 const NOT_OURS = /^(?:deno\.lock|LICENSE|package-lock\.json|src\/site\/assets\/)/;
 
 export interface Violation {
-  rule: "banned-words" | "file-name" | "exported-twice" | "broken-link";
+  rule: "banned-words" | "file-name" | "exported-twice" | "broken-link" | "no-assertion";
   path: string;
   /** The word, or the name of the export or file. */
   name: string;
@@ -97,12 +100,23 @@ export function checkLinks(
   }));
 }
 
+/** Tests that nothing but an exception can fail. */
+export function checkAssertions(sources: ReadonlyMap<string, string>): Violation[] {
+  return findEmptyTests(sources).map(({ path, line, title }): Violation => ({
+    rule: "no-assertion",
+    path,
+    name: title,
+    message: `line ${line}: the test "${title}" asserts nothing`,
+  }));
+}
+
 async function violationsOfTree(): Promise<Violation[]> {
   const tracked = await trackedFiles();
   const known = new Set(tracked.flatMap((path) => [path, ...foldersOf(path)]));
   const paths = tracked.filter((path) => !NOT_OURS.test(path));
   const violations = checkFileNames(paths);
   const sources = new Map<string, string>();
+  const tests = new Map<string, string>();
   for (const path of paths.filter((path) => TEXT.test(path))) {
     const text = await Deno.readTextFile(ROOT + path).catch((error) => {
       // Removed from the work tree, not yet from the index.
@@ -112,10 +126,11 @@ async function violationsOfTree(): Promise<Violation[]> {
     if (path.endsWith(".md") && path !== "CHANGELOG.md") {
       violations.push(...checkLinks(path, text, (target) => known.has(target)));
     }
+    if (TESTS.test(path)) tests.set(path, text);
     if (!CODE.test(path)) violations.push(...checkWords(path, text));
     else if (path.startsWith("src/") && !/_test\.tsx?$/.test(path)) sources.set(path, text);
   }
-  return [...violations, ...checkExports(sources)];
+  return [...violations, ...checkExports(sources), ...checkAssertions(tests)];
 }
 
 function foldersOf(path: string): string[] {

@@ -92,7 +92,8 @@ Deno.test("a server goes away even while a stream goes on", STRICT, async () => 
     await using server = serveSimulator({ defaults: "endless" });
     response = await post(server, { messages: user("Hello"), stream: true });
   }
-  await response.text().catch(() => {});
+  await assert.rejects(response.text(), "the stream breaks");
+  await assert.rejects(fetch(response.url), "nothing listens any more");
 });
 
 Deno.test("the program prints its address and obeys --simulate", async () => {

@@ -54,6 +54,7 @@ Deno.test("the room is each account's own, and as large as its plan says", optio
   await gateway.upload(IMAGE, "a.png", other.key);
   const pro = await gateway.newKey({ name: "pro", plan: "pro" });
   for (let n = 0; n < 5; n++) await gateway.upload(IMAGE, "a.png", pro.key);
+  assert.equal(await gateway.rows(), 3 + 1 + 5);
 });
 
 Deno.test("uploads at the same moment do not all find the last room", options, async () => {

@@ -37,6 +37,11 @@ export class BodyBudget {
   /** `threads`: how many gateways share the process' limits. */
   constructor(private readonly threads: number) {}
 
+  /** Whether no body is in memory: nothing is kept of an account that has none. */
+  get isEmpty(): boolean {
+    return this.#holders.size === 0 && this.#reading.size === 0;
+  }
+
   /** Throws the API error when the account's share is used up. */
   take(owner: string, announced: number, limits: BodyLimits): BodyReservation {
     const holder = this.#holders.get(owner) ?? { bodies: 0, reserved: 0, arrived: 0 };

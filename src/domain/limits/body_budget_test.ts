@@ -115,3 +115,105 @@ Deno.test("when the process is full the bodies of the largest account that are s
   assert.deepEqual(cancelled, ["a7"], "there was room");
   assert.throws(() => read("e", 100 * K), refusedWith("overloaded"), "it is the largest itself");
 });
+
+/** What one piece of a body takes beyond its bytes until the body is complete. */
+const PIECE = 256;
+
+Deno.test("limits hold to the byte: what fits exactly is accepted", () => {
+  const limits = { bodyBytesTotalMax: 8_000, bodyBytesAccountMax: 1_000 };
+  const own = new BodyBudget(1);
+  own.take("a", 400, limits);
+  own.take("a", 600, limits);
+  assert.throws(() => own.take("a", 1, limits), refusedWith("concurrency_limit_exceeded"));
+
+  const total = { bodyBytesTotalMax: 80_000, bodyBytesAccountMax: 10_000 };
+  const full = new BodyBudget(1);
+  whole(full, "a", 60_000, total);
+  assert.equal(come(full, "b", 20_000 - PIECE, total).arrived, 20_000);
+  const budget = new BodyBudget(1);
+  whole(budget, "a", 79_000 - 11_000, total);
+  whole(budget, "b", 11_000, total);
+  const last = come(budget, "c", 1_000 - PIECE, total);
+  assert.equal(last.arrived, 1_000);
+  last.finishReading();
+  // Full: a newcomer has an eighth of the total at most, and all of them a quarter of it beyond.
+  whole(budget, "d", 10_000 - PIECE, total).release();
+  assert.throws(() => come(budget, "d", 10_001 - PIECE, total), refusedWith("overloaded"));
+  whole(budget, "e", 10_000 - PIECE, total);
+  whole(budget, "f", 10_000 - PIECE, total);
+  whole(budget, "g", 3 * PIECE - PIECE, total);
+  assert.throws(() => come(budget, "h", 1, total), refusedWith("overloaded"));
+  come(budget, "h", 0, total);
+});
+
+Deno.test("a newcomer has a mebibyte at most where the total is large", () => {
+  const limits = { bodyBytesTotalMax: 100 * K, bodyBytesAccountMax: 100 * K };
+  const budget = new BodyBudget(1);
+  whole(budget, "a", 100 * K, limits);
+  whole(budget, "b", 1024 * 1024 - PIECE, limits).release();
+  assert.throws(
+    () => come(budget, "b", 1024 * 1024 - PIECE + 1, limits),
+    refusedWith("overloaded"),
+  );
+});
+
+Deno.test("an account's other bodies count after one is released, and nothing is kept at the end", () => {
+  const budget = new BodyBudget(1);
+  const [first, second] = [whole(budget, "a", 20 * K), come(budget, "a", 20 * K)];
+  assert.equal(budget.isEmpty, false);
+  first.release();
+  assert.throws(() => budget.take("a", 21 * K, LIMITS), refusedWith("concurrency_limit_exceeded"));
+  second.finishReading();
+  assert.equal(budget.isEmpty, false);
+  second.release();
+  assert.equal(budget.isEmpty, true);
+  const aborted = come(budget, "a", 1 * K);
+  aborted.release();
+  assert.equal(budget.isEmpty, true);
+});
+
+Deno.test("of the largest account its largest body is aborted, whatever the order", () => {
+  const bodies: [owner: string, bytes: number][] = [["a", 40], ["b", 70], ["a", 60], ["c", 80]];
+  for (let turn = 0; turn < bodies.length; turn++) {
+    const budget = new BodyBudget(1);
+    const limits = { bodyBytesTotalMax: 256 * K, bodyBytesAccountMax: 256 * K };
+    const cancelled: string[] = [];
+    const order = [...bodies.slice(turn), ...bodies.slice(0, turn)];
+    for (const [owner, bytes] of order) {
+      const body = budget.take(owner, 0, { ...limits, bodyBytesTotalMax: 10_000 * K });
+      body.arrive(bytes * K);
+      body.onCancel = () => cancelled.push(`${owner} ${bytes}`);
+    }
+    come(budget, "d", 30 * K, limits).release();
+    assert.deepEqual(cancelled, ["a 60"], `begun with ${order[0]}`);
+  }
+});
+
+Deno.test("a body without bytes is not aborted, nor one of an account that has no more", () => {
+  const budget = new BodyBudget(1);
+  const limits = { bodyBytesTotalMax: 100 * K, bodyBytesAccountMax: 100 * K };
+  whole(budget, "a", 99 * K, limits);
+  let isCancelled = false;
+  const empty = budget.take("a", 0, limits);
+  empty.onCancel = () => isCancelled = true;
+  assert.throws(() => come(budget, "b", 20 * K, limits), refusedWith("overloaded"));
+  assert.equal(isCancelled, false);
+
+  const even = new BodyBudget(1);
+  const first = come(even, "a", 60 * K, limits);
+  first.onCancel = () => isCancelled = true;
+  assert.throws(() => come(even, "b", 60 * K, limits), refusedWith("overloaded"));
+  assert.equal(isCancelled, false);
+});
+
+Deno.test("a body is completed while the process is above its limit", () => {
+  const budget = new BodyBudget(1);
+  const limits = { bodyBytesTotalMax: 32 * K, bodyBytesAccountMax: 32 * K };
+  const large = come(budget, "a", 31.9 * K, limits);
+  const small = whole(budget, "b", 0.9 * K, limits);
+  large.finishReading();
+  large.keep();
+  small.release();
+  large.release();
+  assert.equal(budget.isEmpty, true);
+});

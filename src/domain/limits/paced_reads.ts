@@ -126,7 +126,6 @@ export class PacedReads implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stopLooking();
-    this.#reads.clear();
   }
 }
 
@@ -141,14 +140,13 @@ function cancelBody(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => {});
 }
 
-/** Whether a body arrives too slowly. */
+/** Whether a body arrives too slowly. In the grace period it is neither silent for too long nor behind. */
 export function isTooSlow(
   { graceMs, bytesPerSecond }: BodyPace,
   elapsedMs: number,
   silentMs: number,
   bytes: number,
 ): boolean {
-  if (elapsedMs <= graceMs) return false;
   return silentMs > graceMs || bytes < (elapsedMs - graceMs) / 1000 * bytesPerSecond;
 }
 

@@ -18,6 +18,11 @@ export class RateLimiter implements Limiter {
   readonly #fullAt = new Map<string, number>();
   #pruneAt = PRUNE_AT;
 
+  /** How many keys it knows. */
+  get size(): number {
+    return this.#fullAt.size;
+  }
+
   take(key: string, perMinute: number, amount: number, now: number): Allowance {
     const need = MINUTE_MS / perMinute * amount;
     const level = Math.max(0, (this.#fullAt.get(key) ?? now) - now);

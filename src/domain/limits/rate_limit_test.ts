@@ -73,3 +73,20 @@ Deno.test("corrected usage beyond the limit must refill before the next request 
   assert.equal(refused.retryAfterSeconds, 31);
   assert.equal(limiter.take("key", 60, 1, 31_000).allowed, true);
 });
+
+Deno.test("buckets that are full again are forgotten when there are many", () => {
+  const limiter = new RateLimiter();
+  const fill = (name: string, count: number, now: number) => {
+    for (let n = 0; n < count; n++) limiter.take(`${name} ${n}`, 1, 1, now);
+  };
+  fill("old", 10, 0);
+  fill("young", 49_990, 60_000);
+  assert.equal(limiter.size, 50_000, "none is looked for yet");
+  fill("next", 1, 60_000);
+  assert.equal(limiter.size, 49_991, "the ten were full at that moment");
+  // The next look comes when there are twice as many.
+  fill("later", 49_991, 120_000);
+  assert.equal(limiter.size, 99_982);
+  fill("last", 1, 120_000);
+  assert.equal(limiter.size, 49_992, "those of a minute ago are gone");
+});

@@ -79,6 +79,11 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     });
   }
 
+  /** How many keys this node keeps a state of. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
   take(
     key: string,
     perMinute: number,
@@ -210,11 +215,11 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
       key,
       settle: unsettled,
       need: waiting.length === 0 ? 0 : Math.max(0, least - loan),
-      want: waiting.length === 0 ? 0 : Math.max(0, sum - loan) + (isBusy ? AHEAD_MS : 0),
+      want: Math.max(0, sum - loan) + (isBusy ? AHEAD_MS : 0),
     };
   }
 
-  /** Serves waiting requests in order. A request that arrived during the query and gets nothing queries again. */
+  /** Serves waiting requests in order. One that arrived during the query and gets nothing waits for its own. */
   #answer(account: Account, ask: LoanRequest, { lent, level }: Loan, counted: number): void {
     const now = performance.now();
     account.loan += lent;
@@ -233,7 +238,6 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
         waiter.resolve(allowance(false, waiter.perMinute, level, waiter.needMs));
       } else account.waiting.push(waiter);
     }
-    if (account.waiting.length > 0) this.#ask(account);
   }
 
   #goAlone(until: number): void {
@@ -253,10 +257,7 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
     for (const [key, account] of this.#accounts) {
       if (account.waiting.length > 0) continue;
       const isIdle = account.usedAt < this.#tidiedAt;
-      if (isIdle && account.loan > 0) {
-        account.unsettled -= account.loan;
-        account.loan = 0;
-      }
+      if (isIdle) returnLoan(account);
       if (account.unsettled !== 0) this.#ask(account);
       else if (isIdle && account.fullAt <= now && account.heardAt >= account.askedAt) {
         this.#accounts.delete(key);
@@ -272,12 +273,16 @@ export class SharedRateLimiter implements Limiter, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tidying[Symbol.dispose]();
     for (const account of this.#accounts.values()) {
-      account.unsettled -= account.loan;
-      account.loan = 0;
+      returnLoan(account);
       if (account.unsettled !== 0) this.#ask(account);
     }
     await withTimeout(Promise.resolve(this.#asked), PATIENCE_MS, () => undefined);
   }
+}
+
+function returnLoan(account: Account): void {
+  account.unsettled -= account.loan;
+  account.loan = 0;
 }
 
 /** How far the key's bucket is from full, as far as this node knows. */

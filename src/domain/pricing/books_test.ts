@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Config, Price, PriceBook } from "../../platform/config/config.ts";
-import { priceFor } from "./find_price.ts";
+import { priceFor, pricesFor } from "./find_price.ts";
 
 const JANUARY = Date.parse("2026-01-01T00:00:00Z");
 const MARCH = Date.parse("2026-03-01T00:00:00Z");
@@ -46,4 +46,29 @@ Deno.test("a plan's book and an account's own book come before the default", () 
   // Before the account's own price is in force, its plan's counts.
   assert.equal(costs({ plan: "partner", priceBook: "special" }, JANUARY), "0.03");
   assert.equal(costs({ plan: "unknown", priceBook: null }, JANUARY), "0.04");
+});
+
+Deno.test("an account's prices are of the models it may use and that have one", () => {
+  const model = (id: string, more: object = {}) =>
+    [id, { id, status: "available", visibility: "everyone", ...more }] as const;
+  const onlyFor = (account: string) => ({ plans: new Set(), accounts: new Set([account]) });
+  const names = ["open", "unavailable", "mine", "theirs", "unpriced"];
+  const shop = {
+    plans: new Map([["free", { priceBook: "default" }]]),
+    books: new Map([["default", {
+      id: "default",
+      prices: new Map(
+        names.slice(0, -1).map((id) => [id, [{ ...price("default", "1"), model: id }]]),
+      ),
+    }]]),
+    models: new Map([
+      model("open"),
+      model("unavailable", { status: "unavailable" }),
+      model("mine", { visibility: onlyFor("acc_1") }),
+      model("theirs", { visibility: onlyFor("acc_2") }),
+      model("unpriced"),
+    ]),
+  } as unknown as Config;
+  const prices = pricesFor(shop, { id: "acc_1", plan: "free", priceBook: null }, MARCH);
+  assert.deepEqual(prices.map(({ model }) => model), ["open", "mine"]);
 });

@@ -16,9 +16,9 @@ export function costAttribution(upstream: Upstream, usage: Usage): CostAttributi
   return { upstream: `${upstream.provider}/${upstream.model}`, cost: costOf(upstream, usage) };
 }
 
-function costOf(upstream: Upstream, usage: Usage): Fraction | null {
-  const price = costPrice(upstream);
-  if (price === null) return null;
+function costOf({ model, cost }: Upstream, usage: Usage): Fraction | null {
+  if (cost === null) return null;
+  const price = costPrice(model, cost);
   try {
     return priceOf(price, usage);
   } catch (error) {
@@ -28,8 +28,10 @@ function costOf(upstream: Upstream, usage: Usage): Fraction | null {
   }
 }
 
+type ConfiguredCost = NonNullable<Upstream["cost"]>;
+
 /** Configurations are frozen, so an upstream's price is read once. */
-const PRICES = new WeakMap<Upstream, Price | null>();
+const PRICES = new WeakMap<ConfiguredCost, Price>();
 
 const BILLING: Readonly<Record<string, Price["billingType"]>> = {
   tokens: "token",
@@ -37,22 +39,20 @@ const BILLING: Readonly<Record<string, Price["billingType"]>> = {
 };
 
 /** What an upstream charges, as a price like any other. */
-function costPrice(upstream: Upstream): Price | null {
-  let price = PRICES.get(upstream);
-  if (price !== undefined) return price;
-  if (upstream.cost === null) price = null;
-  else {
-    const { unit, ...amounts } = upstream.cost;
+function costPrice(model: string, cost: ConfiguredCost): Price {
+  let price = PRICES.get(cost);
+  if (price === undefined) {
+    const { unit, ...amounts } = cost;
     price = {
       book: "cost",
-      model: upstream.model,
+      model,
       billingType: BILLING[unitFamily(unit)] ?? "per_call",
       unit,
       // A provider that names only one of the two charges nothing for the other.
       amounts: { input_price: "0", output_price: "0", ...amounts },
       effectiveAt: 0,
     };
+    PRICES.set(cost, price);
   }
-  PRICES.set(upstream, price);
   return price;
 }

@@ -65,10 +65,8 @@ function whole(body: Body, name: string, min: number, max: number): number | und
   const value = body[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
-    const range = max === Infinity ? `${min} or more` : `from ${min} to ${max}`;
-    throw new ApiError("invalid_value", `${name} must be a whole number ${range}.`, {
-      param: name,
-    });
+    const message = `${name} must be a whole number from ${min} to ${max}.`;
+    throw new ApiError("invalid_value", message, { param: name });
   }
   return value;
 }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { MODEL_TYPES } from "../../lib/model_types.ts";
 import { formatDecimal, type Fraction, roundHalfUp, roundUp } from "../../lib/money.ts";
 import type { AmountName, Price } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
 import { chargeUsage, quoteUsage } from "./quote.ts";
 import { priceFrom, snapshotOf } from "./snapshot.ts";
-import { unitsOf, type Usage } from "./usage.ts";
+import { kindOf, unitsOf, type Usage, USAGE_KINDS } from "./usage.ts";
 
 type Amounts = Partial<Record<AmountName, string>>;
 
@@ -195,6 +197,17 @@ Deno.test("what was not metered is an error, not free", () => {
     () => priceOf(price("duration", "second", { price: "1" }), {}),
     /seconds is not metered/,
   );
+  assert.throws(
+    () => priceOf(price("per_call", "parsec", { price: "1" }), { calls: 1 }),
+    /parsec is not metered/,
+  );
+});
+
+Deno.test("a price that lacks an amount, or has an unknown unit, is an error, not free", () => {
+  const incomplete = perMillion({ input_price: "1" });
+  assert.throws(() => priceOf(incomplete, { input_tokens: 1 }), /m in default has no output_price/);
+  const odd = price("duration", "fortnight", { price: "1" });
+  assert.throws(() => priceOf(odd, { seconds: 1 }), /Unknown unit "fortnight"/);
 });
 
 Deno.test("a quote is the maximum: each token at the most expensive kind it may be", () => {
@@ -211,6 +224,7 @@ Deno.test("a quote is the maximum: each token at the most expensive kind it may 
   });
   assert.equal(formatDecimal(roundUp(amount, 6)), "0.007"); // 1,000 × 3/1M + 1,000 × 4/1M
   assert.deepEqual([units, kind], [2000n, "text"]);
+  assert.equal(quoteUsage(model, odd, {}).amount.num, 0n);
   // Whatever happens then costs no more.
   for (
     const usage of [
@@ -224,13 +238,49 @@ Deno.test("a quote is the maximum: each token at the most expensive kind it may 
   }
 });
 
+Deno.test("no way to use what a quote bounds costs more than the quote", () => {
+  const amount = fc.integer({ min: 0, max: 99 }).map((n) => `0.${String(n).padStart(2, "0")}`);
+  const amounts = fc.record(
+    {
+      input_price: amount,
+      output_price: amount,
+      cached_input_price: amount,
+      reasoning_price: amount,
+      minimum_charge: amount,
+    },
+    { requiredKeys: ["input_price", "output_price"] },
+  );
+  const count = fc.nat(1_000_000);
+  const model = { id: "m", type: "chat" } as const;
+  fc.assert(fc.property(amounts, fc.tuple(count, count, count, count), (amounts, counts) => {
+    const [input_tokens, cached_input_tokens, output_tokens, reasoning_tokens] = counts;
+    const used = { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens };
+    const quote = quoteUsage(model, perThousand(amounts), used);
+    const { amount, units } = chargeUsage(quote, used);
+    assert.ok(amount.num * quote.amount.den <= quote.amount.num * amount.den);
+    assert.equal(units, quote.units);
+    // And no more is held than if every token were of the kind that costs most.
+    const most = quoteUsage(model, perThousand(amounts), {
+      input_tokens: input_tokens + cached_input_tokens,
+      output_tokens: output_tokens + reasoning_tokens,
+    });
+    assert.equal(most.amount.num * quote.amount.den, quote.amount.num * most.amount.den);
+  }));
+});
+
 Deno.test("quotas count tokens of text, images, and started seconds of video", () => {
   const tokens = { input_tokens: 1, cached_input_tokens: 2, output_tokens: 3, reasoning_tokens: 4 };
   assert.equal(unitsOf("text", tokens), 10n);
   assert.equal(unitsOf("image", { images: 4 }), 4n);
   assert.equal(unitsOf("video", { seconds: "5.01" }), 6n);
+  assert.equal(unitsOf("video", { seconds: "5.000000000001" }), 6n);
   assert.equal(unitsOf("video", { seconds: 5 }), 5n);
   assert.equal(unitsOf(null, tokens), 0n);
+});
+
+Deno.test("each kind of usage is that of a model type", () => {
+  const kinds = MODEL_TYPES.map(kindOf).filter((kind) => kind !== null);
+  assert.deepEqual([...new Set(kinds)], USAGE_KINDS);
 });
 
 Deno.test("speech and dramas use no quota, avatars use that of video", () => {
@@ -242,9 +292,11 @@ Deno.test("speech and dramas use no quota, avatars use that of video", () => {
   // Without seconds the quota of a video is unknown.
   const perVideo = price("per_call", "video", { price: "1" });
   assert.equal(quoteUsage({ id: "m", type: "video" }, perVideo, { videos: 1 }).kind, null);
+  assert.equal(quoteUsage({ id: "m", type: "video" }, perSecond, { seconds: 1 }).kind, "video");
 });
 
 Deno.test("a price restored from its snapshot is the same price", () => {
   const kept = perMillion({ input_price: "0.15", output_price: "0.60", minimum_charge: "0" });
   assert.deepEqual(priceFrom(JSON.parse(JSON.stringify(snapshotOf(kept)))), kept);
+  assert.equal(snapshotOf(kept), snapshotOf(kept), "one snapshot serves all requests");
 });

@@ -14,7 +14,7 @@ Deno.test("2xx is success, 410 the end, and everything else a reason to try agai
     assert.deepEqual(decideRetry(nth(0), saw(status), SCHEDULE), { outcome: "delivered" });
   }
   assert.deepEqual(decideRetry(nth(0), saw(410), SCHEDULE), { outcome: "failed", reason: "gone" });
-  for (const status of [null, 100, 301, 302, 304, 400, 401, 404, 429, 500, 503]) {
+  for (const status of [null, 100, 199, 300, 301, 302, 304, 400, 401, 404, 429, 500, 503]) {
     assert.equal(decideRetry(nth(0), saw(status), SCHEDULE).outcome, "retry", String(status));
   }
 });
@@ -35,6 +35,25 @@ Deno.test("each retry waits as the schedule says, a fifth more or less, until it
   assert.deepEqual(test, { outcome: "failed", reason: "retries_spent" });
 });
 
+Deno.test("a wait is spread evenly around the schedule's, in whole milliseconds", () => {
+  const waitMs = (random: number, seconds: number) => {
+    const decision = decideRetry(nth(0), saw(500), [0, seconds], () => random);
+    return decision.outcome === "retry" ? decision.waitMs : null;
+  };
+  assert.deepEqual([0, 0.25, 0.5, 1].map((random) => waitMs(random, 300)), [
+    240_000,
+    270_000,
+    300_000,
+    360_000,
+  ]);
+  assert.equal(waitMs(0.5, 0.0016), 2);
+  const spread = new Set(Array.from({ length: 20 }, () => {
+    const decision = decideRetry(nth(1), saw(500), SCHEDULE);
+    return decision.outcome === "retry" ? decision.waitMs : null;
+  }));
+  assert.ok(spread.size > 1, "by chance");
+});
+
 Deno.test("Retry-After is seconds or a date, only ever makes a wait longer, and a day at the most", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   assert.equal(readRetryAfter("120", now), 120);
@@ -47,4 +66,5 @@ Deno.test("Retry-After is seconds or a date, only ever makes a wait longer, and 
     return decision.outcome === "retry" ? decision.waitMs / 1000 : null;
   };
   assert.deepEqual([wait(1), wait(1000), wait(10 ** 9)], [300, 1000, 86_400]);
+  assert.deepEqual([wait(86_400), wait(86_401)], [86_400, 86_400]);
 });

@@ -91,16 +91,14 @@ function whyNot(
   body: Uint8Array,
   matches: (bytes: Uint8Array) => boolean,
 ): Verification {
-  const text = new TextDecoder().decode(body);
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+  const event = parse(text);
   const variants: [what: string, text: string][] = [
     ["line breaks were added at its end", withoutTrailing(text, "\r\n")],
     ["a byte-order mark was added", text.replace(/^\uFEFF/, "")],
     ["line breaks were changed", text.replaceAll("\r\n", "\n")],
+    ["it was parsed and written again as JSON", JSON.stringify(event)],
   ];
-  const event = parse(text);
-  if (event !== null) {
-    variants.push(["it was parsed and written again as JSON", JSON.stringify(event)]);
-  }
   const encoder = new TextEncoder();
   for (const [what, variant] of variants) {
     if (matches(encoder.encode(variant))) {

@@ -25,7 +25,12 @@ export function openSecretBox(operatorKey: string | undefined): SecretBox {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, nonce);
       cipher.setAAD(Buffer.from(row));
-      const parts = [nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()];
+      const parts = [
+        nonce,
+        cipher.update(Buffer.from(secret)),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ];
       return SEALED + Buffer.concat(parts).toString("base64");
     },
     unseal(stored, row) {
