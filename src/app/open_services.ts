@@ -65,7 +65,10 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(
-    openChat({ adapters: deps.adapters, ledger, limiter, files, imageHosts, metrics, log }, options),
+    openChat(
+      { adapters: deps.adapters, ledger, limiter, files, imageHosts, metrics, log },
+      options,
+    ),
   );
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());

@@ -25,7 +25,10 @@ export const runRoutes: Command = {
       each.stage,
       each.summary,
     ]);
-    terminal.print(endpoints, table([["METHOD", "PATH", "OPERATION", "STAGE", "SUMMARY"], ...rows]));
+    terminal.print(
+      endpoints,
+      table([["METHOD", "PATH", "OPERATION", "STAGE", "SUMMARY"], ...rows]),
+    );
     return 0;
   },
 };

@@ -2,7 +2,12 @@ import type { Config, Route as ConfiguredRoute } from "../platform/config/config
 import { apiErrorTable } from "./error_status.ts";
 import { exampleOf } from "./example_of.ts";
 import { AREAS, type PlacedRoute, placeRoutes } from "./routes/registry.ts";
-import type { ApiRoute, RouteAuth, RouteResponse } from "./routes/route.ts";
+import {
+  type ApiRoute,
+  configuredBody,
+  type RouteAuth,
+  type RouteResponse,
+} from "./routes/route.ts";
 import { type JsonSchema, objectSchemas, pageSchema } from "./routes/schemas.ts";
 import { webhooksSent } from "./openapi_webhooks.ts";
 import webhookEvent from "../../schemas/webhook_event.schema.json" with { type: "json" };
@@ -116,7 +121,7 @@ function requestBodyOf(
     const content = { "multipart/form-data": { schema: reference(route.form) } };
     return { requestBody: { required: true, content } };
   }
-  const request = requestOf(route, configured);
+  const request = configuredBody(route, configured);
   if (request === undefined) return {};
   const { body } = route.example;
   const content = {
@@ -126,15 +131,6 @@ function requestBodyOf(
   return {
     requestBody: { required: !request.isOptional, content: { "application/json": content } },
   };
-}
-
-/** The body that this configuration wants: it may name another schema than the route's own. */
-function requestOf(route: ApiRoute, configured: ConfiguredRoute | null): ApiRoute["request"] {
-  const name = configured?.request ?? null;
-  if (route.operation === undefined || name === null || name === route.request?.name) {
-    return route.request;
-  }
-  return configured!.stage === "planned" ? route.request : route.requestFor?.(name);
 }
 
 function responseOf({ description, content }: RouteResponse, summary: string): JsonSchema {
@@ -169,7 +165,7 @@ function componentSchemas(placed: readonly PlacedRoute[]): JsonSchema {
   );
   const pages = named.filter((name) => name !== null && objects[name] === undefined)
     .map((name) => [name, pageSchema(name!.replace(/List$/, ""))]);
-  const bodies = placed.map(({ route, configured }) => requestOf(route, configured)?.published)
+  const bodies = placed.map(({ route, configured }) => configuredBody(route, configured)?.published)
     .filter((schema) => schema !== undefined);
   return {
     ...objects,

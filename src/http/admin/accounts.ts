@@ -1,9 +1,5 @@
-import {
-  createAccount,
-  findAccount,
-  listAccounts,
-  type NewAccount,
-} from "../../domain/accounts/accounts.ts";
+import type { NewAccount } from "../../../schemas/requests.ts";
+import { createAccount, findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";

@@ -46,7 +46,9 @@ function chargedRequest(route: Route, body: unknown): ChargedRequest {
   if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
   if (route.operation === "speech") return { kind: "speech", body: SPEECH_REQUEST.check(body) };
   if (route.type === "drama") return { kind: "drama", body: DRAMA_REQUEST.check(body) };
-  return { kind: "media", body: generationRequest(route.request!).check(body) };
+  const request = generationRequest(route.request ?? "");
+  if (request === undefined) throw notReleased(route);
+  return { kind: "media", body: request.check(body) };
 }
 
 function chargedRoute(config: Config, path: string): Route {

@@ -87,8 +87,8 @@ interface OperationPlace<Body> {
   readonly path: string;
   /** The request is charged: an account without funds may not send a large body. */
   readonly isCharged?: boolean;
-  /** The body for a configured route that names another request schema. */
-  readonly requestFor?: (name: string) => RequestBody<Body>;
+  /** The body for a configured route that names a request schema; undefined where there is none of the name. */
+  readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
 }
 
 export type OperationRouteSpec<Body> =
@@ -108,7 +108,7 @@ export interface OperationRoute extends RouteDescription<unknown> {
   readonly path: string;
   readonly isCharged?: boolean;
   readonly request?: RequestBody<unknown>;
-  readonly requestFor?: (name: string) => RequestBody<unknown>;
+  readonly requestFor?: (name: string) => RequestBody<unknown> | undefined;
   readonly form?: SchemaName;
   open(deps: RouteDeps, configured: ConfiguredRoute): Endpoint;
 }
@@ -144,8 +144,7 @@ export function operationRoute<Body = undefined>(spec: OperationRouteSpec<Body>)
     ...spec,
     open(deps, configured) {
       if (spec.request === undefined) return spec.handler(deps, configured);
-      const isStandard = configured.request === null || configured.request === spec.request.name;
-      const request = isStandard ? spec.request : spec.requestFor!(configured.request);
+      const request = configuredBody(spec, configured) ?? spec.request;
       return withBody(request, spec.handler(deps, configured));
     },
   };
@@ -157,6 +156,18 @@ export function fixedRoute<Body = undefined>(spec: FixedRouteSpec<Body>): FixedR
     open: (deps) =>
       spec.request === undefined ? spec.handler(deps) : withBody(spec.request, spec.handler(deps)),
   };
+}
+
+/** The body of a route at its place in the configuration, which may name another schema than the route's own. */
+export function configuredBody<Body>(
+  { request, requestFor }: {
+    readonly request?: RequestBody<Body>;
+    readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
+  },
+  configured: ConfiguredRoute | null,
+): RequestBody<Body> | undefined {
+  const name = configured?.request ?? null;
+  return (name === null ? undefined : requestFor?.(name)) ?? request;
 }
 
 function withBody<Body>(request: RequestBody<Body>, endpoint: BodyEndpoint<Body>): Endpoint {

@@ -158,7 +158,12 @@ prices: { default: { effective_at: "2026-01-01T00:00:00Z", entries: [{ model: ta
     file: "gateway.yaml",
     source,
     environment: {},
-    capabilities: { adapters: ADAPTERS, operations: new Map(), standardRoutes: [], requests: new Set() },
+    capabilities: {
+      adapters: ADAPTERS,
+      operations: new Map(),
+      standardRoutes: [],
+      requests: new Set(),
+    },
     now: Date.now(),
   });
   const { service, storage, requests, webhooks, outbound, site } = config!;

@@ -5,9 +5,8 @@ import type { DocumentedCall } from "./document.ts";
 /** An operation of the API as a curl command, with the example of the document. */
 export function sampleCurl(config: Config, base: string, call: DocumentedCall): string {
   const site = base.replace(/\/v1$/, "");
-  const lines = [
-    `curl ${call.method === "get" ? "" : `-X ${call.method.toUpperCase()} `}"${site}${urlOf(call)}"`,
-  ];
+  const verb = call.method === "get" ? "" : `-X ${call.method.toUpperCase()} `;
+  const lines = [`curl ${verb}"${site}${urlOf(call)}"`];
   const secret = secretOf(config, call);
   if (secret !== null) lines.push(`-H "Authorization: Bearer $${secret}"`);
   const content = call.requestBody?.content ?? {};
