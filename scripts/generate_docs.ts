@@ -1,11 +1,13 @@
 /**
- * Writes the parts of the documentation that are made from the source: error codes, log messages, metrics,
- * commands and the list of decisions. They stand between `<!-- generated: … -->` and `<!-- end -->`. Explanations, where a table has a
+ * Writes the parts of the documentation that are made from the source: endpoints, error codes, log messages,
+ * metrics, commands and the list of decisions. They stand between `<!-- generated: … -->` and `<!-- end -->`. Explanations, where a table has a
  * column of them, are written by hand and kept. `--check` fails when a page is stale; a missing explanation is a warning.
  */
 import { fileURLToPath } from "node:url";
 import { COMMANDS } from "../src/cli/main.ts";
 import { apiErrorTable } from "../src/http/error_status.ts";
+import { AREAS } from "../src/http/routes/registry.ts";
+import type { RouteAuth } from "../src/http/routes/route.ts";
 import { logMessages, metrics, type Source } from "./read_source.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -39,8 +41,31 @@ async function readSources(): Promise<Source[]> {
   return sources.sort((a, b) => a.path < b.path ? -1 : 1);
 }
 
+function endpointTable(): Table {
+  return {
+    page: "docs/operate/endpoints.md",
+    name: "endpoints",
+    columns: ["endpoint", "operation", "needs", "what it does"],
+    rows: AREAS.flatMap(({ routes }) => routes)
+      .map(({ method, path, operation, auth, summary }) => [
+        code(`${method} ${operation === undefined ? "" : "/v1"}${path}`),
+        operation === undefined ? "" : code(operation),
+        NEEDS[auth],
+        summary,
+      ]),
+  };
+}
+
+const NEEDS: Readonly<Record<RouteAuth, string>> = {
+  api_key: "API key",
+  admin_token: "admin token",
+  signed_url: "signed URL",
+  none: "nothing",
+};
+
 function tablesOf(sources: Source[], decisions: [file: string, title: string][]): Table[] {
   return [
+    endpointTable(),
     {
       page: "docs/adr/README.md",
       name: "decisions",

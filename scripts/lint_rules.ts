@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   upstream: 3,
   "workflows/chat": 4,
   "workflows/dramas": 4,
+  "workflows/quote": 4,
   "workflows/speech": 4,
   "workflows/tasks": 4,
   http: 5,
@@ -47,6 +48,10 @@ const ALLOWED_SIDEWAYS = new Set([
   "domain/ledger -> domain/pricing", // a charge is what a price says
   "workflows/dramas -> workflows/tasks", // a drama is a task made of tasks
   "workflows/dramas -> workflows/chat", // its texts are metered as chat is
+  "workflows/quote -> workflows/chat", // a quote is what the request itself would hold
+  "workflows/quote -> workflows/dramas",
+  "workflows/quote -> workflows/speech",
+  "workflows/quote -> workflows/tasks",
   "site -> http", // pages answer errors with the statuses of the API
   "cli -> app", // the command line reads the same environment as the gateway
 ]);

@@ -3,6 +3,7 @@ import { parse, stringify } from "yaml";
 import { BASE_URL_REQUIRED, openAdapters } from "../providers/registry.ts";
 import type { BuildCapabilities } from "../src/platform/config/checker.ts";
 import { compileConfig } from "../src/platform/config/compile.ts";
+import type { RouteEntry } from "../src/platform/config/gateway_file.ts";
 import { describeConfig } from "../src/platform/config/describe.ts";
 import type { ConfigIssue } from "../src/platform/config/issues.ts";
 
@@ -13,10 +14,51 @@ import type { ConfigIssue } from "../src/platform/config/issues.ts";
 const FOLDER = new URL("config_cases/", import.meta.url);
 const NOW = "2026-06-01T00:00:00Z";
 
+/** Fixed, so that a new endpoint changes no case. */
+const RELEASED = new Set(["list_models", "retrieve_model", "list_prices"]);
+const STANDARD_ROUTES: readonly RouteEntry[] = [
+  { path: "/models", operation: "list_models" },
+  { path: "/models/{model_id}", operation: "retrieve_model" },
+  { path: "/pricing/models", operation: "list_prices" },
+  { path: "/balance", operation: "retrieve_balance" },
+  { path: "/usage", operation: "usage" },
+  { path: "/quotes", operation: "quotes" },
+  { path: "/chat/completions", operation: "chat" },
+  { path: "/files", operation: "files" },
+  { path: "/images/generations", operation: "generation", type: "image" },
+  { path: "/videos/generations", operation: "generation", type: "video" },
+  { path: "/avatars/generations", operation: "generation", type: "avatar" },
+  { path: "/dramas/generations", operation: "generation", type: "drama" },
+  { path: "/audio/speech", operation: "speech" },
+  { path: "/tasks", operation: "tasks" },
+  { path: "/webhook_endpoints", operation: "webhook_endpoints" },
+  { path: "/webhook_deliveries", operation: "webhook_deliveries" },
+];
+
+const OPERATIONS: BuildCapabilities["operations"] = new Map([
+  ["list_models", { serves: [] }],
+  ["retrieve_model", { serves: [], parameter: "model_id" }],
+  ["list_prices", { serves: [] }],
+  ["retrieve_balance", { serves: [] }],
+  ["usage", { serves: [] }],
+  ["quotes", { serves: [] }],
+  ["chat", { serves: ["chat"] }],
+  ["files", { serves: [] }],
+  ["generation", { serves: ["image", "video", "avatar", "drama"] }],
+  ["speech", { serves: ["speech"] }],
+  ["tasks", { serves: [] }],
+  ["webhook_endpoints", { serves: [] }],
+  ["webhook_deliveries", { serves: [] }],
+]);
+
 const CAPABILITIES: BuildCapabilities = {
   adapters: openAdapters(),
   baseUrlRequired: BASE_URL_REQUIRED,
-  operations: new Set(["list_models", "retrieve_model", "list_prices"]),
+  operations: OPERATIONS,
+  standardRoutes: STANDARD_ROUTES.map((route) => ({
+    ...route,
+    stage: RELEASED.has(route.operation) ? "released" : "planned",
+  })),
   requests: new Set(["images_generations"]),
 };
 

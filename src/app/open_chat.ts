@@ -3,6 +3,7 @@ import type { ChatDeps } from "../workflows/chat/complete_chat.ts";
 import type { OpenFiles } from "../domain/files/open_files.ts";
 import { errorBody } from "../http/render_error.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
+import type { Limiter } from "../domain/limits/limiter.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
@@ -14,6 +15,7 @@ import { Upstreams } from "../upstream/upstreams.ts";
 interface Deps {
   adapters: Adapters;
   ledger: Ledger;
+  limiter: Limiter;
   files: Pick<OpenFiles, "keysFor">;
   imageHosts: PublicHosts;
   metrics: Metrics;
@@ -35,7 +37,7 @@ export interface OpenChat extends Disposable {
 }
 
 export function openChat(
-  { adapters, ledger, files, imageHosts, metrics, log }: Deps,
+  { adapters, ledger, limiter, files, imageHosts, metrics, log }: Deps,
   { environment, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
@@ -51,6 +53,7 @@ export function openChat(
   const upstreams = new Upstreams(admission, http1, callIds);
   const chat: ChatDeps = {
     ledger,
+    limiter,
     upstreams,
     imageHosts,
     renderFailure: (apiError, requestId) => JSON.stringify(errorBody(apiError, requestId)),

@@ -6,6 +6,7 @@ import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
+import { openapi } from "../http/openapi.ts";
 import { TaskWaits } from "../http/task_waits.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
@@ -64,7 +65,10 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(
-    openChat({ adapters: deps.adapters, ledger, files, imageHosts, metrics, log }, options),
+    openChat(
+      { adapters: deps.adapters, ledger, limiter, files, imageHosts, metrics, log },
+      options,
+    ),
   );
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
@@ -99,6 +103,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       ...{ ...shared, apiKeys, limiter, chat, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
       waits: new TaskWaits(options.taskWaits),
+      document: openapi,
       stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
     },
     site,

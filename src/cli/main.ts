@@ -10,12 +10,14 @@ import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
+import { runRoutes } from "./routes.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
 export const COMMANDS: readonly [name: string, command: Command][] = [
   ["check", runCheck],
   ["plan", runPlan],
+  ["routes", runRoutes],
   ["reload", reload],
   ["migrate", runMigrate],
   ["account create", accountCreate],

@@ -1,19 +1,18 @@
 import { Hono } from "hono";
 import { ApiError } from "../lib/api_error.ts";
-import type { Config, Route } from "../platform/config/config.ts";
-import { mountAdmin } from "./admin/mount.ts";
-import type { AdminDeps } from "./admin/mount.ts";
-import { mountCallbacks } from "./endpoints/callbacks.ts";
-import { mountContent } from "./endpoints/content.ts";
+import type { Config, Route as ConfiguredRoute } from "../platform/config/config.ts";
+import { requireAdminToken } from "./admin/require_token.ts";
+import { authenticated, type AuthenticateDeps } from "./authenticate.ts";
 import { notReleased } from "./endpoints/create_generation.ts";
-import { type OperationDeps, OPERATIONS } from "./endpoints/operations.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
 import type { Endpoint, Env, HttpExchange } from "./exchange.ts";
-import { authenticated, type AuthenticateDeps } from "./authenticate.ts";
 import { methodNotAllowed } from "./method_not_allowed.ts";
-import { openapi } from "./openapi.ts";
+import { requireFunds, requireFundsForLargeBody } from "./require_funds.ts";
+import { FIXED_ROUTES, type PlacedRoute, placeOperation } from "./routes/registry.ts";
+import type { OperationRoute, RouteAuth, RouteDeps } from "./routes/route.ts";
 
-export interface AppDeps extends AuthenticateDeps, AdminDeps, OperationDeps {
+export interface AppDeps extends AuthenticateDeps, RouteDeps {
+  adminToken: string;
   /** Handles all paths outside the API: the web site. */
   site: (request: Request, exchange: HttpExchange) => Response | Promise<Response>;
 }
@@ -26,15 +25,16 @@ export interface AppDeps extends AuthenticateDeps, AdminDeps, OperationDeps {
  * endpoints apart.
  */
 export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
-  const app = new Hono<Env>();
-  const fallback = new Hono<Env>();
-  for (const route of config.routes) mountRoute(app, fallback, route, deps);
-  mountAdmin(app, fallback, deps);
-  mountContent(app, fallback, deps.files);
-  mountCallbacks(app, fallback, deps.tasks);
-  mountDocument(app, config);
-  fallback.all("/v1", authenticated(deps, "/v1/*", unknownEndpoint));
-  fallback.all("/v1/*", authenticated(deps, "/v1/*", unknownEndpoint));
+  const routers: Routers = { app: new Hono<Env>(), fallback: new Hono<Env>() };
+  const { app, fallback } = routers;
+  const guard = guards(deps);
+  for (const configured of config.routes) mountOperation(routers, guard, deps, configured);
+  mountFixed(routers, guard, deps);
+  const unknown = guard.api_key("/v1/*", unknownEndpoint("Unknown endpoint."));
+  fallback.all("/v1", unknown);
+  fallback.all("/v1/*", unknown);
+  const unknownAdmin = unknownEndpoint("Unknown endpoint of the admin API.");
+  fallback.all("/admin/*", guard.admin_token("/admin/*", unknownAdmin));
   fallback.notFound((c) => deps.site(c.req.raw, c.env));
   app.notFound((c) => fallback.fetch(c.req.raw, c.env));
   // Rethrown to RequestHandler, which renders every error in one place.
@@ -46,29 +46,89 @@ export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
   return app;
 }
 
-function mountRoute(app: Hono<Env>, fallback: Hono<Env>, route: Route, deps: AppDeps): void {
-  const path = "/v1" + route.path.replace(/\{([^{}]*)\}/g, ":$1");
-  if (route.stage === "planned") {
-    const planned = authenticated(deps, route.path, () => {
-      throw notReleased(route);
+interface Routers {
+  readonly app: Hono<Env>;
+  readonly fallback: Hono<Env>;
+}
+
+/** Lets only those requests pass that may be made; `label` names the route in the metrics. */
+type Guards = Readonly<Record<RouteAuth, (label: string, endpoint: Endpoint) => Endpoint>>;
+
+function guards(deps: AppDeps): Guards {
+  const withToken = requireAdminToken(deps.adminToken);
+  const labelled = (label: string, endpoint: Endpoint): Endpoint => (c) => {
+    c.env.route = label;
+    return endpoint(c);
+  };
+  return {
+    api_key: (label, endpoint) => authenticated(deps, label, endpoint),
+    admin_token: (label, endpoint) => labelled(label, withToken(endpoint)),
+    // The handler checks the signature.
+    signed_url: labelled,
+    none: labelled,
+  };
+}
+
+function mountOperation(
+  { app, fallback }: Routers,
+  guard: Guards,
+  deps: AppDeps,
+  configured: ConfiguredRoute,
+): void {
+  const { path: label, stage } = configured;
+  const placed = placeOperation(configured);
+  if (stage === "planned" || placed.length === 0) {
+    const planned = guard.api_key(label, () => {
+      throw notReleased(configured);
     });
-    fallback.all(path, planned);
-    fallback.all(`${path}/*`, planned);
+    fallback.all(routerPath(`/v1${label}`), planned);
+    fallback.all(routerPath(`/v1${label}/*`), planned);
     return;
   }
-  const mounts = OPERATIONS.get(route.operation)!(deps, route);
-  const byPath = Map.groupBy(mounts, (mount) => path + mount.path);
-  for (const [address, methods] of byPath) {
-    for (const { method, endpoint } of methods) {
-      app.on(method, address, authenticated(deps, route.path, withNotice(route, endpoint)));
-    }
-    const allowed = methods.map(({ method }) => method);
-    fallback.all(address, authenticated(deps, route.path, methodNotAllowed(allowed)));
+  for (const { route, path } of placed) {
+    const endpoint = withNotice(configured, withFunds(route, deps, route.open(deps, configured)));
+    app.on(route.method, routerPath(path), guard[route.auth](label, endpoint));
+  }
+  mountOtherMethods(fallback, guard, placed, () => label);
+}
+
+function mountFixed({ app, fallback }: Routers, guard: Guards, deps: AppDeps): void {
+  for (const { route, path } of FIXED_ROUTES) {
+    if ("probe" in route) continue;
+    app.on(route.method, routerPath(path), guard[route.auth](path, route.open(deps)));
+  }
+  const mounted = FIXED_ROUTES.filter(({ route }) => !("probe" in route));
+  mountOtherMethods(fallback, guard, mounted, ({ path }) => path);
+}
+
+/** Every other method of a path is answered with 405. */
+function mountOtherMethods(
+  fallback: Hono<Env>,
+  guard: Guards,
+  placed: readonly PlacedRoute[],
+  labelOf: (placed: PlacedRoute) => string,
+): void {
+  for (const [path, same] of Map.groupBy(placed, ({ path }) => path)) {
+    const [first] = same;
+    const allowed = same.map(({ route }) => route.method);
+    const endpoint = methodNotAllowed(allowed);
+    fallback.all(routerPath(path), guard[first!.route.auth](labelOf(first!), endpoint));
   }
 }
 
+/** `/files/{file_id}` as the router has it: `/files/:file_id`. */
+function routerPath(path: string): string {
+  return path.replace(/\{([^{}]*)\}/g, ":$1");
+}
+
+/** A large body is read only for an account that has funds. */
+function withFunds(route: OperationRoute, deps: AppDeps, endpoint: Endpoint): Endpoint {
+  if (route.request === undefined) return endpoint;
+  return route.isCharged ? requireFunds(deps, endpoint) : requireFundsForLargeBody(deps, endpoint);
+}
+
 /** Adds the headers of a deprecated route; other endpoints are returned as they are. */
-function withNotice(route: Route, endpoint: Endpoint): Endpoint {
+function withNotice(route: ConfiguredRoute, endpoint: Endpoint): Endpoint {
   const headers = noticeHeaders(route);
   if (headers === undefined) return endpoint;
   return async function endpointWithNotice(c) {
@@ -78,19 +138,8 @@ function withNotice(route: Route, endpoint: Endpoint): Endpoint {
   };
 }
 
-function unknownEndpoint(): never {
-  throw new ApiError(
-    "unknown_endpoint",
-    "Unknown endpoint. /openapi.json lists all endpoints.",
-  );
-}
-
-/** Rendered once per configuration, with the first request. */
-function mountDocument(app: Hono<Env>, config: Config): void {
-  let text: string | undefined;
-  app.get("/openapi.json", (c) => {
-    c.env.route = "/openapi.json";
-    text ??= JSON.stringify(openapi(config));
-    return new Response(text, { headers: { "content-type": "application/json; charset=utf-8" } });
-  });
+function unknownEndpoint(problem: string): Endpoint {
+  return function unknownEndpoint() {
+    throw new ApiError("unknown_endpoint", `${problem} /openapi.json lists all endpoints.`);
+  };
 }

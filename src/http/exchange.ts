@@ -41,6 +41,8 @@ export interface Env {
 
 export type HttpContext = Context<Env>;
 export type Endpoint = (c: HttpContext) => Response | Promise<Response>;
+/** An endpoint that is called with the body of its request, read and checked. */
+export type BodyEndpoint<Body> = (c: HttpContext, body: Body) => Response | Promise<Response>;
 
 /** What the configuration needs to know of an account: which models it sees and what it pays. */
 export interface CallingAccount {

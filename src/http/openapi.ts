@@ -1,188 +1,178 @@
+import type { Config, Route as ConfiguredRoute } from "../platform/config/config.ts";
 import { apiErrorTable } from "./error_status.ts";
-import type { Config, Route } from "../platform/config/config.ts";
-import { allowNulls } from "./drop_nulls.ts";
-import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
+import { exampleOf } from "./example_of.ts";
+import { AREAS, type PlacedRoute, placeRoutes } from "./routes/registry.ts";
 import {
-  ADMIN_CALLS,
-  type JsonSchemaObject,
-  type OpenApiCall,
-  OPERATION_CALLS,
-  type OperationCall,
-} from "./openapi_calls.ts";
-import {
-  WEBHOOK_ADMIN_CALLS,
-  WEBHOOK_ANSWERS,
-  WEBHOOK_BODIES,
-  WEBHOOK_CALLS,
-  WEBHOOK_LISTS,
-  webhooksSent,
-} from "./openapi_webhooks.ts";
-import api from "../../schemas/api.schema.json" with { type: "json" };
-import chatRequest from "../../schemas/requests/chat_completions.schema.json" with { type: "json" };
-import newAccount from "../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
-import newCredit from "../../schemas/requests/admin_credits.schema.json" with { type: "json" };
-import newKey from "../../schemas/requests/admin_keys.schema.json" with { type: "json" };
-import newPlan from "../../schemas/requests/admin_plan.schema.json" with { type: "json" };
-import personChange from "../../schemas/requests/admin_people.schema.json" with { type: "json" };
-import quoteRequest from "../../schemas/requests/quotes.schema.json" with { type: "json" };
+  type ApiRoute,
+  configuredBody,
+  type RouteAuth,
+  type RouteResponse,
+} from "./routes/route.ts";
+import { type JsonSchema, objectSchemas, pageSchema } from "./routes/schemas.ts";
+import { webhooksSent } from "./openapi_webhooks.ts";
+import webhookEvent from "../../schemas/webhook_event.schema.json" with { type: "json" };
 
-const CALLS = { ...OPERATION_CALLS, ...WEBHOOK_CALLS };
-const GENERATIONS = [SPEECH_REQUEST, ...GENERATION_REQUESTS.values()].map(({ schema }) => schema);
-const POSTED = new Set(["chat", "generation", "speech", "quotes"]);
-
-/** OpenAPI 3.1, made from the schemas that check requests and the plan that answers them. */
-export function openapi(config: Config): JsonSchemaObject {
-  const paths: Record<string, JsonSchemaObject> = {};
-  const add = (call: OpenApiCall, more: JsonSchemaObject, security: string) => {
-    const path = paths[call.path] ??= {};
-    path[call.method] = operation(call, more, security);
-  };
-  for (const route of config.routes) {
-    for (const call of callsOf(route)) {
-      add({ ...call, path: `/v1${route.path}${call.path ?? ""}` }, routeNotes(route), "api_key");
-    }
-  }
-  for (const call of [...ADMIN_CALLS, ...WEBHOOK_ADMIN_CALLS]) {
-    add(call, { tags: ["operator"] }, "admin_token");
+/** OpenAPI 3.1, made from the routes of this configuration and the schemas that check requests. */
+export function openapi(config: Config): JsonSchema {
+  const placed = placeRoutes(config);
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const each of placed) {
+    (paths[each.path] ??= {})[each.route.method.toLowerCase()] = operationOf(config, each);
   }
   return {
     openapi: "3.1.0",
-    info: {
-      title: config.service.name,
-      version: "1",
-      description:
-        "An OpenAI-compatible gateway for chat and asynchronous generation. Keys belong on servers.",
-      ...(config.service.supportUrl === null
-        ? {}
-        : { contact: { url: config.service.supportUrl } }),
-    },
+    info: infoOf(config),
     servers: [{ url: config.service.baseUrl?.replace(/\/v1$/, "") ?? "/" }],
+    tags: AREAS.map(({ title }) => ({ name: title })),
     paths,
     webhooks: webhooksSent(),
     components: {
-      securitySchemes: {
-        api_key: {
-          type: "http",
-          scheme: "bearer",
-          description: "An API key from the console: `sk-…`.",
-        },
-        admin_token: { type: "http", scheme: "bearer", description: "The operator's token." },
-      },
-      schemas: schemas(),
+      securitySchemes: SECURITY_SCHEMES,
+      schemas: componentSchemas(placed),
       responses: { Error: errorResponse() },
     },
   };
 }
 
-function callsOf(route: Route): OperationCall[] {
-  const known = route.stage === "planned" ? undefined : CALLS[route.operation];
-  const request = GENERATION_REQUESTS.get(route.request ?? "");
-  if (known !== undefined && request !== undefined) {
-    return known.map((call) => ({ ...call, body: request.title }));
-  }
-  return known ??
-    [{ method: POSTED.has(route.operation) ? "post" : "get", summary: "Planned, answers 501" }];
-}
-
-function routeNotes(route: Route): JsonSchemaObject {
+function infoOf({ service }: Config): JsonSchema {
   return {
-    tags: [route.operation],
-    "x-stage": route.stage,
-    ...(route.notice === null ? {} : { deprecated: true }),
+    title: service.name,
+    version: "1",
+    description:
+      "An OpenAI-compatible gateway for chat and asynchronous generation. Keys belong on servers.",
+    ...(service.supportUrl === null ? {} : { contact: { url: service.supportUrl } }),
   };
 }
 
-function operation(call: OpenApiCall, more: JsonSchemaObject, security: string): JsonSchemaObject {
-  const inPath = [...call.path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
-  const parameters = [...inPath, ...call.parameters ?? []];
-  const content = (name: string, type = "application/json") => ({
-    [type]: { schema: { $ref: `#/components/schemas/${name}` } },
-  });
-  const shape = call.bytes === undefined
-    ? call.answer === undefined ? {} : content(call.answer)
-    : { [call.bytes]: {} };
-  const also = Object.entries(call.also ?? {}).map(([status, description]) => [
-    status,
-    { description, ...(status < "300" ? { content: shape } : {}) },
-  ]);
+const SECURITY_SCHEMES = {
+  api_key: {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key from the console: `sk-…`.",
+  },
+  admin_token: { type: "http", scheme: "bearer", description: "The operator's token." },
+};
+
+/** Routes that need neither a key nor a token say so: an empty list. */
+const SECURITY: Readonly<Record<RouteAuth, readonly JsonSchema[]>> = {
+  api_key: [{ api_key: [] }],
+  admin_token: [{ admin_token: [] }],
+  signed_url: [],
+  none: [],
+};
+
+const TITLES = new Map(AREAS.flatMap(({ title, routes }) => routes.map((route) => [route, title])));
+
+function operationOf(config: Config, { route, path, configured }: PlacedRoute): JsonSchema {
+  const { method, summary, auth, responses } = route;
+  const description = [configured?.stage === "planned" ? PLANNED : null, route.description]
+    .filter((text) => text !== null && text !== undefined).join(" ");
+  const parameters = parametersOf(config, route);
   return {
-    operationId: `${call.method}${
-      call.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
-    }`,
-    summary: call.summary,
-    ...more,
-    security: [{ [security]: [] }],
+    operationId: operationId(method, path),
+    summary,
+    ...(description === "" ? {} : { description }),
+    tags: [TITLES.get(route)],
+    ...stageOf(configured),
+    security: SECURITY[auth],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(call.body === undefined ? {} : {
-      requestBody: {
-        required: call.bodyIsOptional !== true,
-        content: content(call.body, call.bodyType),
-      },
-    }),
+    ...requestBodyOf(config, route, configured),
     responses: {
-      ...(call.answer === undefined
-        ? {}
-        : { [call.status ?? 200]: { description: call.summary, content: content(call.answer) } }),
-      ...(call.bytes === undefined
-        ? {}
-        : { 200: { description: call.summary, content: { [call.bytes]: {} } } }),
-      ...Object.fromEntries(also),
+      ...Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [
+          status,
+          responseOf(response, summary),
+        ]),
+      ),
       default: { $ref: "#/components/responses/Error" },
     },
   };
 }
 
-function errorResponse(): JsonSchemaObject {
+const PLANNED = "Planned: not released yet, responds with 501.";
+
+function operationId(method: string, path: string): string {
+  const words = path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase());
+  return method.toLowerCase() + words;
+}
+
+function stageOf(configured: ConfiguredRoute | null): JsonSchema {
+  if (configured === null) return {};
+  return {
+    "x-stage": configured.stage,
+    ...(configured.notice === null ? {} : { deprecated: true }),
+  };
+}
+
+function parametersOf(config: Config, { parameters = [], example }: ApiRoute): JsonSchema[] {
+  const values = { ...example.path, ...example.query, ...example.headers };
+  return parameters.map((parameter) => {
+    const value = values[parameter.name];
+    return { ...parameter, ...(value === undefined ? {} : { example: exampleOf(config, value) }) };
+  });
+}
+
+function requestBodyOf(
+  config: Config,
+  route: ApiRoute,
+  configured: ConfiguredRoute | null,
+): JsonSchema {
+  if (route.form !== undefined) {
+    const content = { "multipart/form-data": { schema: reference(route.form) } };
+    return { requestBody: { required: true, content } };
+  }
+  const request = configuredBody(route, configured);
+  if (request === undefined) return {};
+  const { body } = route.example;
+  const content = {
+    schema: reference(request.published.title),
+    ...(body === undefined ? {} : { example: exampleOf(config, body) }),
+  };
+  return {
+    requestBody: { required: !request.isOptional, content: { "application/json": content } },
+  };
+}
+
+function responseOf({ description, content }: RouteResponse, summary: string): JsonSchema {
+  const types = Object.entries(content).map(([type, schema]) => [
+    type,
+    schema === null ? {} : { schema: reference(schema) },
+  ]);
+  return {
+    description: description ?? summary,
+    ...(types.length === 0 ? {} : { content: Object.fromEntries(types) }),
+  };
+}
+
+function reference(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function errorResponse(): JsonSchema {
   const rows = apiErrorTable().map(({ status, type, code }) => `| ${status} | ${type} | ${code} |`);
   return {
     description: `An error. Every one there is:\n\n| status | type | code |\n|---|---|---|\n${
       rows.join("\n")
     }`,
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    content: { "application/json": { schema: reference("Error") } },
   };
 }
 
-function schemas(): JsonSchemaObject {
-  const text = JSON.stringify({ ...api.$defs, ...WEBHOOK_ANSWERS }).replaceAll(
-    "#/$defs/",
-    "#/components/schemas/",
+function componentSchemas(placed: readonly PlacedRoute[]): JsonSchema {
+  const objects = objectSchemas();
+  const named = placed.flatMap(({ route }) =>
+    Object.values(route.responses).flatMap(({ content }) => Object.values(content))
   );
-  const page = (name: string) => ({
-    type: "object",
-    required: ["object", "data", "first_id", "last_id", "has_more"],
-    properties: {
-      object: { const: "list" },
-      data: { type: "array", items: { $ref: `#/components/schemas/${name}` } },
-      first_id: { type: ["string", "null"] },
-      last_id: { type: ["string", "null"] },
-      has_more: { type: "boolean" },
-    },
-  });
-  const requests = [
-    newAccount,
-    newKey,
-    newCredit,
-    newPlan,
-    personChange,
-    quoteRequest,
-  ];
-  const lenient = [chatRequest, ...GENERATIONS].map(allowNulls);
-  const bodies = [...requests, ...lenient, ...WEBHOOK_BODIES]
-    .map(({ $schema: _, title, ...schema }) => [title, schema]);
+  const pages = named.filter((name) => name !== null && objects[name] === undefined)
+    .map((name) => [name, pageSchema(name!.replace(/List$/, ""))]);
+  const bodies = placed.map(({ route, configured }) => configuredBody(route, configured)?.published)
+    .filter((schema) => schema !== undefined);
   return {
-    ...JSON.parse(text),
-    ...Object.fromEntries(bodies),
-    ...Object.fromEntries(WEBHOOK_LISTS.map((name) => [`${name}List`, page(name)])),
-    AccountList: page("Account"),
-    ApiKeyList: page("ApiKey"),
-    ReceiptList: page("Receipt"),
-    FileList: page("File"),
-    TaskList: page("Task"),
-    OperatorTaskList: page("OperatorTask"),
+    ...objects,
+    ...Object.fromEntries(pages),
+    ...Object.fromEntries([...bodies, webhookEvent].map(({ $schema: _, title, ...schema }) => [
+      title,
+      schema,
+    ])),
   };
 }

@@ -9,9 +9,10 @@ import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts"
 import { describeError, type Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
-import { healthz, type Readiness, readyz } from "./health.ts";
+import type { HealthProbe, Readiness } from "./health.ts";
 import type { Env, HttpExchange } from "./exchange.ts";
 import { renderError, toApiError } from "./render_error.ts";
+import { healthRoutes } from "./routes/health.ts";
 
 const HOST = /^[\w.:[\]-]{0,300}$/;
 const URL_CHARACTERS_MAX = 16_384;
@@ -38,10 +39,15 @@ export interface RequestHandlerDeps {
 export class RequestHandler {
   #app: { config: Config; fetch: Hono<Env>["fetch"] } | null = null;
   readonly #drainSignal = new AbortController();
+  readonly #probes: ReadonlyMap<string, HealthProbe>;
   #draining = false;
   #inFlight = 0;
 
-  constructor(private readonly deps: RequestHandlerDeps) {}
+  constructor(private readonly deps: RequestHandlerDeps) {
+    const { readiness } = deps;
+    const probeDeps = { readiness, notReadyReason: () => this.#notReadyReason() };
+    this.#probes = new Map(healthRoutes.routes.map(({ path, probe }) => [path, probe(probeDeps)]));
+  }
 
   /** New requests go to this app from now on. */
   serve(config: Config, app: Hono<Env>): void {
@@ -123,8 +129,11 @@ export class RequestHandler {
 
   #dispatch(request: Request, exchange: HttpExchange): Response | Promise<Response> {
     const { path } = exchange;
-    if (path === "/healthz") return healthz(exchange);
-    if (path === "/readyz") return readyz(exchange, this.deps.readiness, this.#notReadyReason());
+    const probe = this.#probes.get(path);
+    if (probe !== undefined) {
+      exchange.route = path;
+      return probe();
+    }
     if (request.url.length > URL_CHARACTERS_MAX) {
       throw new ApiError(
         "payload_too_large",
@@ -191,7 +200,9 @@ export class RequestHandler {
     const { metrics, log } = this.deps;
     const { path } = exchange;
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
-    if (isProbe(path) && response.status < 500) return response;
+    // Probes and metrics are asked for every few seconds: their success is not logged.
+    const isFrequent = path === "/metrics" || this.#probes.has(path);
+    if (isFrequent && response.status < 500) return response;
     log.request({
       request_id: exchange.requestId,
       method: request.method,
@@ -214,11 +225,6 @@ function pathOf(url: string): string {
   if (start === -1) return "/";
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);
-}
-
-/** Probes come every few seconds: their success is not logged. */
-function isProbe(path: string): boolean {
-  return path === "/healthz" || path === "/readyz" || path === "/metrics";
 }
 
 /** How a wait for an upstream ends when the client disconnects. */

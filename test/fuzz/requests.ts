@@ -1,3 +1,5 @@
+import { AREAS } from "../../src/http/routes/registry.ts";
+import { SAMPLE } from "../../src/http/routes/sample_ids.ts";
 import { field, filePart, form, FORM_TYPE } from "../helpers/form.ts";
 import { png } from "../helpers/media.ts";
 
@@ -32,8 +34,19 @@ const PARAMETERS = {
   required: ["city"],
 };
 
-/** At least one for each endpoint that takes a body, with most of its fields. */
+/** The example of every route that takes a body: what is documented is also fuzzed. */
+const EXAMPLES: readonly SampleRequest[] = AREAS.flatMap(({ routes }) => routes)
+  .filter(({ method, form }) => (method === "POST" || method === "PUT") && form === undefined)
+  .map(({ method, path, operation, example }) => {
+    const body = JSON.stringify(example.body ?? {})
+      .replaceAll(SAMPLE.image, "IMAGE_FILE").replaceAll(SAMPLE.audio, "AUDIO_FILE");
+    const endpoint = `${method} ${operation === undefined ? "" : "/v1"}${path}`;
+    return { endpoint, type: JSON_TYPE, body: encoder.encode(body) };
+  });
+
+/** The examples, and requests with more fields than they have. */
 export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
+  ...EXAMPLES,
   json("POST /v1/chat/completions", {
     model: "sim-chat",
     messages: [
@@ -68,55 +81,11 @@ export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
     response_format: { type: "json_schema", json_schema: { name: "w", schema: PARAMETERS } },
     user: "u",
   }),
-  json("POST /v1/quotes", {
-    path: "/v1/images/generations",
-    body: { model: "sim-image", prompt: "a tide" },
-  }),
   {
     endpoint: "POST /v1/files",
     type: FORM_TYPE,
     body: form([field("purpose", "generation"), filePart(png())]),
   },
-  json("POST /v1/images/generations", { model: "sim-image", prompt: "a tide", n: 1 }),
-  json("POST /v1/videos/generations", { model: "sim-video", prompt: "a tide", duration: 5 }),
-  json("POST /v1/avatars/generations", {
-    model: "sim-avatar",
-    avatar_file_id: "IMAGE_FILE",
-    audio_file_id: "AUDIO_FILE",
-  }),
-  json("POST /v1/dramas/generations", {
-    model: "sim-drama-short",
-    title: "A tide",
-    script: "Ann comes. Ben goes.",
-    characters: [{ name: "Ann" }, { name: "Ben" }],
-    stage: "script",
-    business_id: "b1",
-  }),
-  json("POST /v1/audio/speech", { model: "sim-speech", input: "Hello.", voice: "alma", speed: 1 }),
-  json("POST /v1/webhook_endpoints", {
-    url: "https://hooks.invalid/x",
-    description: "d",
-    event_types: ["task.succeeded"],
-  }),
-  json("POST /v1/webhook_endpoints/{id}", { url: "https://hooks.invalid/y" }),
-  json("POST /v1/webhook_endpoints/{id}/enable", {}),
-  json("POST /v1/webhook_endpoints/{id}/disable", {}),
-  json("POST /v1/webhook_endpoints/{id}/test", {}),
-  json("POST /v1/webhook_endpoints/{id}/rotate_secret", { overlap_seconds: 60 }),
-  json("POST /v1/webhook_endpoints/{id}/redeliver", { since: "2026-01-01T00:00:00Z" }),
-  json("POST /v1/webhook_deliveries/{id}/redeliver", {}),
-  json("POST /v1/tasks/{task_id}/cancel", {}),
-  json("POST /admin/v1/accounts", { name: "a", email: "a@example.com" }),
-  json("POST /admin/v1/accounts/{id}/credits", { kind: "cash", amount: "1.00", reference: "r" }),
-  json("PUT /admin/v1/accounts/{id}/plan", { plan: "pro", expires_at: "2127-01-01T00:00:00Z" }),
-  json("POST /admin/v1/accounts/{id}/keys", { name: "k" }),
-  json("PUT /admin/v1/people/{email}", { operator: true }),
-  json("POST /admin/v1/people/{email}/password", {}),
-  json("POST /admin/v1/tasks/{id}/replay", {}),
-  json("POST /admin/v1/config/reload", {}),
-  json("POST /admin/v1/webhooks/deliveries/{id}/redeliver", {}),
-  json("POST /admin/v1/webhooks/redeliver", { since: "2026-01-01T00:00:00Z" }),
-  json("POST /callbacks/{task_id}", { id: "x", status: "done" }),
   web("/sign-in", { email: "ann@example.com", password: "a guess", return_to: "/console?a=b" }),
   web("/register", { email: "ben@example.com", password: "short", name: "Ben", return_to: "/" }),
   web("/connect/browser-auth", {

@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
-import { openAdapters } from "../../providers/registry.ts";
-import schema from "../../schemas/gateway.schema.json" with { type: "json" };
+import { buildCapabilities } from "../../src/app/build_capabilities.ts";
 import { compileConfig, type CompiledConfig } from "../../src/platform/config/compile.ts";
 import { describeConfig } from "../../src/platform/config/describe.ts";
 import { diffConfigs, renderChanges } from "../../src/platform/config/diff.ts";
 import { renderIssues } from "../../src/platform/config/issues.ts";
 
 export const SHIPPED = await Deno.readTextFile(new URL("../../gateway.yaml", import.meta.url));
-const CAPABILITIES = {
-  adapters: openAdapters(),
-  operations: new Set(schema.$defs.route.properties.operation.enum),
-  requests: new Set([
-    "images_generations",
-    "videos_generations",
-    "avatars_generations",
-    "dramas_generations",
-  ]),
-};
+const CAPABILITIES = buildCapabilities();
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 
 export function compileText(

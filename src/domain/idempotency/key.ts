@@ -21,12 +21,15 @@ export function identifyRequest(
   param = "Idempotency-Key",
 ): IdempotencyIdentity | null {
   if (key === null) return null;
-  if (!KEY.test(key)) {
-    throw new ApiError("invalid_value", `${param} must be 1 to 255 visible ASCII characters.`, {
-      param,
-    });
-  }
+  checkIdempotencyKey(key, param);
   return { key, path, bodyHash: hashBody(body), param };
+}
+
+export function checkIdempotencyKey(key: string, param: string): void {
+  if (KEY.test(key)) return;
+  throw new ApiError("invalid_value", `${param} must be 1 to 255 visible ASCII characters.`, {
+    param,
+  });
 }
 
 export function keyReused({ param }: Pick<IdempotencyIdentity, "param">): ApiError {

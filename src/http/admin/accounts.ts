@@ -1,32 +1,22 @@
-import {
-  createAccount,
-  findAccount,
-  listAccounts,
-  type NewAccount,
-} from "../../domain/accounts/accounts.ts";
+import type { NewAccount } from "../../../schemas/requests.ts";
+import { createAccount, findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
-import { bodySchema } from "../body_schema.ts";
-import { type Endpoint, sendJson } from "../exchange.ts";
+import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
-import { readJson } from "../read_json.ts";
-import type { AdminDeps } from "./mount.ts";
-import schema from "../../../schemas/requests/admin_accounts.schema.json" with { type: "json" };
-
-const newAccount = bodySchema<NewAccount>(schema);
+import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts */
-export function createAccountEndpoint({ database }: AdminDeps): Endpoint {
-  return async function createAccountEndpoint(c) {
-    const body = newAccount(await readJson(c));
+export function createAccountEndpoint({ database }: RouteDeps): BodyEndpoint<NewAccount> {
+  return async function createAccountEndpoint(c, body) {
     requireConfigured(c.env.config, body);
     return sendJson(JSON.stringify(await createAccount(database.sql, body)), 201);
   };
 }
 
 /** GET /admin/v1/accounts */
-export function listAccountsEndpoint({ database }: AdminDeps): Endpoint {
+export function listAccountsEndpoint({ database }: RouteDeps): Endpoint {
   return async function listAccountsEndpoint(c) {
     const { data, hasMore } = await listAccounts(database.sql, readPage(c));
     return sendJsonPage(data, hasMore);
@@ -34,7 +24,7 @@ export function listAccountsEndpoint({ database }: AdminDeps): Endpoint {
 }
 
 /** GET /admin/v1/accounts/{id}, with its balance */
-export function retrieveAccount({ database }: AdminDeps): Endpoint {
+export function retrieveAccount({ database }: RouteDeps): Endpoint {
   return async function retrieveAccount(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
     const { currency } = c.env.config.service;

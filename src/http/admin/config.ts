@@ -2,10 +2,10 @@ import { ApiError } from "../../lib/api_error.ts";
 import { describeConfig } from "../../platform/config/describe.ts";
 import type { ConfigStore } from "../../platform/config/config_store.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
-import type { AdminDeps } from "./mount.ts";
+import type { RouteDeps } from "../routes/route.ts";
 
 /** GET /admin/v1/config: the active configuration and the result of the last reload. */
-export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
+export function retrieveConfig({ configStore, cluster }: RouteDeps): Endpoint {
   return function retrieveConfig() {
     const nodes = [
       { id: cluster.nodeId, version: configStore.current.version, is_this: true, is_newer: false },
@@ -23,7 +23,7 @@ export function retrieveConfig({ configStore, cluster }: AdminDeps): Endpoint {
 }
 
 /** POST /admin/v1/config/reload: reloads the configuration file, or answers 400 with every error. */
-export function reloadConfig({ configStore }: AdminDeps): Endpoint {
+export function reloadConfig({ configStore }: RouteDeps): Endpoint {
   return async function reloadConfig() {
     const reload = await configStore.reload("api");
     if (!reload.ok) {

@@ -1,25 +1,20 @@
+import type { NewKey } from "../../../schemas/requests.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
 import { createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
-import { bodySchema } from "../body_schema.ts";
-import { type Endpoint, sendJson } from "../exchange.ts";
+import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { sendJsonPage } from "../paging.ts";
-import { readJson } from "../read_json.ts";
-import type { AdminDeps } from "./mount.ts";
-import schema from "../../../schemas/requests/admin_keys.schema.json" with { type: "json" };
-
-const newKey = bodySchema<{ name: string }>(schema);
+import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts/{id}/keys: the only response that contains the key. */
-export function createKeyEndpoint({ database }: AdminDeps): Endpoint {
-  return async function createKeyEndpoint(c) {
-    const { name } = newKey(await readJson(c));
+export function createKeyEndpoint({ database }: RouteDeps): BodyEndpoint<NewKey> {
+  return async function createKeyEndpoint(c, { name }) {
     const key = await createKey(database.sql, c.req.param("id") ?? "", name);
     return sendJson(JSON.stringify(key), 201, { "cache-control": "no-store" });
   };
 }
 
 /** GET /admin/v1/accounts/{id}/keys */
-export function listKeysEndpoint({ database }: AdminDeps): Endpoint {
+export function listKeysEndpoint({ database }: RouteDeps): Endpoint {
   return async function listKeysEndpoint(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
     return sendJsonPage(await listKeys(database.sql, account.id), false);
@@ -27,7 +22,7 @@ export function listKeysEndpoint({ database }: AdminDeps): Endpoint {
 }
 
 /** DELETE /admin/v1/keys/{id}: responds when no node accepts the key any more. */
-export function revokeKeyEndpoint({ database, cluster }: AdminDeps): Endpoint {
+export function revokeKeyEndpoint({ database, cluster }: RouteDeps): Endpoint {
   return async function revokeKeyEndpoint(c) {
     return sendJson(JSON.stringify(await revokeKey(database, cluster, c.req.param("id") ?? "")));
   };

@@ -1,3 +1,4 @@
+import type { PersonChange } from "../../../schemas/requests.ts";
 import type { Passwords } from "../../domain/accounts/passwords.ts";
 import { findByEmail, type Person, readEmail, setOperator } from "../../domain/accounts/people.ts";
 import { resetPerson } from "../../domain/accounts/reset_person.ts";
@@ -7,10 +8,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";
-import { bodySchema } from "../body_schema.ts";
-import { type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readJson } from "../read_json.ts";
-import schema from "../../../schemas/requests/admin_people.schema.json" with { type: "json" };
+import { type BodyEndpoint, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
 export interface PeopleDeps {
   database: Database;
@@ -18,8 +16,6 @@ export interface PeopleDeps {
   sessions: Sessions;
   passwords: Passwords;
 }
-
-const personChange = bodySchema<{ operator: boolean }>(schema);
 
 /** GET /admin/v1/people/{email} */
 export function retrievePerson({ database }: PeopleDeps): Endpoint {
@@ -29,9 +25,8 @@ export function retrievePerson({ database }: PeopleDeps): Endpoint {
 }
 
 /** PUT /admin/v1/people/{email}: grants or revokes the operator role. */
-export function updatePerson({ database }: PeopleDeps): Endpoint {
-  return async function updatePerson(c) {
-    const { operator } = personChange(await readJson(c));
+export function updatePerson({ database }: PeopleDeps): BodyEndpoint<PersonChange> {
+  return async function updatePerson(c, { operator }) {
     const { email } = await find(database, c);
     return sendJson(JSON.stringify(toPersonJson(await setOperator(database.sql, email, operator))));
   };

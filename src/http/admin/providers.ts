@@ -1,8 +1,8 @@
 import { type Endpoint, sendJson } from "../exchange.ts";
-import type { AdminDeps } from "./mount.ts";
+import type { RouteDeps } from "../routes/route.ts";
 
 /** GET /admin/v1/providers: every provider with the circuit breaker state of its upstreams. */
-export function listProviders({ upstreams }: AdminDeps): Endpoint {
+export function listProviders({ upstreams }: RouteDeps): Endpoint {
   return function listProviders(c) {
     const { config } = c.env;
     const now = performance.now();

@@ -9,10 +9,10 @@ import { STATUSES } from "../../workflows/tasks/task.ts";
 import { readChoice } from "../read_choice.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
-import type { AdminDeps } from "./mount.ts";
+import type { RouteDeps } from "../routes/route.ts";
 
 /** GET /admin/v1/tasks, of every account; `?problem=` finds stuck tasks, `?parent=` the subtasks of a drama. */
-export function listTasksForOperator({ database }: AdminDeps): Endpoint {
+export function listTasksForOperator({ database }: RouteDeps): Endpoint {
   return async function listTasksForOperator(c) {
     const { data, hasMore } = await listForOperator(database.sql, {
       ...readPage(c),
@@ -27,14 +27,14 @@ export function listTasksForOperator({ database }: AdminDeps): Endpoint {
 }
 
 /** GET /admin/v1/tasks/{id} */
-export function retrieveTaskForOperator({ database }: AdminDeps): Endpoint {
+export function retrieveTaskForOperator({ database }: RouteDeps): Endpoint {
   return async function retrieveTaskForOperator(c) {
     return sendJson(JSON.stringify(await findForOperator(database.sql, c.req.param("id") ?? "")));
   };
 }
 
 /** POST /admin/v1/tasks/{id}/replay: runs the task's next step now and clears its failures. */
-export function replayTaskEndpoint({ tasks }: AdminDeps): Endpoint {
+export function replayTaskEndpoint({ tasks }: RouteDeps): Endpoint {
   return async function replayTaskEndpoint(c) {
     return sendJson(JSON.stringify(await replayTask(tasks, c.req.param("id") ?? "")), 202);
   };

@@ -1,15 +1,10 @@
+import type { ChatRequest } from "../../../schemas/requests.ts";
 import { withArticle } from "../../lib/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { usableModel } from "../../platform/config/usable_model.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
-import type { Limiter } from "../../domain/limits/limiter.ts";
-import type { ChatRequest } from "../../upstream/adapter.ts";
-import { bodySchema } from "../body_schema.ts";
-import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
-import { readJson } from "../read_json.ts";
-import { noticeHeaders, usableModel } from "./retrieve_model.ts";
-import schema from "../../../schemas/requests/chat_completions.schema.json" with { type: "json" };
-
-export const chatRequest = bodySchema<ChatRequest>(schema, { nullIsAbsent: true });
+import { accountOf, type BodyEndpoint, sendJson } from "../exchange.ts";
+import { noticeHeaders } from "./retrieve_model.ts";
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -20,14 +15,14 @@ const STREAM_HEADERS = {
 
 export interface ChatEndpointDeps {
   chat: ChatDeps;
-  limiter: Limiter;
 }
 
 /** POST /v1/chat/completions */
-export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
-  return async function chatCompletions(c) {
-    const request = chatRequest(await readJson(c));
-    const model = usableModel(c, request.model);
+export function chatCompletions({ chat }: ChatEndpointDeps): BodyEndpoint<ChatRequest> {
+  return async function chatCompletions(c, request) {
+    const { config, requestId, clientRequestId, caller, accountPlan, body } = c.env;
+    const account = accountOf(c);
+    const model = usableModel(config, account, request.model);
     if (model.type !== "chat") {
       throw new ApiError(
         "capability_not_supported",
@@ -37,18 +32,14 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
       );
     }
     const answer = await completeChat(chat, {
-      requestId: c.env.requestId,
-      clientRequestId: c.env.clientRequestId,
-      config: c.env.config,
-      account: accountOf(c),
+      requestId,
+      clientRequestId,
+      config,
+      account,
       model,
       request,
-      tokenRate: {
-        limiter,
-        key: `${c.env.caller!.key} tokens`,
-        perMinute: c.env.accountPlan!.rates.tokensPerMinute,
-      },
-      requestBody: c.env.body,
+      tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
+      requestBody: body,
       signal: c.req.raw.signal,
     });
     const notice = noticeHeaders(model);

@@ -1,17 +1,12 @@
-import type { Hono } from "hono";
 import { ApiError } from "../../lib/api_error.ts";
-import type { Files } from "../../domain/files/files.ts";
-import type { Env } from "../exchange.ts";
-import { methodNotAllowed } from "../method_not_allowed.ts";
+import type { Endpoint } from "../exchange.ts";
 import { sendFile } from "../send_file.ts";
-
-const PATH = "/content/:file_id";
+import type { FilesDeps } from "./files.ts";
 
 /** GET /content/{file_id}?expires=…&signature=…: content for the holder of a signed URL, without a key. */
-export function mountContent(app: Hono<Env>, fallback: Hono<Env>, files: Files): void {
-  app.get(PATH, async function content(c) {
-    c.env.route = "/content/{file_id}";
-    const id = c.req.param("file_id");
+export function signedContent({ files }: FilesDeps): Endpoint {
+  return async function signedContent(c) {
+    const id = c.req.param("file_id") ?? "";
     const isOurs = await files.verifyUrl(id, c.req.query(), Date.now());
     const file = isOurs ? await files.findAny(id) : null;
     if (file === null) {
@@ -21,6 +16,5 @@ export function mountContent(app: Hono<Env>, fallback: Hono<Env>, files: Files):
       );
     }
     return await sendFile(c, files, file);
-  });
-  fallback.all(PATH, methodNotAllowed(["GET"]));
+  };
 }

@@ -1,19 +1,15 @@
+import type { DramaRequest } from "../../../schemas/requests.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Route } from "../../platform/config/config.ts";
 import { acceptDrama } from "../../workflows/dramas/accept_drama.ts";
-import type { DramaBody } from "../../workflows/dramas/check_drama.ts";
 import { type IdempotencyIdentity, identifyRequest } from "../../domain/idempotency/key.ts";
-import type { Endpoint } from "../exchange.ts";
-import { readJson } from "../read_json.ts";
+import type { BodyEndpoint } from "../exchange.ts";
 import { callOf, requestedModel, respondWithTask } from "./create_generation.ts";
-import { GENERATION_REQUESTS } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
 /** POST /v1/dramas/generations */
-export function createDrama(deps: TaskEndpointDeps, route: Route): Endpoint {
-  const request = GENERATION_REQUESTS.get(route.request!)!;
-  return async function createDrama(c) {
-    const body = request.check(await readJson(c)) as unknown as DramaBody;
+export function createDrama(deps: TaskEndpointDeps, route: Route): BodyEndpoint<DramaRequest> {
+  return async function createDrama(c, body) {
     const identity = businessIdentity(body, c.req.header("idempotency-key") ?? null, route.path);
     return await respondWithTask(deps, c, identity, async () => {
       const model = requestedModel(c, body.model, route);
@@ -25,7 +21,7 @@ export function createDrama(deps: TaskEndpointDeps, route: Route): Endpoint {
 
 /** A drama is expensive and slow: its idempotency key is required. */
 function businessIdentity(
-  body: DramaBody,
+  body: DramaRequest,
   header: string | null,
   path: string,
 ): IdempotencyIdentity {

@@ -1,6 +1,6 @@
-import { withArticle } from "../../lib/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model, Route } from "../../platform/config/config.ts";
+import { modelForRoute } from "../../platform/config/usable_model.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { checkUrl } from "../../platform/outbound/check_url.ts";
 import {
@@ -10,22 +10,18 @@ import {
 } from "../../workflows/tasks/accept_generation.ts";
 import { awaitTask } from "../../workflows/tasks/await_task.ts";
 import type { CreatedTask } from "../../workflows/tasks/create_task.ts";
-import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
+import { accountOf, type BodyEndpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
-import { readJson } from "../read_json.ts";
-import { GENERATION_REQUESTS } from "./generation_requests.ts";
-import { noticeHeaders, usableModel } from "./retrieve_model.ts";
+import { noticeHeaders } from "./retrieve_model.ts";
 import { type TaskEndpointDeps, toTaskJson } from "./tasks.ts";
 
-/** Model types whose tasks are one job at one upstream. */
-const MEDIA = new Set(["image", "video", "avatar"]);
-
-/** POST of a generation endpoint, for every route of the configuration with `operation: generation`. */
-export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint {
-  const request = GENERATION_REQUESTS.get(route.request ?? "");
-  if (request === undefined || !MEDIA.has(route.type ?? "")) return unreleasedEndpoint(route);
-  return async function createGeneration(c) {
-    const body = request.check(await readJson(c));
+/** POST of a generation endpoint whose tasks are one job at one upstream. */
+export function createGeneration(
+  deps: TaskEndpointDeps,
+  route: Route,
+): BodyEndpoint<GenerationBody> {
+  return async function createGeneration(c, body) {
     const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
     return await respondWithTask(deps, c, identity, async () => {
       const model = requestedModel(c, body.model, route);
@@ -109,23 +105,7 @@ export function callOf(
 
 /** The model, if this account may use it and the endpoint supports its type. */
 export function requestedModel(c: HttpContext, id: string, route: Route): Model {
-  const model = usableModel(c, id);
-  const type = route.operation === "generation" ? route.type : route.operation;
-  if (model.type === type) return model;
-  throw new ApiError(
-    "capability_not_supported",
-    `${model.id} is ${
-      withArticle(model.type)
-    } model, but ${route.path} accepts ${type} models only. ` +
-      `GET /v1/models?type=${type} lists them.`,
-    { param: "model" },
-  );
-}
-
-function unreleasedEndpoint(route: Route): Endpoint {
-  return function unreleasedEndpoint() {
-    throw notReleased(route);
-  };
+  return modelForRoute(c.env.config, accountOf(c), id, route);
 }
 
 export function notReleased({ path }: Route): ApiError {

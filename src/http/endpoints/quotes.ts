@@ -1,117 +1,62 @@
-import { formatDecimal, roundUp } from "../../lib/money.ts";
-import { ApiError } from "../../lib/api_error.ts";
-import { prepareChat } from "../../workflows/chat/prepare_chat.ts";
-import type { Config, Model, Route } from "../../platform/config/config.ts";
-import { quoteRequest as quoteDramaRequest } from "../../workflows/dramas/accept_drama.ts";
-import type { DramaBody } from "../../workflows/dramas/check_drama.ts";
-import { identifyRequest } from "../../domain/idempotency/key.ts";
-import { covers } from "../../domain/ledger/balance.ts";
-import type { Quote } from "../../domain/pricing/quote.ts";
+import type { QuoteRequest } from "../../../schemas/requests.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
-import { maxUsage } from "../../domain/pricing/max_usage.ts";
-import { checkSpeech, type SpeechBody } from "../../workflows/speech/check_speech.ts";
-import { quoteFor } from "../../workflows/tasks/accept_generation.ts";
-import { checkGeneration } from "../../workflows/tasks/check_generation.ts";
-import type { Database } from "../../platform/database/database.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Config, Route } from "../../platform/config/config.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
-import { bodySchema } from "../body_schema.ts";
-import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-import { readJson } from "../read_json.ts";
-import { chatRequest } from "./chat_completions.ts";
+import { type ChargedRequest, quoteRequest } from "../../workflows/quote/quote_request.ts";
+import { type BodyEndpoint, sendJson } from "../exchange.ts";
+import {
+  CHAT_REQUEST,
+  DRAMA_REQUEST,
+  generationRequest,
+  SPEECH_REQUEST,
+} from "./charged_requests.ts";
 import { callOf, notReleased, requestedModel } from "./create_generation.ts";
-import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
-import schema from "../../../schemas/requests/quotes.schema.json" with { type: "json" };
 
-const quoteRequest = bodySchema<{ path: string; body: Record<string, unknown> }>(schema);
-
-interface QuoteDeps extends TaskEndpointDeps {
-  database: Database;
+interface QuoteEndpointDeps extends TaskEndpointDeps {
   upstreams: Upstreams;
 }
 
 /** POST /v1/quotes: the maximum cost of a request, and whether the balance covers it. */
-export function createQuote(deps: QuoteDeps): Endpoint {
-  return async function createQuote(c) {
-    const { path, body } = quoteRequest(await readJson(c));
+export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest> {
+  return async function createQuote(c, { path, body }) {
     const { config } = c.env;
-    const route = pricedRoute(config, path);
-    const { model, most, quoted } = await quotedFor(deps, c, route, body);
-    const scale = config.service.currencyScale;
+    const route = chargedRoute(config, path);
+    const request = chargedRequest(route, body);
+    const model = requestedModel(c, request.body.model, route);
+    const call = callOf(c, null, request.kind === "chat" ? null : request.body.callback_url);
+    const quote = await quoteRequest(deps, call, model, request);
     return sendJson(JSON.stringify({
       object: "quote",
       path: route.path,
       model: model.id,
       currency: config.service.currency,
-      amount: formatDecimal(roundUp(quoted.amount, scale)),
-      usage: most,
-      price: snapshotOf(quoted.price),
-      covered: await covers(deps.database.sql, accountOf(c).id, quoted, scale),
+      amount: quote.amount,
+      usage: quote.maxUsage,
+      price: snapshotOf(quote.price),
+      covered: quote.isCovered,
     }));
   };
 }
 
-interface Quoted {
-  model: Model;
-  most: Usage;
-  quoted: Quote;
-}
+const CHARGED = new Set(["chat", "speech", "generation"]);
 
-/** Raises the same errors as the endpoint itself. */
-async function quotedFor(
-  deps: QuoteDeps,
-  c: HttpContext,
-  route: Route,
-  body: unknown,
-): Promise<Quoted> {
-  if (route.operation === "chat") return quotedChat(deps.upstreams, c, route, body);
-  const request = route.operation === "speech"
-    ? SPEECH_REQUEST
-    : GENERATION_REQUESTS.get(route.request ?? "");
+function chargedRequest(route: Route, body: unknown): ChargedRequest {
+  if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
+  if (route.operation === "speech") return { kind: "speech", body: SPEECH_REQUEST.check(body) };
+  if (route.type === "drama") return { kind: "drama", body: DRAMA_REQUEST.check(body) };
+  const request = generationRequest(route.request ?? "");
   if (request === undefined) throw notReleased(route);
-  const checked = request.check(body);
-  // May be absent here: the request itself may send it as a header.
-  if (typeof checked.business_id === "string") {
-    identifyRequest(checked.business_id, route.path, checked, "business_id");
-  }
-  const model = requestedModel(c, checked.model, route);
-  const call = callOf(c, null, checked.callback_url);
-  if (model.type === "drama") {
-    const drama = checked as unknown as DramaBody;
-    const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
-    return { model, most: maxUsage(model, checked), quoted: quote };
-  }
-  const { maxUsage: most } = model.type === "speech"
-    ? checkSpeech(model, checked as unknown as SpeechBody)
-    : await checkGeneration({
-      files: deps.tasks.files,
-      config: call.config,
-      account: call.account.id,
-      model,
-      body: checked,
-    });
-  return { model, most, quoted: quoteFor(call.config, call.account, model, most) };
+  return { kind: "media", body: request.check(body) };
 }
 
-function quotedChat(upstreams: Upstreams, c: HttpContext, route: Route, body: unknown): Quoted {
-  const request = chatRequest(body);
-  const model = requestedModel(c, request.model, route);
-  const { maxUsage: most } = prepareChat(upstreams, c.env.config, model, request);
-  return { model, most, quoted: quoteFor(c.env.config, accountOf(c), model, most) };
-}
-
-const PRICED = new Set(["chat", "speech", "generation"]);
-
-function pricedRoute(config: Config, path: string): Route {
+function chargedRoute(config: Config, path: string): Route {
   const wanted = path.replace(/^\/v1(?=\/)/, "");
-  const route = config.routes.find((route) => route.path === wanted && PRICED.has(route.operation));
+  const charged = config.routes.filter(({ operation }) => CHARGED.has(operation));
+  const route = charged.find((route) => route.path === wanted);
   if (route?.stage === "planned") throw notReleased(route);
   if (route !== undefined) return route;
-  const known = config.routes.filter(({ operation }) => PRICED.has(operation)).map((route) =>
-    route.path
-  );
-  throw new ApiError("invalid_value", `path must be one of ${known.join(", ")}.`, {
-    param: "path",
-  });
+  const known = charged.map((route) => route.path).join(", ");
+  throw new ApiError("invalid_value", `path must be one of ${known}.`, { param: "path" });
 }

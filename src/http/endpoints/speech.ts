@@ -1,13 +1,12 @@
+import type { SpeechRequest } from "../../../schemas/requests.ts";
 import type { Route } from "../../platform/config/config.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
-import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../workflows/speech/check_speech.ts";
+import { checkSpeech, MIME_TYPES } from "../../workflows/speech/check_speech.ts";
 import { synthesizeSpeech } from "../../workflows/speech/create_speech.ts";
 import { acceptChecked, quoteFor } from "../../workflows/tasks/accept_generation.ts";
-import type { Endpoint } from "../exchange.ts";
+import type { BodyEndpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
-import { readJson } from "../read_json.ts";
 import { acceptOrReplay, callOf, requestedModel, respondWithTask } from "./create_generation.ts";
-import { SPEECH_REQUEST } from "./generation_requests.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
 import { requireAvailableUpstream, sendAudio } from "./send_audio.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
@@ -17,11 +16,8 @@ import type { TaskEndpointDeps } from "./tasks.ts";
  * `Idempotency-Key` a task makes the audio and the request waits for it, so that a repeated request gets the
  * same audio and pays once.
  */
-export function createSpeech(deps: TaskEndpointDeps, route: Route): Endpoint {
-  return async function createSpeech(c) {
-    const body = SPEECH_REQUEST.check(await readJson(c)) as unknown as
-      & SpeechBody
-      & { callback_url?: string };
+export function createSpeech(deps: TaskEndpointDeps, route: Route): BodyEndpoint<SpeechRequest> {
+  return async function createSpeech(c, body) {
     const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
     const { respondAsync } = readPreferences(c);
     const accept = async () => {

@@ -10,43 +10,39 @@ import { redeliver } from "../../domain/webhooks/redeliver.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
-import type { Mount } from "./operations.ts";
 import { readPeriod } from "./usage.ts";
 
-/** All endpoints under /v1/webhook_deliveries: the delivery log, and redelivery. */
-export function webhookDeliveries({ webhooks }: { webhooks: Webhooks }): Mount[] {
-  const { sql } = webhooks;
-  return [
-    {
-      method: "GET",
-      path: "",
-      endpoint: async (c) => {
-        const account = accountOf(c).id;
-        const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account });
-        return sendJsonPage(data.map(withoutAccount), hasMore);
-      },
-    },
-    {
-      method: "GET",
-      path: "/:id",
-      endpoint: async (c) => {
-        const delivery = await findDelivery(sql, c.req.param("id") ?? "", accountOf(c).id);
-        return sendJson(JSON.stringify(withoutAccount(delivery)));
-      },
-    },
-    {
-      method: "POST",
-      path: "/:id/redeliver",
-      endpoint: async (c) => {
-        const delivery = await redeliver(webhooks, c.req.param("id") ?? "", accountOf(c).id);
-        return sendJson(JSON.stringify(withoutAccount(delivery)), 202);
-      },
-    },
-  ];
+interface WebhookDeps {
+  webhooks: Webhooks;
+}
+
+/** GET /v1/webhook_deliveries: the delivery log. */
+export function listOwnDeliveries({ webhooks: { sql } }: WebhookDeps): Endpoint {
+  return async function listOwnDeliveries(c) {
+    const account = accountOf(c).id;
+    const { data, hasMore } = await listDeliveries(sql, { ...readQuery(c), account });
+    return sendJsonPage(data.map(withoutAccount), hasMore);
+  };
+}
+
+/** GET /v1/webhook_deliveries/{id} */
+export function retrieveOwnDelivery({ webhooks: { sql } }: WebhookDeps): Endpoint {
+  return async function retrieveOwnDelivery(c) {
+    const delivery = await findDelivery(sql, c.req.param("id") ?? "", accountOf(c).id);
+    return sendJson(JSON.stringify(withoutAccount(delivery)));
+  };
+}
+
+/** POST /v1/webhook_deliveries/{id}/redeliver */
+export function redeliverOwn({ webhooks }: WebhookDeps): Endpoint {
+  return async function redeliverOwn(c) {
+    const delivery = await redeliver(webhooks, c.req.param("id") ?? "", accountOf(c).id);
+    return sendJson(JSON.stringify(withoutAccount(delivery)), 202);
+  };
 }
 
 /** GET /v1/webhook_endpoints/{id}/deliveries */
-export function deliveriesOfEndpoint({ webhooks: { sql } }: { webhooks: Webhooks }): Endpoint {
+export function deliveriesOfEndpoint({ webhooks: { sql } }: WebhookDeps): Endpoint {
   return async function deliveriesOfEndpoint(c) {
     const account = accountOf(c).id;
     const { id: endpoint } = await findEndpoint(sql, account, c.req.param("id") ?? "");

@@ -1,3 +1,8 @@
+import type {
+  NewWebhookEndpoint,
+  WebhookRedelivery,
+  WebhookRotation,
+} from "../../../schemas/requests.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
@@ -5,7 +10,6 @@ import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
-  type EndpointFields,
   findEndpoint,
   listEndpoints,
   updateEndpoint,
@@ -13,114 +17,136 @@ import {
 import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
-import { bodySchema } from "../body_schema.ts";
-import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import {
+  accountOf,
+  type BodyEndpoint,
+  type Endpoint,
+  type HttpContext,
+  sendJson,
+} from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
-import { readJson } from "../read_json.ts";
-import type { Mount } from "./operations.ts";
-import { deliveriesOfEndpoint } from "./webhook_deliveries.ts";
-import createSchema from "../../../schemas/requests/webhook_endpoints.schema.json" with {
-  type: "json",
-};
-import redeliverSchema from "../../../schemas/requests/webhook_redeliver.schema.json" with {
-  type: "json",
-};
-import rotateSchema from "../../../schemas/requests/webhook_rotate_secret.schema.json" with {
-  type: "json",
-};
-
-const newEndpoint = bodySchema<EndpointFields>(createSchema);
-const changes = bodySchema<Partial<EndpointFields>>({ ...createSchema, required: [] });
-const rotation = bodySchema<{ overlap_seconds?: number }>(rotateSchema);
-const redelivery = bodySchema<{ since: string }>(redeliverSchema);
 
 /** In place of an endpoint's id: the account's default secret, which signs events sent to a callback_url. */
 const DEFAULT = "default";
-const NO_STORE = { "cache-control": "no-store" };
 
-/** All endpoints under /v1/webhook_endpoints. */
-export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] {
-  const { sql, secretBox } = webhooks;
-  const act = (
-    method: Mount["method"],
-    path: string,
-    run: (account: string, id: string, c: HttpContext) => Promise<unknown>,
-    status = 200,
-  ): Mount => ({
-    method,
-    path,
-    endpoint: async (c) =>
-      sendJson(
-        JSON.stringify(await run(accountOf(c).id, c.req.param("id") ?? "", c)),
-        status,
-        NO_STORE,
-      ),
-  });
-  return [
-    { method: "GET", path: "", endpoint: list(webhooks) },
-    act("POST", "", async (account, _, c) => {
-      const fields = newEndpoint(await readJson(c));
-      await checkUrlResolves(fields.url, c.env.config.outbound, "url");
-      const endpoint = await createEndpoint(sql, secretBox, account, fields);
-      const { secret } = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
-      return { ...endpoint, secret };
-    }, 201),
-    act("GET", "/:id", (account, id) => findEndpoint(sql, account, id)),
-    act("POST", "/:id", async (account, id, c) => {
-      const fields = changes(await readJson(c));
-      if (fields.url !== undefined) {
-        await checkUrlResolves(fields.url, c.env.config.outbound, "url");
-      }
-      return await updateEndpoint(sql, account, id, fields);
-    }),
-    act("DELETE", "/:id", async (account, id) => {
-      await deleteEndpoint(sql, account, id);
-      return { id, object: "webhook_endpoint", deleted: true };
-    }),
-    act("POST", "/:id/enable", (account, id) => enableEndpoint(sql, account, id)),
-    act("POST", "/:id/disable", (account, id) => disableEndpoint(sql, account, id)),
-    act("POST", "/:id/test", (account, id) => sendTest(webhooks, account, id), 202),
-    act(
-      "GET",
-      "/:id/secret",
-      async (account, id) =>
-        await revealSecret(sql, secretBox, await ownerOf(webhooks, account, id)),
-    ),
-    act("POST", "/:id/rotate_secret", async (account, id, c) => {
-      const { overlap_seconds } = rotation(hasBody(c) ? await readJson(c) : {});
-      const owner = await ownerOf(webhooks, account, id);
-      return await rotateSecret(sql, secretBox, owner, overlap_seconds);
-    }),
-    act("POST", "/:id/redeliver", async (account, id, c) => {
-      const since = new Date(redelivery(await readJson(c)).since);
-      const { status } = await findEndpoint(sql, account, id);
-      if (status === "disabled") {
-        throw new ApiError("invalid_value", "This webhook endpoint is disabled. Enable it first.", {
-          param: "id",
-        });
-      }
-      const count = await redeliverFailed(webhooks, { account, endpoint: id, since });
-      return { object: "webhook_redelivery", endpoint: id, since: since.toISOString(), count };
-    }, 202),
-    { method: "GET", path: "/:id/deliveries", endpoint: deliveriesOfEndpoint({ webhooks }) },
-  ];
+interface WebhookDeps {
+  webhooks: Webhooks;
 }
 
-function list({ sql }: Webhooks): Endpoint {
+/** What an action on one webhook endpoint of the calling account needs to know. */
+interface Action {
+  readonly webhooks: Webhooks;
+  readonly account: string;
+  readonly id: string;
+  readonly c: HttpContext;
+}
+
+/** Responds with what the action returns, which may be a secret. */
+async function respond(
+  { webhooks }: WebhookDeps,
+  c: HttpContext,
+  act: (action: Action) => Promise<unknown>,
+  status: number,
+): Promise<Response> {
+  const action = { webhooks, account: accountOf(c).id, id: c.req.param("id") ?? "", c };
+  const text = JSON.stringify(await act(action));
+  return sendJson(text, status, { "cache-control": "no-store" });
+}
+
+const respondWith =
+  (act: (action: Action) => Promise<unknown>, status = 200) =>
+  (deps: WebhookDeps): Endpoint =>
+  (c) => respond(deps, c, act, status);
+
+const respondToBody =
+  <Body>(act: (action: Action, body: Body) => Promise<unknown>, status = 200) =>
+  (deps: WebhookDeps): BodyEndpoint<Body> =>
+  (c, body) => respond(deps, c, (action) => act(action, body), status);
+
+/** GET /v1/webhook_endpoints */
+export function listWebhookEndpoints({ webhooks: { sql } }: WebhookDeps): Endpoint {
   return async function listWebhookEndpoints(c) {
     const { data, hasMore } = await listEndpoints(sql, accountOf(c).id, readPage(c));
     return sendJsonPage(data, hasMore);
   };
 }
 
+/** POST /v1/webhook_endpoints */
+export const createWebhookEndpoint = respondToBody<NewWebhookEndpoint>(
+  async ({ webhooks: { sql, secretBox }, account, c }, fields) => {
+    await checkUrlResolves(fields.url, c.env.config.outbound, "url");
+    const endpoint = await createEndpoint(sql, secretBox, account, fields);
+    const { secret } = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
+    return { ...endpoint, secret };
+  },
+  201,
+);
+
+/** GET /v1/webhook_endpoints/{id} */
+export const retrieveWebhookEndpoint = respondWith(({ webhooks: { sql }, account, id }) =>
+  findEndpoint(sql, account, id)
+);
+
+/** POST /v1/webhook_endpoints/{id} */
+export const updateWebhookEndpoint = respondToBody<Partial<NewWebhookEndpoint>>(
+  async ({ webhooks: { sql }, account, id, c }, fields) => {
+    if (fields.url !== undefined) await checkUrlResolves(fields.url, c.env.config.outbound, "url");
+    return await updateEndpoint(sql, account, id, fields);
+  },
+);
+
+/** DELETE /v1/webhook_endpoints/{id} */
+export const deleteWebhookEndpoint = respondWith(async ({ webhooks: { sql }, account, id }) => {
+  await deleteEndpoint(sql, account, id);
+  return { id, object: "webhook_endpoint", deleted: true };
+});
+
+/** POST /v1/webhook_endpoints/{id}/enable */
+export const enableWebhookEndpoint = respondWith(({ webhooks: { sql }, account, id }) =>
+  enableEndpoint(sql, account, id)
+);
+
+/** POST /v1/webhook_endpoints/{id}/disable */
+export const disableWebhookEndpoint = respondWith(({ webhooks: { sql }, account, id }) =>
+  disableEndpoint(sql, account, id)
+);
+
+/** POST /v1/webhook_endpoints/{id}/test */
+export const testWebhookEndpoint = respondWith(
+  ({ webhooks, account, id }) => sendTest(webhooks, account, id),
+  202,
+);
+
+/** GET /v1/webhook_endpoints/{id}/secret */
+export const retrieveWebhookSecret = respondWith(async ({ webhooks, account, id }) =>
+  await revealSecret(webhooks.sql, webhooks.secretBox, await ownerOf(webhooks, account, id))
+);
+
+/** POST /v1/webhook_endpoints/{id}/rotate_secret */
+export const rotateWebhookSecret = respondToBody<WebhookRotation>(
+  async ({ webhooks, account, id }, { overlap_seconds }) => {
+    const owner = await ownerOf(webhooks, account, id);
+    return await rotateSecret(webhooks.sql, webhooks.secretBox, owner, overlap_seconds);
+  },
+);
+
+/** POST /v1/webhook_endpoints/{id}/redeliver */
+export const redeliverToEndpoint = respondToBody<WebhookRedelivery>(
+  async ({ webhooks, account, id }, body) => {
+    const { status } = await findEndpoint(webhooks.sql, account, id);
+    if (status === "disabled") {
+      throw new ApiError("invalid_value", "This webhook endpoint is disabled. Enable it first.", {
+        param: "id",
+      });
+    }
+    const since = new Date(body.since);
+    const count = await redeliverFailed(webhooks, { account, endpoint: id, since });
+    return { object: "webhook_redelivery", endpoint: id, since: since.toISOString(), count };
+  },
+  202,
+);
+
 async function ownerOf({ sql }: Webhooks, account: string, id: string): Promise<SecretOwner> {
   if (id === DEFAULT) return { account, endpoint: null };
   return { account, endpoint: (await findEndpoint(sql, account, id)).id };
-}
-
-/** Whether the request has a body, for endpoints where it is optional. */
-function hasBody(c: HttpContext): boolean {
-  const { headers } = c.req.raw;
-  return headers.get("content-length") !== "0" &&
-    (headers.has("content-length") || headers.has("transfer-encoding"));
 }

@@ -1,12 +1,12 @@
 import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
-import { type ModelType, modelTypeSpec, operationOf, PATH_PARAMETERS } from "./model_type_specs.ts";
-import { requestOf } from "./standard_routes.ts";
+import { type ModelType, modelTypeSpec } from "./model_type_specs.ts";
+import { requestOf } from "./standard_request.ts";
 
 type Keys = Record<string, unknown>;
 
-/** Routes: paths and operations are unique, this build has a handler, and every model type has a route. */
+/** Routes: paths and operations are unique, this build has the operation, and every model type has a route. */
 export function checkRoutes(checker: Checker, file: Partial<GatewayFile>): void {
   if (!Array.isArray(file.routes) || checker.isInvalid(["routes"])) return;
   const routes = file.routes.map(blockOf);
@@ -49,27 +49,46 @@ function checkOperation(
   const path: Path = ["routes", index];
   const { operation } = route;
   if (typeof operation !== "string" || checker.isInvalid([...path, "operation"])) return;
+  const known = checker.capabilities.operations;
+  const spec = known.get(operation);
+  if (spec === undefined) return reportUnknown(checker, [...path, "operation"], operation);
   const first = operations.get(operation);
   if (operation !== "generation" && first !== undefined) {
     checker.report([...path, "operation"], {
       message: `routes[${first}] already has this operation`,
     });
   } else operations.set(operation, index);
-  checkParameter(checker, path, route, operation);
-  if (route.stage === "planned") return;
-  if (!checker.capabilities.operations.has(operation)) {
-    checker.report([...path, route.stage === undefined ? "operation" : "stage"], {
-      message: `this build does not support "${operation}" yet`,
-      suggestion: "Set stage: planned.",
-    });
-  } else if (operation === "generation") checkRequest(checker, path, route);
+  checkParameter(checker, path, route, spec.parameter);
+  if (operation !== "generation") checkKeys(checker, path, route);
+  else if (route.stage !== "planned") checkRequest(checker, path, route);
 }
 
-function checkParameter(checker: Checker, path: Path, route: Keys, operation: string): void {
+function reportUnknown(checker: Checker, path: Path, operation: string): void {
+  const known = checker.capabilities.operations;
+  const suggested = checker.suggest(operation, known);
+  checker.report(path, {
+    message: `expected one of ${[...known.keys()].join(", ")}; got ${checker.sourceText(path)}`,
+    suggestion: suggested === undefined ? undefined : `Did you mean "${suggested}"?`,
+  });
+}
+
+/** Keys that only a generation route has. */
+function checkKeys(checker: Checker, path: Path, route: Keys): void {
+  for (const key of ["type", "request"]) {
+    if (route[key] === undefined) continue;
+    const message = `is not allowed with operation "${route.operation}"`;
+    checker.report([...path, key], { message }, "key");
+  }
+}
+
+function checkParameter(
+  checker: Checker,
+  path: Path,
+  route: Keys,
+  parameter: string | undefined,
+): void {
   if (typeof route.path !== "string") return;
-  const parameter = Object.hasOwn(PATH_PARAMETERS, operation)
-    ? PATH_PARAMETERS[operation]
-    : undefined;
+  const { operation } = route;
   const written: string[] = route.path.match(/\{[^{}]*\}/g) ?? [];
   if (parameter !== undefined && !written.includes(`{${parameter}}`)) {
     checker.report([...path, "path"], { message: `needs {${parameter}} for "${operation}"` });
@@ -103,16 +122,22 @@ function checkReachable(
   file: Partial<GatewayFile>,
   routes: readonly Keys[],
 ): void {
+  const { operations } = checker.capabilities;
   const reached = new Set<unknown>();
   for (const [index, { operation, type }] of routes.entries()) {
     const [served, key] = operation === "generation" ? [type, "type"] : [operation, "operation"];
     // An invalid route may be the one that would be reported as missing below.
     if (typeof served !== "string" || checker.isInvalid(["routes", index, key!])) return;
-    reached.add(served);
+    const spec = operations.get(String(operation));
+    if (spec === undefined) return;
+    for (const each of operation === "generation" ? [served] : spec.serves) reached.add(each);
   }
   for (const [index, model] of listOf(file.models).map(blockOf).entries()) {
     if (modelTypeSpec(model.type) === null || reached.has(model.type)) continue;
-    const operation = operationOf(model.type as ModelType);
+    const [operation] = [...operations].find(([, { serves }]) =>
+      serves.includes(model.type as ModelType)
+    ) ?? [];
+    if (operation === undefined) continue;
     checker.report(["models", index, "type"], {
       message: `no route serves ${model.type} models`,
       suggestion: operation === "generation"

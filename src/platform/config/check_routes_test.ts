@@ -20,7 +20,8 @@ function describeIssues(route: string): string[] {
     environment: {},
     capabilities: {
       adapters: openAdapters(),
-      operations: new Set(["generation"]),
+      operations: new Map([["generation", { serves: ["image", "video"] }]]),
+      standardRoutes: [],
       requests: new Set(["images_generations"]),
     },
     now: Date.parse("2026-06-01T00:00:00Z"),
@@ -45,6 +46,6 @@ Deno.test("a generation route needs a request schema that this build has", () =>
   ]);
 });
 
-Deno.test("a planned route may use an operation that this build does not have", () => {
+Deno.test("a planned route may name a request schema that this build does not have", () => {
   assert.deepEqual(describeIssues("type: video, request: music_generations, stage: planned"), []);
 });

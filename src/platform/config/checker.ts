@@ -1,4 +1,5 @@
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
+import type { RouteEntry } from "./gateway_file.ts";
 import type { ModelType } from "./model_type_specs.ts";
 import type { LoadedYaml } from "./load.ts";
 import type { IssueText } from "./source_map.ts";
@@ -15,10 +16,20 @@ export interface BuildCapabilities {
    * out: configurations have no adapters of their own.
    */
   openAdapter?(name: string, source: string): OpenedAdapter;
-  /** Operations that have a handler. */
-  operations: ReadonlySet<string>;
+  /** Operations that a route may name. */
+  operations: ReadonlyMap<string, OperationSpec>;
+  /** The routes of a configuration without `routes`. */
+  standardRoutes: readonly RouteEntry[];
   /** Names of the request schemas a generation route may use. */
   requests: ReadonlySet<string>;
+}
+
+/** What the configuration needs to know of an operation. */
+export interface OperationSpec {
+  /** Parameter that the path of its route must have. */
+  readonly parameter?: string | undefined;
+  /** Model types that it serves; a route of an operation with several names one of them. */
+  readonly serves: readonly ModelType[];
 }
 
 export type OpenedAdapter =

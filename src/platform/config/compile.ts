@@ -21,7 +21,7 @@ import { type Environment, loadYaml } from "./load.ts";
 import { noticeOf } from "./notice.ts";
 import { type OwnAdapters, readOwnAdapters } from "./own_adapters.ts";
 import type { AccountPlan, Bucket, Config, Provider, Rates, Route } from "./config.ts";
-import { requestOf, STANDARD_ROUTES } from "./standard_routes.ts";
+import { requestOf } from "./standard_request.ts";
 import { validateSchema } from "./validate.ts";
 
 export interface CompileOptions {
@@ -115,7 +115,7 @@ function assemble(file: GatewayFile, version: string, own: OwnAdapters): Config 
     providers,
     ...modelsOf(file, providers),
     books: compileBooks(file.prices),
-    routes: (file.routes ?? standardRoutes(own.capabilities)).map(routeOf),
+    routes: (file.routes ?? own.capabilities.standardRoutes).map(routeOf),
     webhooks: {
       retrySeconds: file.webhooks?.retry_seconds ??
         [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400],
@@ -257,13 +257,6 @@ function providerOf(id: string, provider: ProviderEntry, own: OwnAdapters): Prov
     concurrencyMax: provider.concurrency_max ?? null,
     on: provider.api_key !== "",
   };
-}
-
-function standardRoutes(capabilities: BuildCapabilities): RouteEntry[] {
-  return STANDARD_ROUTES.map((route) => ({
-    ...route,
-    stage: capabilities.operations.has(route.operation) ? "released" : "planned",
-  }));
 }
 
 function routeOf(route: RouteEntry): Route {

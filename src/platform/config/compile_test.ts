@@ -32,7 +32,8 @@ prices:
 function compiled(source: string, environment: Record<string, string> = {}) {
   const capabilities = {
     adapters: ADAPTERS,
-    operations: new Set<string>(),
+    operations: new Map(),
+    standardRoutes: [],
     requests: new Set<string>(),
   };
   const now = Date.parse("2026-06-01T00:00:00Z");
@@ -132,7 +133,8 @@ Deno.test("a file that cannot be parsed gives issues and no configuration", () =
   for (const source of ["", "\uFEFF", "\u0000", "[", "a: *b", "%YAML 9.9\n---\n"]) {
     const capabilities = {
       adapters: ADAPTERS,
-      operations: new Set<string>(),
+      operations: new Map(),
+      standardRoutes: [],
       requests: new Set<string>(),
     };
     const { config, issues } = compileConfig({
@@ -156,7 +158,12 @@ prices: { default: { effective_at: "2026-01-01T00:00:00Z", entries: [{ model: ta
     file: "gateway.yaml",
     source,
     environment: {},
-    capabilities: { adapters: ADAPTERS, operations: new Set(), requests: new Set() },
+    capabilities: {
+      adapters: ADAPTERS,
+      operations: new Map(),
+      standardRoutes: [],
+      requests: new Set(),
+    },
     now: Date.now(),
   });
   const { service, storage, requests, webhooks, outbound, site } = config!;

@@ -25,7 +25,12 @@ async function openStore(environment: Record<string, string> = {}) {
   const options: ConfigStoreOptions = {
     file,
     environment,
-    capabilities: { adapters: new Map(openAdapters()), operations: new Set(), requests: new Set() },
+    capabilities: {
+      adapters: new Map(openAdapters()),
+      operations: new Map(),
+      standardRoutes: [],
+      requests: new Set(),
+    },
     log: recordLog((level, message, fields) => logged.push({ level, message, fields })),
   };
   const configStore = await ConfigStore.open(options);

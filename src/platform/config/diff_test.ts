@@ -39,7 +39,8 @@ function described(source: string): Description {
     environment: {},
     capabilities: {
       adapters: openAdapters(),
-      operations: new Set(["list_models"]),
+      operations: new Map([["list_models", { serves: [] }], ["chat", { serves: ["chat"] }]]),
+      standardRoutes: [],
       requests: new Set(),
     },
     now: Date.parse("2026-06-01T00:00:00Z"),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openAdapters } from "../../../providers/registry.ts";
+import { buildCapabilities } from "../../app/build_capabilities.ts";
 import { compileConfig } from "./compile.ts";
 import { freeze } from "./freeze.ts";
 
@@ -37,7 +37,7 @@ Deno.test("no part of a compiled configuration can be changed", () => {
     file: "gateway.yaml",
     source: DECLARED,
     environment: {},
-    capabilities: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
+    capabilities: buildCapabilities(),
     now: Date.parse("2026-06-01T00:00:00Z"),
   });
   let count = 0;

@@ -749,22 +749,9 @@ export interface RouteEntry {
    */
   path: string;
   /**
-   * What the endpoint does.
+   * What the endpoint does: an operation such as chat. `deno task gateway routes` lists them.
    */
-  operation:
-    | "list_models"
-    | "retrieve_model"
-    | "list_prices"
-    | "retrieve_balance"
-    | "usage"
-    | "quotes"
-    | "chat"
-    | "files"
-    | "generation"
-    | "speech"
-    | "tasks"
-    | "webhook_endpoints"
-    | "webhook_deliveries";
+  operation: string;
   /**
    * For `generation`: the type of the models.
    */

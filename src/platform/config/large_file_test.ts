@@ -5,7 +5,8 @@ import { compileConfig, type CompiledConfig } from "./compile.ts";
 
 const CAPABILITIES = {
   adapters: openAdapters(),
-  operations: new Set<string>(),
+  operations: new Map(),
+  standardRoutes: [],
   requests: new Set<string>(),
 };
 

@@ -83,11 +83,3 @@ export function unitFamily(unit: string): string {
   if (unit.endsWith("characters")) return "characters";
   return unit === "minute" ? "second" : unit;
 }
-
-/** The path parameter of operations that need one. */
-export const PATH_PARAMETERS: Readonly<Record<string, string>> = { retrieve_model: "model_id" };
-
-/** The operation that serves a model type. */
-export function operationOf(type: ModelType): "chat" | "speech" | "generation" {
-  return type === "chat" || type === "speech" ? type : "generation";
-}

@@ -24,7 +24,12 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    capabilities: { adapters: openAdapters(), operations: new Set(), requests: new Set() },
+    capabilities: {
+      adapters: openAdapters(),
+      operations: new Map(),
+      standardRoutes: [],
+      requests: new Set(),
+    },
     log: noLog,
   });
   const watch = watchConfigFile(file, configStore);

@@ -15,7 +15,8 @@ export interface Operation {
   deprecated?: boolean;
   "x-stage"?: "released" | "preview" | "planned";
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema?: Schema }> };
+  security: readonly Readonly<Record<string, readonly string[]>>[];
+  requestBody?: { content: Record<string, { schema?: Schema; example?: unknown }> };
   responses: Record<string, DocumentedResponse>;
 }
 
@@ -25,6 +26,7 @@ export interface Parameter {
   required?: boolean;
   description?: string;
   schema: Schema;
+  example?: string;
 }
 
 interface DocumentedResponse {
@@ -67,34 +69,17 @@ export interface Group {
   calls: DocumentedCall[];
 }
 
-const TITLES: Readonly<Record<string, string>> = {
-  list_models: "Models and prices",
-  retrieve_model: "Models and prices",
-  list_prices: "Models and prices",
-  retrieve_balance: "Balance and usage",
-  usage: "Balance and usage",
-  quotes: "Balance and usage",
-  chat: "Chat",
-  files: "Files",
-  generation: "Generation",
-  speech: "Generation",
-  tasks: "Tasks",
-  webhook_endpoints: "Webhooks",
-  webhook_deliveries: "Webhooks",
-  operator: "Operator",
-};
-
 /** All operations, grouped by topic. */
 export function groupsOf(document: OpenApi): Group[] {
-  const groups = new Map<string, DocumentedCall[]>();
-  for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const tag = operation.tags[0] ?? "other";
-      const title = TITLES[tag] ?? tag.replaceAll("_", " ");
-      groups.set(title, [...groups.get(title) ?? [], { ...operation, method, path }]);
-    }
-  }
-  return [...groups].map(([title, calls]) => ({ title, calls }));
+  const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): DocumentedCall => ({
+      ...operation,
+      method,
+      path,
+    }))
+  );
+  return [...Map.groupBy(calls, ({ tags }) => tags[0] ?? "")]
+    .map(([title, calls]) => ({ title, calls }));
 }
 
 /** Follows `$ref` to the schema it names; a schema without one is returned as it is. */

@@ -72,8 +72,8 @@ function render(
   base: string,
   audience: "client" | "operator",
 ): Rendered {
-  const groups = groupsOf(document).filter(({ title }) =>
-    (title === "Operator") === (audience === "operator")
+  const groups = groupsOf(document).filter(({ calls }) =>
+    calls.every(({ path }) => path.startsWith("/v1/")) === (audience === "client")
   );
   const html = groups.map(({ title, calls }) =>
     String(
@@ -150,7 +150,7 @@ function CallEntry(
         <CodeBox
           id={`${id}-curl`}
           title="curl"
-          text={sampleCurl(document, config, base, call)}
+          text={sampleCurl(config, base, call)}
         />
       )}
     </article>

@@ -1,4 +1,5 @@
-import { type Config, isVisible, type Model } from "../../platform/config/config.ts";
+import { exampleModel } from "../../http/example_of.ts";
+import type { Config, Model } from "../../platform/config/config.ts";
 import { variablePrefix } from "../api_key_variable.ts";
 
 const TYPES: readonly Model["type"][] = ["chat", "image", "video", "avatar", "drama", "speech"];
@@ -25,21 +26,10 @@ export function fillInValues(config: Config, reader: SampleReader): (text: strin
     [`"tollgate"`, JSON.stringify(name)],
   ]);
   for (const type of TYPES) {
-    values.set(`sim-${type}`, exampleModel(config, type, reader.account) ?? "model-id");
+    values.set(`sim-${type}`, exampleModel(config, type, reader.account)?.id ?? "model-id");
   }
   return (text) => text.replace(SAMPLES, (found) => values.get(found)!);
 }
 
 const SAMPLES =
   /http:\/\/127\.0\.0\.1:8787(?:\/v1)?|TOLLGATE|Tollgate|"tollgate"|sim-(?:chat|image|video|avatar|drama|speech)/g;
-
-/** A model that a request of this type can be made with. */
-export function exampleModel(
-  config: Config,
-  type: Model["type"],
-  account: SampleReader["account"],
-): string | undefined {
-  return [...config.models.values()].find((model) =>
-    model.type === type && model.status !== "unavailable" && isVisible(model, account)
-  )?.id;
-}

@@ -3,6 +3,7 @@ import type { Config, Model } from "../../platform/config/config.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
+import type { Limiter } from "../../domain/limits/limiter.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
@@ -20,6 +21,7 @@ import { suggestCheaper } from "./suggest_cheaper.ts";
 
 export interface ChatDeps {
   ledger: Ledger;
+  limiter: Limiter;
   upstreams: Upstreams;
   imageHosts: PublicHosts;
   /** Renders an error in the middle of a stream, as the client may see it. */
@@ -62,7 +64,7 @@ const HOLD_SECONDS = 960;
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
   const { config, model, account } = call;
   const prepared = prepareChat(deps.upstreams, config, model, call.request);
-  const reservation = await reserveTokens(call.tokenRate, prepared.maxUsage);
+  const reservation = await reserveTokens(deps.limiter, call.tokenRate, prepared.maxUsage);
   try {
     if (prepared.linkedImages !== null) await deps.imageHosts.check(prepared.linkedImages);
     const quote = quoteChat(call, prepared.maxUsage);

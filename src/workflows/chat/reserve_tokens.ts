@@ -4,8 +4,8 @@ import type { Usage } from "../../domain/pricing/usage.ts";
 
 /** The tokens per minute that an API key may use. */
 export interface TokenRate {
-  readonly limiter: Limiter;
-  readonly key: string;
+  /** Id of the API key. */
+  readonly apiKey: string;
   readonly perMinute: number;
 }
 
@@ -14,15 +14,17 @@ export interface TokenRate {
  * concurrent requests cannot exceed the rate.
  */
 export async function reserveTokens(
-  rate: TokenRate,
+  limiter: Limiter,
+  { apiKey, perMinute }: TokenRate,
   { input_tokens = 0, output_tokens = 0 }: Usage,
 ): Promise<TokenReservation> {
-  const { limiter, key, perMinute } = rate;
+  // Beside the request rate of the same key.
+  const key = `${apiKey} tokens`;
   // A request larger than the rate itself passes when the whole minute is available.
   const tokens = Math.min(input_tokens + output_tokens, perMinute);
   const taken = limiter.take(key, perMinute, tokens, performance.now());
   const { allowed, retryAfterSeconds } = taken instanceof Promise ? await taken : taken;
-  if (allowed) return new TokenReservation(rate, tokens);
+  if (allowed) return new TokenReservation({ limiter, key, perMinute }, tokens);
   throw new ApiError(
     "rate_limit_exceeded",
     `Too many tokens: this API key is limited to ${perMinute} tokens per minute. Wait before you retry.`,
@@ -30,9 +32,15 @@ export async function reserveTokens(
   );
 }
 
+interface LimitedRate {
+  readonly limiter: Limiter;
+  readonly key: string;
+  readonly perMinute: number;
+}
+
 /** Tokens taken from a rate. Settle or release it once. */
 export class TokenReservation {
-  constructor(private readonly rate: TokenRate, private readonly tokens: number) {}
+  constructor(private readonly rate: LimitedRate, private readonly tokens: number) {}
 
   /** Corrects the reservation to the tokens used, at most twice what was reserved: an upstream's count may be absurd. */
   settle(used: number): void {

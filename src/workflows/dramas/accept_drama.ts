@@ -1,3 +1,4 @@
+import type { DramaRequest } from "../../../schemas/requests.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import { type GenerationCall, newTaskOf } from "../tasks/accept_generation.ts";
@@ -5,7 +6,7 @@ import type { Quote } from "../../domain/pricing/quote.ts";
 import type { CreatedTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { hasEndpoint } from "../../domain/webhooks/endpoints.ts";
-import { checkDrama, type DramaBody } from "./check_drama.ts";
+import { checkDrama } from "./check_drama.ts";
 import { type DramaJob, type StageStatus, stagesUntil } from "./drama.ts";
 import { pricesOf, quoteDrama } from "./price_drama.ts";
 
@@ -14,9 +15,9 @@ export async function acceptDrama(
   deps: TaskDeps,
   call: GenerationCall,
   model: Model,
-  body: DramaBody,
+  body: DramaRequest,
 ): Promise<CreatedTask> {
-  const { job, quote } = await quoteRequest(deps, call, model, body);
+  const { job, quote } = await quoteDramaRequest(deps, call, model, body);
   return await deps.creation.create({
     ...newTaskOf(call, model),
     job,
@@ -31,11 +32,11 @@ export async function acceptDrama(
 }
 
 /** The job and maximum price of a drama that can be accepted. Changes nothing. */
-export async function quoteRequest(
+export async function quoteDramaRequest(
   deps: Pick<TaskDeps, "files" | "database">,
   { config, account, callbackUrl }: Pick<GenerationCall, "config" | "account" | "callbackUrl">,
   model: Model,
-  body: DramaBody,
+  body: DramaRequest,
 ): Promise<{ job: DramaJob; quote: Quote }> {
   const checked = await checkDrama(deps, account.id, model, body);
   const isLong = checked.until === "video";

@@ -1,3 +1,4 @@
+import type { DramaRequest } from "../../../schemas/requests.ts";
 import { notOffered } from "../../lib/not_offered.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
@@ -10,7 +11,6 @@ import {
   CAPABILITY_OF,
   type Character,
   type DramaJob,
-  type DramaStage,
   type GivenStages,
   type Roles,
   type Script,
@@ -18,20 +18,6 @@ import {
 } from "./drama.ts";
 import { parseDramaJob, parseRoles, parseScript } from "./stored_drama.ts";
 import { nameKey } from "./texts.ts";
-
-/** A request body that its schema let pass. */
-export interface DramaBody {
-  readonly model: string;
-  readonly title?: string;
-  readonly script?: string;
-  readonly characters?: readonly { readonly name: string; readonly reference_file_id?: string }[];
-  readonly episode?: number;
-  readonly aspect_ratio?: string;
-  readonly stage?: DramaStage;
-  readonly from_task?: string;
-  readonly business_id?: string;
-  readonly callback_url?: string;
-}
 
 type CheckedDrama = Omit<DramaJob, "prices">;
 type Deps = Pick<TaskDeps, "files" | "database">;
@@ -41,7 +27,7 @@ export async function checkDrama(
   deps: Deps,
   account: string,
   model: Model,
-  body: DramaBody,
+  body: DramaRequest,
 ): Promise<CheckedDrama> {
   const until = body.stage ?? "video";
   if (!model.capabilities.has(CAPABILITY_OF[until])) {
@@ -103,7 +89,7 @@ async function charactersOf(
   files: Files,
   account: string,
   model: Model,
-  named: NonNullable<DramaBody["characters"]>,
+  named: NonNullable<DramaRequest["characters"]>,
 ): Promise<Character[]> {
   const { max_characters: most } = model.limits;
   if (typeof most === "number" && named.length > most) {

@@ -1,0 +1,548 @@
+// Written by `deno task generate` from schemas/requests. Do not edit.
+import admin_accounts from "./requests/admin_accounts.schema.json" with { type: "json" };
+import admin_credits from "./requests/admin_credits.schema.json" with { type: "json" };
+import admin_keys from "./requests/admin_keys.schema.json" with { type: "json" };
+import admin_people from "./requests/admin_people.schema.json" with { type: "json" };
+import admin_plan from "./requests/admin_plan.schema.json" with { type: "json" };
+import admin_webhook_redeliver from "./requests/admin_webhook_redeliver.schema.json" with { type: "json" };
+import audio_speech from "./requests/audio_speech.schema.json" with { type: "json" };
+import avatars_generations from "./requests/avatars_generations.schema.json" with { type: "json" };
+import chat_completions from "./requests/chat_completions.schema.json" with { type: "json" };
+import dramas_generations from "./requests/dramas_generations.schema.json" with { type: "json" };
+import images_generations from "./requests/images_generations.schema.json" with { type: "json" };
+import quotes from "./requests/quotes.schema.json" with { type: "json" };
+import videos_generations from "./requests/videos_generations.schema.json" with { type: "json" };
+import webhook_endpoints from "./requests/webhook_endpoints.schema.json" with { type: "json" };
+import webhook_redeliver from "./requests/webhook_redeliver.schema.json" with { type: "json" };
+import webhook_rotate_secret from "./requests/webhook_rotate_secret.schema.json" with { type: "json" };
+
+/** The schema of a request body; `Body` is the type of what fits it. */
+export interface RequestSchema<Body> {
+  readonly name: string;
+  readonly schema: Readonly<Record<string, unknown>> & { readonly title: string };
+  /** Carries the type only. */
+  readonly body?: Body;
+}
+
+export type NewAccount = {
+  /**
+   * Name of the account.
+   */
+  name: string;
+  /**
+   * Email address of the owner. It must be unique.
+   */
+  email?: string;
+  /**
+   * Name of a plan. Default: free.
+   */
+  plan?: string;
+  /**
+   * Price book to use instead of the plan's.
+   */
+  price_book?: string;
+};
+
+export type NewCredit = {
+  /**
+   * cash: money that was paid in. gift: promotional credit.
+   */
+  kind: "cash" | "gift";
+  /**
+   * A decimal string above zero.
+   */
+  amount: string;
+  /**
+   * Your own unique reference. A repeated reference is booked only once.
+   */
+  reference: string;
+  /**
+   * When promotional credit expires. Default: never.
+   */
+  expires_at?: string;
+};
+
+export type NewKey = {
+  /**
+   * Name of the key.
+   */
+  name: string;
+};
+
+export type PersonChange = {
+  /**
+   * Whether the person is an operator in the console.
+   */
+  operator: boolean;
+};
+
+export type NewPlan = {
+  /**
+   * Name of a plan.
+   */
+  plan: string;
+  /**
+   * When the plan ends. Default: it renews every month.
+   */
+  expires_at?: string;
+};
+
+export type AdminWebhookRedelivery = {
+  /**
+   * All deliveries that failed since this time are sent again.
+   */
+  since: string;
+  /**
+   * Only deliveries of this account.
+   */
+  account?: string;
+  /**
+   * Only deliveries to this endpoint.
+   */
+  endpoint?: string;
+};
+
+export type SpeechRequest = {
+  /**
+   * Id from the model list.
+   */
+  model: string;
+  /**
+   * The text to speak. The model's max_prompt_length limits its characters.
+   */
+  input: string;
+  /**
+   * One of the model's voices.
+   */
+  voice: string;
+  /**
+   * mp3; wav; or pcm: 24 kHz, 16 bit, mono, without a header.
+   */
+  response_format?: "mp3" | "wav" | "pcm";
+  /**
+   * Speed of the speech. 1 is the normal speed of the voice.
+   */
+  speed?: number;
+  /**
+   * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
+   */
+  callback_url?: string;
+};
+
+export type AvatarRequest = {
+  /**
+   * Id from the model list.
+   */
+  model: string;
+  /**
+   * The person: an uploaded image or video.
+   */
+  avatar_file_id: string;
+  /**
+   * The speech of the person: an uploaded audio file. The video has the same duration.
+   */
+  audio_file_id: string;
+  /**
+   * One of the model's aspect_ratios. Default: the first.
+   */
+  aspect_ratio?: string;
+  /**
+   * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
+   */
+  callback_url?: string;
+};
+
+/**
+ * OpenAI's Chat Completions request. The capabilities and limits of the model decide which features it supports.
+ */
+export type ChatRequest = {
+  /**
+   * A model id from /v1/models.
+   */
+  model: string;
+  /**
+   * The conversation so far, oldest message first.
+   *
+   * @minItems 1
+   * @maxItems 4096
+   */
+  messages: {
+    /**
+     * Author of the message. `developer` is a newer name of `system`, `function` an older one of `tool`.
+     */
+    role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+    /**
+     * Text, or a list of parts: `text`, and `image_url` for models with the capability `vision`. Null only in an assistant message with tool calls or a refusal.
+     */
+    content?:
+      | string
+      | {
+          /**
+           * Type of the part: `text` or `image_url`.
+           */
+          type: string;
+        }[]
+      | null;
+    /**
+     * Name of the author, to tell participants of the same role apart.
+     */
+    name?: string;
+    /**
+     * Why the model refused, as it was received.
+     */
+    refusal?: string;
+    /**
+     * Not supported: the endpoint handles text and images.
+     */
+    audio?: Record<string, unknown>;
+    /**
+     * Tool calls of the model, as they were received.
+     */
+    tool_calls?: Record<string, unknown>[];
+    /**
+     * Function call of the model, as it was received; predecessor of `tool_calls`.
+     */
+    function_call?: Record<string, unknown>;
+    /**
+     * In a `tool` message: the id of the tool call that it answers.
+     */
+    tool_call_id?: string;
+  }[];
+  /**
+   * Whether the answer is sent as server-sent events while it is made. Default: false.
+   */
+  stream?: boolean;
+  /**
+   * Options for a stream.
+   */
+  stream_options?: {
+    /**
+     * Whether the last chunk of the stream has the token counts.
+     */
+    include_usage?: boolean;
+  };
+  /**
+   * Maximum number of output tokens; older name of `max_completion_tokens`.
+   */
+  max_tokens?: number;
+  /**
+   * Maximum number of output tokens, reasoning included. Default: the limit of the model. It decides how much is held before the request is sent.
+   */
+  max_completion_tokens?: number;
+  /**
+   * Number of answers. Each of them is charged. Default: 1.
+   */
+  n?: number;
+  /**
+   * Randomness of the answer: 0 is almost deterministic, 2 very random.
+   */
+  temperature?: number;
+  /**
+   * Alternative to temperature: only the most likely tokens with this total probability are considered.
+   */
+  top_p?: number;
+  /**
+   * Text, or list of texts, at which the answer ends. The text itself is not part of the answer.
+   *
+   * @maxItems 16
+   */
+  stop?: string | string[];
+  /**
+   * The same seed and request give similar answers, where the provider supports it.
+   */
+  seed?: number;
+  /**
+   * Positive values make the model talk about new topics.
+   */
+  presence_penalty?: number;
+  /**
+   * Positive values make the model repeat itself less.
+   */
+  frequency_penalty?: number;
+  /**
+   * Bias from -100 to 100 for single tokens, by token id of the model.
+   */
+  logit_bias?: Record<string, unknown>;
+  /**
+   * Whether the response has log probabilities of the output tokens.
+   */
+  logprobs?: boolean;
+  /**
+   * Number of most likely tokens to report at each position; needs `logprobs`.
+   */
+  top_logprobs?: number;
+  /**
+   * Functions that the model may call; needs the capability `tools`.
+   *
+   * @maxItems 512
+   */
+  tools?: Record<string, unknown>[];
+  /**
+   * `auto`, `none`, `required`, or the function that the model must call.
+   */
+  tool_choice?: string | Record<string, unknown>;
+  /**
+   * Whether the model may call several tools in one answer.
+   */
+  parallel_tool_calls?: boolean;
+  /**
+   * Predecessor of `tools`.
+   *
+   * @maxItems 512
+   */
+  functions?: Record<string, unknown>[];
+  /**
+   * Predecessor of `tool_choice`.
+   */
+  function_call?: string | Record<string, unknown>;
+  /**
+   * Format of the answer; JSON needs the capability `json_schema`.
+   */
+  response_format?: {
+    /**
+     * `text`; `json_object`: any JSON; `json_schema`: JSON that fits `json_schema.schema`.
+     */
+    type: "text" | "json_object" | "json_schema";
+  };
+  /**
+   * How much the model reasons before it answers; needs the capability `reasoning`, except `none`.
+   */
+  reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+  /**
+   * How long the answer should be.
+   */
+  verbosity?: "low" | "medium" | "high";
+  /**
+   * Only `["text"]` is supported.
+   */
+  modalities?: string[];
+  /**
+   * Not supported: see POST /v1/audio/speech.
+   */
+  audio?: Record<string, unknown>;
+  /**
+   * Options for moderation, passed on to providers that support them.
+   */
+  moderation?: Record<string, unknown>;
+  /**
+   * Text that most of the answer is expected to equal, to speed it up where the provider supports it.
+   */
+  prediction?: Record<string, unknown>;
+  /**
+   * Options for web search, where the provider supports it.
+   */
+  web_search_options?: Record<string, unknown>;
+  /**
+   * Your own keys and values, passed on to providers that store them.
+   */
+  metadata?: Record<string, unknown>;
+  /**
+   * Whether the provider may store the answer, where it supports that.
+   */
+  store?: boolean;
+  /**
+   * Your own id of the end user, which helps the provider to detect abuse.
+   */
+  user?: string;
+  /**
+   * Your own id of the end user, hashed; newer name of `user`.
+   */
+  safety_identifier?: string;
+  /**
+   * Requests with the same key are more likely to use the same prompt cache.
+   */
+  prompt_cache_key?: string;
+  /**
+   * Options for the prompt cache, where the provider supports them.
+   */
+  prompt_cache_options?: Record<string, unknown>;
+  /**
+   * How long the prompt stays cached, where the provider supports it.
+   */
+  prompt_cache_retention?: string;
+  /**
+   * Processing tier, where the provider supports it.
+   */
+  service_tier?: string;
+};
+
+export type DramaRequest = {
+  /**
+   * Id from the model list.
+   */
+  model: string;
+  /**
+   * Name of the series. Default with from_task: that of the earlier task.
+   */
+  title?: string;
+  /**
+   * The story: an outline, prose or a finished script. Default with from_task: that of the earlier task. The model's max_prompt_length limits its characters.
+   */
+  script?: string;
+  /**
+   * Characters of the drama. Default: the characters of the story.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  characters?: {
+    /**
+     * Name of the character in the story.
+     */
+    name: string;
+    /**
+     * Id of an uploaded image that shows the character.
+     */
+    reference_file_id?: string;
+  }[];
+  /**
+   * Number of the episode. Default: 1.
+   */
+  episode?: number;
+  /**
+   * One of the model's aspect_ratios. Default: the first.
+   */
+  aspect_ratio?: string;
+  /**
+   * The last stage to run. Default: all stages, up to the final video.
+   */
+  stage?: "script" | "roles" | "storyboard" | "video";
+  /**
+   * Id of an earlier drama task of this account. Its finished stages are reused and not charged again.
+   */
+  from_task?: string;
+  /**
+   * Your own id of this drama, in visible ASCII characters. A repeated id creates only one task. Can be used instead of Idempotency-Key.
+   */
+  business_id?: string;
+  /**
+   * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints. One of the two is required for stage video and for all stages.
+   */
+  callback_url?: string;
+};
+
+export type ImageRequest = {
+  /**
+   * Id from the model list.
+   */
+  model: string;
+  /**
+   * Description of the output. The model's max_prompt_length limits its characters.
+   */
+  prompt: string;
+  /**
+   * Width and height in pixels, such as 1024x1024: one of the model's sizes. Default: the first.
+   */
+  size?: string;
+  /**
+   * One of the model's aspect_ratios. Default: the first.
+   */
+  aspect_ratio?: string;
+  /**
+   * Number of images, at most the model's max_count.
+   */
+  n?: number;
+  /**
+   * Input images: public https URLs or ids of uploaded files.
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  input_images?: string[];
+  /**
+   * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
+   */
+  callback_url?: string;
+};
+
+export type QuoteRequest = {
+  /**
+   * Path of the endpoint, such as /images/generations.
+   */
+  path: string;
+  /**
+   * Body of the request to estimate.
+   */
+  body: Record<string, unknown>;
+};
+
+export type VideoRequest = {
+  /**
+   * Id from the model list.
+   */
+  model: string;
+  /**
+   * Description of the output. The model's max_prompt_length limits its characters.
+   */
+  prompt: string;
+  /**
+   * Duration in seconds: one of the model's durations. Default: the first.
+   */
+  duration?: number;
+  /**
+   * One of the model's aspect_ratios. Default: the first.
+   */
+  aspect_ratio?: string;
+  /**
+   * Input images: public https URLs or ids of uploaded files.
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  input_images?: string[];
+  /**
+   * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
+   */
+  callback_url?: string;
+};
+
+export type NewWebhookEndpoint = {
+  /**
+   * URL for events: a public https URL of at most 2048 characters.
+   */
+  url: string;
+  /**
+   * Description of the endpoint.
+   */
+  description?: string;
+  /**
+   * Event types to send. Default: all types.
+   *
+   * @minItems 1
+   */
+  event_types?: ("task.succeeded" | "task.failed" | "task.cancelled" | "task.expired")[];
+};
+
+export type WebhookRedelivery = {
+  /**
+   * All deliveries that failed since this time are sent again.
+   */
+  since: string;
+};
+
+export type WebhookRotation = {
+  /**
+   * Seconds during which the previous secret also signs events. Use 0 for a secret that has leaked.
+   */
+  overlap_seconds?: number;
+};
+
+/** Every request schema, by the name of its file. */
+export const REQUESTS = {
+  admin_accounts: { name: "admin_accounts", schema: admin_accounts } as RequestSchema<NewAccount>,
+  admin_credits: { name: "admin_credits", schema: admin_credits } as RequestSchema<NewCredit>,
+  admin_keys: { name: "admin_keys", schema: admin_keys } as RequestSchema<NewKey>,
+  admin_people: { name: "admin_people", schema: admin_people } as RequestSchema<PersonChange>,
+  admin_plan: { name: "admin_plan", schema: admin_plan } as RequestSchema<NewPlan>,
+  admin_webhook_redeliver: { name: "admin_webhook_redeliver", schema: admin_webhook_redeliver } as RequestSchema<AdminWebhookRedelivery>,
+  audio_speech: { name: "audio_speech", schema: audio_speech } as RequestSchema<SpeechRequest>,
+  avatars_generations: { name: "avatars_generations", schema: avatars_generations } as RequestSchema<AvatarRequest>,
+  chat_completions: { name: "chat_completions", schema: chat_completions } as RequestSchema<ChatRequest>,
+  dramas_generations: { name: "dramas_generations", schema: dramas_generations } as RequestSchema<DramaRequest>,
+  images_generations: { name: "images_generations", schema: images_generations } as RequestSchema<ImageRequest>,
+  quotes: { name: "quotes", schema: quotes } as RequestSchema<QuoteRequest>,
+  videos_generations: { name: "videos_generations", schema: videos_generations } as RequestSchema<VideoRequest>,
+  webhook_endpoints: { name: "webhook_endpoints", schema: webhook_endpoints } as RequestSchema<NewWebhookEndpoint>,
+  webhook_redeliver: { name: "webhook_redeliver", schema: webhook_redeliver } as RequestSchema<WebhookRedelivery>,
+  webhook_rotate_secret: { name: "webhook_rotate_secret", schema: webhook_rotate_secret } as RequestSchema<WebhookRotation>,
+};

@@ -1,0 +1,17 @@
+import type { HttpContext } from "./exchange.ts";
+import { readJson } from "./read_json.ts";
+import type { RequestBody } from "./request_body.ts";
+
+/** The JSON body of a request, not checked yet. */
+export function readBody(
+  c: HttpContext,
+  { isOptional }: Pick<RequestBody<unknown>, "isOptional">,
+): unknown {
+  return isOptional && !hasBody(c) ? {} : readJson(c);
+}
+
+function hasBody(c: HttpContext): boolean {
+  const { headers } = c.req.raw;
+  return headers.get("content-length") !== "0" &&
+    (headers.has("content-length") || headers.has("transfer-encoding"));
+}

@@ -1,0 +1,114 @@
+import { REQUESTS } from "../../../schemas/requests.ts";
+import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "../admin/accounts.ts";
+import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "../admin/keys.ts";
+import { resetPassword, retrievePerson, updatePerson } from "../admin/people.ts";
+import { requestBody } from "../request_body.ts";
+import { inPath, PAGE } from "./parameters.ts";
+import { fixedRoute, json, type RouteArea } from "./route.ts";
+import { SAMPLE } from "./sample_ids.ts";
+
+export const ACCOUNT_ID = inPath("id", "Id of the account.");
+const EMAIL = inPath("email", "Email address of the person.");
+const AT_ACCOUNT = { path: { id: SAMPLE.account } };
+const AT_PERSON = { path: { email: SAMPLE.email } };
+
+export const adminAccountRoutes: RouteArea = {
+  title: "Accounts, keys and people",
+  routes: [
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/accounts",
+      auth: "admin_token",
+      summary: "Create an account",
+      request: requestBody(REQUESTS.admin_accounts),
+      responses: { 201: json("Account", "The account.") },
+      example: { body: { name: "Analytical Engines Ltd", email: "ada@engines.example" } },
+      handler: createAccountEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/accounts",
+      auth: "admin_token",
+      summary: "List accounts",
+      parameters: PAGE,
+      responses: { 200: json("AccountList", "The accounts, newest first.") },
+      example: { query: { limit: "50" } },
+      handler: listAccountsEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/accounts/{id}",
+      auth: "admin_token",
+      summary: "Retrieve an account with its balance",
+      parameters: [ACCOUNT_ID],
+      responses: { 200: json("Account", "The account.") },
+      example: AT_ACCOUNT,
+      handler: retrieveAccount,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/accounts/{id}/keys",
+      auth: "admin_token",
+      summary: "Create an API key",
+      parameters: [ACCOUNT_ID],
+      request: requestBody(REQUESTS.admin_keys),
+      responses: { 201: json("ApiKey", "The API key. Only this response has the key itself.") },
+      example: { ...AT_ACCOUNT, body: { name: "production" } },
+      handler: createKeyEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/accounts/{id}/keys",
+      auth: "admin_token",
+      summary: "List the API keys of an account",
+      parameters: [ACCOUNT_ID],
+      responses: { 200: json("ApiKeyList", "All API keys of the account.") },
+      example: AT_ACCOUNT,
+      handler: listKeysEndpoint,
+    }),
+    fixedRoute({
+      method: "DELETE",
+      path: "/admin/v1/keys/{id}",
+      auth: "admin_token",
+      summary: "Revoke an API key",
+      description: "Responds when no node accepts the key any more.",
+      parameters: [inPath("id", "Id of the API key.")],
+      responses: { 200: json("ApiKey", "The revoked API key.") },
+      example: { path: { id: SAMPLE.key } },
+      handler: revokeKeyEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/people/{email}",
+      auth: "admin_token",
+      summary: "Retrieve a registered person",
+      parameters: [EMAIL],
+      responses: { 200: json("Person", "The person.") },
+      example: AT_PERSON,
+      handler: retrievePerson,
+    }),
+    fixedRoute({
+      method: "PUT",
+      path: "/admin/v1/people/{email}",
+      auth: "admin_token",
+      summary: "Grant or revoke the operator role",
+      description: "The email address of the person must be verified.",
+      parameters: [EMAIL],
+      request: requestBody(REQUESTS.admin_people),
+      responses: { 200: json("Person", "The changed person.") },
+      example: { ...AT_PERSON, body: { operator: true } },
+      handler: updatePerson,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/people/{email}/password",
+      auth: "admin_token",
+      summary: "Set a new password for a person",
+      description: "Ends all sessions of the person and verifies the email address.",
+      parameters: [EMAIL],
+      responses: { 200: json("Person", "The person. Only this response has the password.") },
+      example: AT_PERSON,
+      handler: resetPassword,
+    }),
+  ],
+};

@@ -1,0 +1,67 @@
+import { REQUESTS } from "../../../schemas/requests.ts";
+import {
+  createCredit,
+  retrieveStatement,
+  updatePlan,
+  verifyLedgerEndpoint,
+} from "../admin/money.ts";
+import { requestBody } from "../request_body.ts";
+import { ACCOUNT_ID } from "./admin_accounts.ts";
+import { PERIOD } from "./parameters.ts";
+import { content, fixedRoute, json, type RouteArea } from "./route.ts";
+import { SAMPLE } from "./sample_ids.ts";
+
+const AT_ACCOUNT = { path: { id: SAMPLE.account } };
+
+export const adminMoneyRoutes: RouteArea = {
+  title: "Credit, plans and the ledger",
+  routes: [
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/accounts/{id}/credits",
+      auth: "admin_token",
+      summary: "Add credit to an account",
+      parameters: [ACCOUNT_ID],
+      request: requestBody(REQUESTS.admin_credits),
+      responses: {
+        201: json("Credit", "The credit was booked."),
+        200: json(
+          "Credit",
+          "A credit with this reference was booked before; nothing was booked now.",
+        ),
+      },
+      example: { ...AT_ACCOUNT, body: { kind: "cash", amount: "12.50", reference: "invoice-17" } },
+      handler: createCredit,
+    }),
+    fixedRoute({
+      method: "PUT",
+      path: "/admin/v1/accounts/{id}/plan",
+      auth: "admin_token",
+      summary: "Change the plan of an account and grant its quotas",
+      parameters: [ACCOUNT_ID],
+      request: requestBody(REQUESTS.admin_plan),
+      responses: { 200: json("Account", "The account, with its balance.") },
+      example: { ...AT_ACCOUNT, body: { plan: "free" } },
+      handler: updatePlan,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/accounts/{id}/statement",
+      auth: "admin_token",
+      summary: "Download the statement of an account",
+      parameters: [ACCOUNT_ID, ...PERIOD],
+      responses: { 200: content("text/csv", "Every transfer of the period.") },
+      example: { ...AT_ACCOUNT, query: { from: "2026-01-01T00:00:00Z" } },
+      handler: retrieveStatement,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/ledger/verify",
+      auth: "admin_token",
+      summary: "Check the invariants of the ledger",
+      responses: { 200: json("Verification", "The result of each check.") },
+      example: {},
+      handler: verifyLedgerEndpoint,
+    }),
+  ],
+};

@@ -1,0 +1,129 @@
+import type { DramaRequest } from "../../../schemas/requests.ts";
+import {
+  AVATAR_REQUEST,
+  DRAMA_REQUEST,
+  generationRequest,
+  IMAGE_REQUEST,
+  SPEECH_REQUEST,
+  VIDEO_REQUEST,
+} from "../endpoints/charged_requests.ts";
+import { createDrama } from "../endpoints/create_drama.ts";
+import { createGeneration } from "../endpoints/create_generation.ts";
+import { createSpeech } from "../endpoints/speech.ts";
+import type { RequestBody } from "../request_body.ts";
+import { SPEECH_SUBMISSION, SUBMISSION } from "./parameters.ts";
+import { json, operationRoute, type RouteArea } from "./route.ts";
+import { SAMPLE } from "./sample_ids.ts";
+
+/** What all generation routes have in common. */
+const GENERATION = {
+  operation: "generation",
+  method: "POST",
+  auth: "api_key",
+  isCharged: true,
+  parameters: SUBMISSION,
+  responses: { 202: json("Task", "The task. Its outputs follow when it has succeeded.") },
+} as const;
+
+/** A schema of another name may say less than a drama needs: the body must fit both. */
+function dramaRequest(name: string): RequestBody<DramaRequest> {
+  const request = generationRequest(name);
+  if (request === undefined || request === DRAMA_REQUEST) return DRAMA_REQUEST;
+  return { ...request, check: (body) => DRAMA_REQUEST.check(request.check(body)) };
+}
+
+export const mediaRoutes: RouteArea = {
+  title: "Generation",
+  routes: [
+    operationRoute({
+      ...GENERATION,
+      serves: "image",
+      path: "/images/generations",
+      summary: "Create a task that generates images",
+      request: IMAGE_REQUEST,
+      requestFor: generationRequest,
+      example: {
+        body: { model: "sim-image", prompt: "a lighthouse at dusk", size: "1024x1024", n: 1 },
+      },
+      handler: createGeneration,
+    }),
+    operationRoute({
+      ...GENERATION,
+      serves: "video",
+      path: "/videos/generations",
+      summary: "Create a task that generates a video",
+      request: VIDEO_REQUEST,
+      requestFor: generationRequest,
+      example: {
+        body: {
+          model: "sim-video",
+          prompt: "waves against the rocks",
+          duration: 5,
+          aspect_ratio: "16:9",
+        },
+      },
+      handler: createGeneration,
+    }),
+    operationRoute({
+      ...GENERATION,
+      serves: "avatar",
+      path: "/avatars/generations",
+      summary: "Create a task that makes a portrait speak",
+      request: AVATAR_REQUEST,
+      requestFor: generationRequest,
+      example: {
+        body: {
+          model: "sim-avatar",
+          avatar_file_id: SAMPLE.image,
+          audio_file_id: SAMPLE.audio,
+        },
+      },
+      handler: createGeneration,
+    }),
+    operationRoute({
+      ...GENERATION,
+      serves: "drama",
+      path: "/dramas/generations",
+      summary: "Create a task that makes an episode of a drama",
+      description:
+        "A drama needs `business_id` or an `Idempotency-Key`, and for its final video a `callback_url` or a " +
+        "webhook endpoint.",
+      request: DRAMA_REQUEST,
+      requestFor: dramaRequest,
+      example: {
+        body: {
+          model: "sim-drama",
+          title: "The Lighthouse",
+          script: "Mara waits at the sea for Jon. Jon comes back with the tide.",
+          characters: [{ name: "Mara" }, { name: "Jon" }],
+          stage: "script",
+          business_id: "lighthouse-1",
+        },
+      },
+      handler: createDrama,
+    }),
+    operationRoute({
+      operation: "speech",
+      serves: "speech",
+      method: "POST",
+      path: "/audio/speech",
+      auth: "api_key",
+      isCharged: true,
+      summary: "Convert text to speech",
+      description:
+        "Responds with the audio itself. With an `Idempotency-Key`, a repeated request gets the same audio and is " +
+        "charged once.",
+      parameters: SPEECH_SUBMISSION,
+      request: SPEECH_REQUEST,
+      responses: {
+        200: {
+          description: "The audio, in the format of the request.",
+          content: { "audio/*": null },
+        },
+        202: json("Task", "With `Prefer: respond-async`: the task that makes the audio."),
+      },
+      example: { body: { model: "sim-speech", input: "The gate is open.", voice: "alma" } },
+      handler: createSpeech,
+    }),
+  ],
+};

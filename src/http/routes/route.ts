@@ -1,0 +1,188 @@
+import type { Cluster } from "../../platform/cluster/cluster.ts";
+import type { Config, Route as ConfiguredRoute } from "../../platform/config/config.ts";
+import type { ConfigStore } from "../../platform/config/config_store.ts";
+import type { ModelType } from "../../lib/model_types.ts";
+import type { Database } from "../../platform/database/postgres.ts";
+import type { Metrics } from "../../platform/telemetry/metrics.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
+import type { PeopleDeps } from "../admin/people.ts";
+import type { ChatEndpointDeps } from "../endpoints/chat_completions.ts";
+import type { FilesDeps } from "../endpoints/files.ts";
+import type { TaskEndpointDeps } from "../endpoints/tasks.ts";
+import type { BodyEndpoint, Endpoint } from "../exchange.ts";
+import type { HealthProbe, ProbeDeps } from "../health.ts";
+import { readBody } from "../read_body.ts";
+import type { RequestBody } from "../request_body.ts";
+import type { RouteParameter } from "./parameters.ts";
+import type { SchemaName } from "./schemas.ts";
+
+/** What the handlers of all routes need. */
+export interface RouteDeps extends PeopleDeps, ChatEndpointDeps, FilesDeps, TaskEndpointDeps {
+  database: Database;
+  cluster: Cluster;
+  configStore: ConfigStore;
+  metrics: Metrics;
+  upstreams: Upstreams;
+  webhooks: Webhooks;
+  /** The OpenAPI document of a configuration. */
+  document(config: Config): unknown;
+}
+
+/** How a request proves that it may be made. Routes with signed URLs check the signature themselves. */
+export type RouteAuth = "api_key" | "admin_token" | "signed_url" | "none";
+
+/** What clients are told about a route: /openapi.json and the documentation are made of it. */
+export interface RouteDescription<Body> {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly auth: RouteAuth;
+  /** A few words that begin with a verb, without a full stop. */
+  readonly summary: string;
+  /** What the summary does not say, in whole sentences. */
+  readonly description?: string;
+  /** Query and header parameters; those of the path are found in the path. */
+  readonly parameters?: readonly RouteParameter[];
+  /** Successful responses by status. Errors look the same everywhere. */
+  readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** A request that works as it is, once its ids are replaced (`sample_ids.ts`). A test sends it. */
+  readonly example: RouteExample<Body>;
+}
+
+export interface RouteResponse {
+  /** Left out: the summary of the route. */
+  readonly description?: string;
+  /** Media types, each with the schema of a JSON body or null for anything else. */
+  readonly content: Readonly<Record<string, SchemaName | null>>;
+}
+
+export interface RouteExample<Body> {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Body;
+}
+
+/** A JSON body is read and checked before the handler is called; a form is read by the handler itself. */
+type Handling<Body, Place extends unknown[]> =
+  | {
+    readonly request: RequestBody<Body>;
+    readonly handler: (deps: RouteDeps, ...place: Place) => BodyEndpoint<Body>;
+  }
+  | {
+    readonly request?: undefined;
+    /** Schema of a multipart form. */
+    readonly form?: SchemaName;
+    readonly handler: (deps: RouteDeps, ...place: Place) => Endpoint;
+  };
+
+interface OperationPlace<Body> {
+  /** What `routes` of the configuration calls it. */
+  readonly operation: string;
+  /** The model type that it serves, where it serves one. */
+  readonly serves?: ModelType;
+  /**
+   * The path under /v1 of a configuration without `routes`. The first route of an operation has the path that
+   * the configuration may change; the others of the operation begin with it.
+   */
+  readonly path: string;
+  /** The request is charged: an account without funds may not send a large body. */
+  readonly isCharged?: boolean;
+  /** The body for a configured route that names a request schema; undefined where there is none of the name. */
+  readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
+}
+
+export type OperationRouteSpec<Body> =
+  & RouteDescription<Body>
+  & OperationPlace<Body>
+  & Handling<Body, [configured: ConfiguredRoute]>;
+
+export type FixedRouteSpec<Body> =
+  & RouteDescription<Body>
+  & { readonly path: string }
+  & Handling<Body, []>;
+
+/** A route whose place the configuration decides: it names the operation and its path. */
+export interface OperationRoute extends RouteDescription<unknown> {
+  readonly operation: string;
+  readonly serves?: ModelType;
+  readonly path: string;
+  readonly isCharged?: boolean;
+  readonly request?: RequestBody<unknown>;
+  readonly requestFor?: (name: string) => RequestBody<unknown> | undefined;
+  readonly form?: SchemaName;
+  open(deps: RouteDeps, configured: ConfiguredRoute): Endpoint;
+}
+
+/** A route that every configuration has, at the same path. */
+export interface FixedRoute extends RouteDescription<unknown> {
+  readonly operation?: undefined;
+  readonly path: string;
+  readonly request?: RequestBody<unknown>;
+  readonly form?: SchemaName;
+  open(deps: RouteDeps): Endpoint;
+}
+
+/** A route that answers before there is a configuration or a database: no router is involved. */
+export interface ProbeRoute extends RouteDescription<unknown> {
+  readonly operation?: undefined;
+  readonly path: string;
+  readonly request?: undefined;
+  readonly form?: undefined;
+  readonly probe: (deps: ProbeDeps) => HealthProbe;
+}
+
+export type ApiRoute = OperationRoute | FixedRoute | ProbeRoute;
+
+/** Routes that belong together: one file of this folder, one group in the documentation. */
+export interface RouteArea {
+  readonly title: string;
+  readonly routes: readonly ApiRoute[];
+}
+
+export function operationRoute<Body = undefined>(spec: OperationRouteSpec<Body>): OperationRoute {
+  return {
+    ...spec,
+    open(deps, configured) {
+      if (spec.request === undefined) return spec.handler(deps, configured);
+      const request = configuredBody(spec, configured) ?? spec.request;
+      return withBody(request, spec.handler(deps, configured));
+    },
+  };
+}
+
+export function fixedRoute<Body = undefined>(spec: FixedRouteSpec<Body>): FixedRoute {
+  return {
+    ...spec,
+    open: (deps) =>
+      spec.request === undefined ? spec.handler(deps) : withBody(spec.request, spec.handler(deps)),
+  };
+}
+
+/** The body of a route at its place in the configuration, which may name another schema than the route's own. */
+export function configuredBody<Body>(
+  { request, requestFor }: {
+    readonly request?: RequestBody<Body>;
+    readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
+  },
+  configured: ConfiguredRoute | null,
+): RequestBody<Body> | undefined {
+  const name = configured?.request ?? null;
+  return (name === null ? undefined : requestFor?.(name)) ?? request;
+}
+
+function withBody<Body>(request: RequestBody<Body>, endpoint: BodyEndpoint<Body>): Endpoint {
+  return async function endpointWithBody(c) {
+    return endpoint(c, request.check(await readBody(c, request)));
+  };
+}
+
+export const json = (schema: SchemaName, description?: string): RouteResponse => ({
+  description,
+  content: { "application/json": schema },
+});
+/** Content that is not JSON. */
+export const content = (type: string, description?: string): RouteResponse => ({
+  description,
+  content: { [type]: null },
+});
+export const empty = (description: string): RouteResponse => ({ description, content: {} });

@@ -1,0 +1,72 @@
+import { REQUESTS } from "../../../schemas/requests.ts";
+import { retrieveBalance } from "../endpoints/balance.ts";
+import { createQuote } from "../endpoints/quotes.ts";
+import { listUsageEndpoint, retrieveReceipt } from "../endpoints/usage.ts";
+import { requestBody } from "../request_body.ts";
+import { inPath, PAGE, PERIOD, query } from "./parameters.ts";
+import { json, operationRoute, type RouteArea } from "./route.ts";
+import { SAMPLE } from "./sample_ids.ts";
+
+export const usageRoutes: RouteArea = {
+  title: "Balance and usage",
+  routes: [
+    operationRoute({
+      operation: "retrieve_balance",
+      method: "GET",
+      path: "/balance",
+      auth: "api_key",
+      summary: "Retrieve your balance and quotas",
+      responses: { 200: json("Balance", "The balance.") },
+      example: {},
+      handler: retrieveBalance,
+    }),
+    operationRoute({
+      operation: "usage",
+      method: "GET",
+      path: "/usage",
+      auth: "api_key",
+      summary: "List your receipts",
+      description:
+        "With `Accept: text/csv` the response is the statement of the period: every transfer.",
+      parameters: [...PAGE, query("model", "Only requests to this model."), ...PERIOD],
+      responses: {
+        200: {
+          description: "The receipts, newest first.",
+          content: { "application/json": "ReceiptList", "text/csv": null },
+        },
+      },
+      example: { query: { model: "sim-chat", from: "2026-01-01T00:00:00Z" } },
+      handler: listUsageEndpoint,
+    }),
+    operationRoute({
+      operation: "usage",
+      method: "GET",
+      path: "/usage/{request_id}",
+      auth: "api_key",
+      summary: "Retrieve the receipt of a request",
+      parameters: [
+        inPath("request_id", "Id of the request: the header `x-request-id` of its response."),
+      ],
+      responses: { 200: json("Receipt", "The receipt.") },
+      example: { path: { request_id: SAMPLE.request } },
+      handler: retrieveReceipt,
+    }),
+    operationRoute({
+      operation: "quotes",
+      method: "POST",
+      path: "/quotes",
+      auth: "api_key",
+      summary: "Estimate the maximum cost of a request",
+      description: "Raises the same errors as the request itself. Nothing is held or charged.",
+      request: requestBody(REQUESTS.quotes),
+      responses: { 200: json("Quote", "The quote.") },
+      example: {
+        body: {
+          path: "/images/generations",
+          body: { model: "sim-image", prompt: "a lighthouse at dusk", n: 2 },
+        },
+      },
+      handler: createQuote,
+    }),
+  ],
+};

@@ -1,0 +1,43 @@
+import { ApiError } from "../../lib/api_error.ts";
+import { withArticle } from "../../lib/model_types.ts";
+import { type Config, isVisible, type Model, type Route } from "./config.ts";
+
+interface ModelReader {
+  readonly id: string;
+  readonly plan: string;
+}
+
+/** The model, if this account may use it. One that it may not see does not exist for it. */
+export function usableModel({ models }: Config, account: ModelReader, id: string): Model {
+  const model = models.get(id);
+  if (model === undefined || !isVisible(model, account) || model.status === "unavailable") {
+    throw new ApiError(
+      "model_unavailable",
+      `The model ${
+        JSON.stringify(id.slice(0, 128))
+      } is not available. GET /v1/models lists the available models.`,
+      { param: "model" },
+    );
+  }
+  return model;
+}
+
+/** The model, if this account may use it and the route serves its type. */
+export function modelForRoute(
+  config: Config,
+  account: ModelReader,
+  id: string,
+  route: Pick<Route, "operation" | "type" | "path">,
+): Model {
+  const model = usableModel(config, account, id);
+  const type = route.operation === "generation" ? route.type : route.operation;
+  if (model.type === type) return model;
+  throw new ApiError(
+    "capability_not_supported",
+    `${model.id} is ${
+      withArticle(model.type)
+    } model, but ${route.path} accepts ${type} models only. ` +
+      `GET /v1/models?type=${type} lists them.`,
+    { param: "model" },
+  );
+}
