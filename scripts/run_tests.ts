@@ -17,17 +17,17 @@ import { changedFiles, changedTests } from "./changed_tests.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
 /**
- * What must hold on the embedded database too: its own tests, and journeys that between them read and write
- * every table. The rules above the database do not depend on it, so the other tests run once.
+ * What must hold on the embedded database too: its own tests, every endpoint once, and the journeys that write
+ * most. The rules above the database do not depend on it, so the other tests run once.
  */
 const EMBEDDED_PART = [
   "src/platform/database/*_test.ts",
-  "test/journeys/{chat,dramas,files,idempotency,money,people,tasks,webhooks}_test.ts",
+  "test/journeys/{chat,connect,examples,money,people,tasks,webhooks}_test.ts",
 ];
 
 /** What must hold with the queue in Postgres too: every kind of job, and workers that are killed. */
 const QUEUE_PART = [
-  "test/journeys/{dramas,images,tasks,webhooks}_test.ts",
+  "test/journeys/{examples,tasks,webhooks}_test.ts",
   "test/faults/task_{killed,races}_test.ts",
 ];
 
