@@ -47,12 +47,11 @@ Deno.test("movements are listed newest first, by page, by time and of one accoun
   ]);
 
   const ids: string[] = [];
-  for (let after: string | undefined;;) {
-    const page = await list({ limit: 4, after });
+  while (true) {
+    const page = await list({ limit: 4, after: ids.at(-1) });
     ids.push(...page.data.map(({ id }) => id));
     if (!page.hasMore) break;
     assert.equal(page.data.length, 4);
-    after = ids.at(-1);
   }
   assert.deepEqual(ids, data.map(({ id }) => id));
   assert.equal((await list({ limit: 6 })).hasMore, false, "exactly a page");
