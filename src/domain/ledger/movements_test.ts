@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { asking, costing, openLedger } from "../../../test/helpers/open_ledger.ts";
-import { availableBalances, covers, readBalance } from "./balance.ts";
-import { addCredit, adjustBalance } from "./credit.ts";
+import { adjustBalance } from "./credit.ts";
 import { listCreditGrants, listMovements } from "./movements.ts";
 
 const START = "2026-01-31T12:00:00Z";
@@ -48,12 +47,11 @@ Deno.test("movements are listed newest first, by page, by time and of one accoun
   ]);
 
   const ids: string[] = [];
-  for (let after: string | undefined;;) {
-    const page = await list({ limit: 4, after });
+  while (true) {
+    const page = await list({ limit: 4, after: ids.at(-1) });
     ids.push(...page.data.map(({ id }) => id));
     if (!page.hasMore) break;
     assert.equal(page.data.length, 4);
-    after = ids.at(-1);
   }
   assert.deepEqual(ids, data.map(({ id }) => id));
   assert.equal((await list({ limit: 6 })).hasMore, false, "exactly a page");
@@ -82,73 +80,4 @@ Deno.test("grants are listed in the order of use, while something is left of the
   ]);
   await ledger.setClock(LATER);
   assert.deepEqual(await grants(), ["quota text 5000 5000 0", "gift money 2.50 2.50 0.00"]);
-
-  const balance = await readBalance(sql, account, "EUR");
-  assert.equal(balance.object, "balance");
-  assert.equal(balance.currency, "EUR");
-  assert.deepEqual(balance.plan, { name: "team", expires_at: null });
-  assert.deepEqual(balance.quotas, { text: 5000, image: 0, video: 0 });
-  const other = await ledger.newAccount("0.10");
-  const available = await availableBalances(sql, [account, other, "acc_none"]);
-  assert.deepEqual([...available].sort(), [[account, "7.50"], [other, "0.10"]].sort());
-  await assert.rejects(readBalance(sql, "acc_none", "EUR"), { code: "not_found" });
-});
-
-Deno.test("a quote is covered by quota first, and then to the smallest part of the currency", async () => {
-  await using ledger = await openLedger({ cash: "1", clock: START });
-  const { sql, account } = ledger;
-  await ledger.setPlan("pro");
-  const can = (amount: string, units = 0, kind: "image" | null = null) =>
-    covers(sql, account, asking({ account, amount, units, kind }).quote, 6);
-  assert.equal(await can("1"), true);
-  assert.equal(await can("1.000001"), false);
-  assert.equal(await can("1.0000001"), false, "rounded up");
-  // Ten images are in the plan.
-  assert.equal(await can("99", 10, "image"), true);
-  assert.equal(await can("2", 20, "image"), true, "half of it is money");
-  assert.equal(await can("2.2", 20, "image"), false);
-  assert.equal(await can("0.5", 0, "image"), true, "nothing is counted");
-  assert.equal(await can("2", 20), false);
-});
-
-Deno.test("400 and 404 of credits and adjustments name what is wrong", async () => {
-  await using ledger = await openLedger({ cash: "1", clock: START });
-  const { sql, account } = ledger;
-  const credit = (more: Partial<Parameters<typeof addCredit>[1]>) =>
-    addCredit(sql, { account, kind: "gift", amount: "1", reference: "r", ...more });
-  for (const amount of ["0", "-1", "x", "0.000000000000"]) {
-    await assert.rejects(credit({ amount }), { code: "invalid_value", param: "amount" });
-  }
-  const soon = new Date("2026-03-01");
-  await assert.rejects(credit({ kind: "cash", expiresAt: soon }), { param: "expires_at" });
-  await assert.rejects(credit({ expiresAt: new Date("2026-01-01") }), {
-    code: "invalid_value",
-    param: "expires_at",
-  });
-  await assert.rejects(credit({ account: "acc_none" }), { code: "not_found" });
-  assert.deepEqual(await credit({ expiresAt: soon }), { isFirst: true });
-  assert.deepEqual(await credit({ expiresAt: soon }), { isFirst: false });
-  await assert.rejects(credit({ amount: "2" }), { code: "invalid_value", param: "reference" });
-  const much = "9".repeat(20);
-  await credit({ kind: "cash", amount: much, reference: "much" }).catch(() => {});
-  await assert.rejects(credit({ kind: "cash", amount: much, reference: "more" }), {
-    code: "invalid_value",
-    param: "amount",
-  });
-
-  const adjust = (more: Partial<Parameters<typeof adjustBalance>[1]>, of = account) =>
-    adjustBalance(sql, { account: of, amount: "-1", reference: "a", reason: "why", ...more });
-  const poor = await ledger.newAccount("1");
-  for (const amount of ["0", "x", "0.00"]) {
-    await assert.rejects(adjust({ amount }), { code: "invalid_value", param: "amount" });
-  }
-  await assert.rejects(adjust({ amount: "-1.01" }, poor), {
-    code: "insufficient_balance",
-    param: "amount",
-  });
-  assert.deepEqual(await adjust({ amount: "-0.000000000001" }, poor), { isFirst: true });
-  assert.deepEqual(await adjust({ amount: "-0.000000000001" }, poor), { isFirst: false });
-  await assert.rejects(adjust({ amount: "0.5" }, poor), { param: "reference" });
-  await assert.rejects(adjust({}, "acc_none"), { code: "not_found" });
-  await assert.rejects(adjust({ amount: much, reference: "b" }), { param: "amount" });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type FreshDatabase, freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { deleteFullBuckets, lend } from "./rate_loans.ts";
+import { lend } from "./rate_loans.ts";
 import { SharedRateLimiter } from "./shared_rate.ts";
 import { sleep } from "../../lib/timers.ts";
 import { noLog } from "../../../test/helpers/logs.ts";
@@ -173,15 +173,3 @@ Deno.test(
     assert.ok(loan!.level <= 40);
   },
 );
-
-Deno.test("rows of buckets that have been full for a minute are deleted", STRICT, async () => {
-  await using ground = await openGround();
-  const { sql } = ground.database;
-  const now = Date.now();
-  for (const [key, ago] of [["old", 70_000], ["young", 50_000], ["used", -5_000]] as const) {
-    await sql`insert into rate_bucket (key, full_at) values (${key}, ${now - ago})`;
-  }
-  await deleteFullBuckets(sql);
-  const rows = await sql<{ key: string }[]>`select key from rate_bucket order by key`;
-  assert.deepEqual(rows.map(({ key }) => key), ["used", "young"]);
-});

@@ -55,7 +55,7 @@ Deno.test("an avatar may last as long as its longest duration, or ten minutes", 
   assert.deepEqual(most(), { seconds: 600, videos: 1, calls: 1 });
 });
 
-Deno.test("a drama makes all its shots, and films them only if its pipeline does", () => {
+Deno.test("a drama makes all its shots, and a video of each only if its pipeline does", () => {
   const filming = { video: { offered: true, duration: 6 } } as Model["pipeline"];
   const script = { video: { offered: false } } as Model["pipeline"];
   const most = (pipeline: Model["pipeline"], limits: Model["limits"] = { max_shots: 4 }) =>
