@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { COMMANDS } from "../src/cli/main.ts";
 import { type AppDeps, buildApp } from "../src/http/app.ts";
 import { openapi } from "../src/http/openapi.ts";
 import { healthRoutes } from "../src/http/routes/health.ts";
@@ -113,6 +114,13 @@ Deno.test("every field of every request and response has a description", () => {
   }
   assert.deepEqual(missing, []);
   assert.ok(fields > 350, String(fields));
+});
+
+Deno.test("every endpoint that a command of the command line calls exists", () => {
+  const known = new Set(documented(openapi(compiled(SHIPPED))).map(([endpoint]) => endpoint));
+  const called = COMMANDS.flatMap(([, { endpoints = [] }]) => endpoints);
+  assert.deepEqual(called.filter((endpoint) => !known.has(endpoint)), []);
+  assert.ok(called.length > 15);
 });
 
 Deno.test("every endpoint that the documentation names exists", async () => {

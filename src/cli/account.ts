@@ -15,6 +15,7 @@ const PAGE_SIZE = 100;
 export const accountCreate: Command = {
   usage: "account create <name> [--email <email>] [--plan <plan>] [--price-book <book>]",
   summary: "Create an account",
+  endpoints: ["POST /admin/v1/accounts"],
   options: {
     email: { type: "string", summary: "Email address of the owner" },
     plan: { type: "string", summary: "Plan of the account (default: free)" },
@@ -38,6 +39,7 @@ export const accountCreate: Command = {
 export const accountList: Command = {
   usage: "account list [--limit <n>] [--after <id>]",
   summary: "List accounts, newest first",
+  endpoints: ["GET /admin/v1/accounts"],
   options: {
     limit: { type: "string", summary: `Accounts to show (default ${PAGE_SIZE})` },
     after: { type: "string", summary: "Show the page after this account id" },
@@ -61,6 +63,7 @@ export const accountList: Command = {
 export const accountShow: Command = {
   usage: "account show <account>",
   summary: "Show an account, its balance and its API keys",
+  endpoints: ["GET /admin/v1/accounts/{id}", "GET /admin/v1/accounts/{id}/keys"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "account"));
     const account = await callAdminApi<Account & { balance: Balance }>(
@@ -103,6 +106,7 @@ export const accountShow: Command = {
 export const keyCreate: Command = {
   usage: "key create <account> --name <name>",
   summary: "Create an API key; the key is shown only once",
+  endpoints: ["POST /admin/v1/accounts/{id}/keys"],
   options: {
     name: { type: "string", summary: "Name of the key, such as the program that uses it" },
   },
@@ -129,6 +133,7 @@ export const keyCreate: Command = {
 export const keyRevoke: Command = {
   usage: "key revoke <key id>",
   summary: "Revoke an API key; it stops working on every node before the command returns",
+  endpoints: ["DELETE /admin/v1/keys/{id}"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "key id"));
     const key = await callAdminApi<ApiKey>(terminal, "DELETE", `/keys/${id}`);

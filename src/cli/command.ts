@@ -13,6 +13,8 @@ export interface Terminal {
 export interface Command {
   usage: string;
   summary: string;
+  /** What it calls of the admin API, such as `GET /admin/v1/accounts`; the help describes each. */
+  endpoints?: readonly string[];
   options?: Record<string, { type: "string" | "boolean"; summary: string }>;
   /** Returns the exit code. */
   run(terminal: Terminal, args: string[], options: Options): Promise<number>;

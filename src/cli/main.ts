@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
+import { FIXED_ROUTES } from "../http/routes/registry.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { runCheck } from "./check.ts";
@@ -131,7 +132,17 @@ function formatHelp(command: Command): string {
     "",
     `Usage: gateway ${command.usage}`,
     ...(options.length === 0 ? [] : ["", table(options)]),
+    ...(command.endpoints === undefined ? [] : [
+      "",
+      "Calls:",
+      table(command.endpoints.map((endpoint) => [`  ${endpoint}`, summaryOf(endpoint)])),
+    ]),
   ].join("\n");
+}
+
+function summaryOf(endpoint: string): string {
+  const found = FIXED_ROUTES.find(({ route, path }) => `${route.method} ${path}` === endpoint);
+  return found?.route.summary ?? "";
 }
 
 function printError(error: unknown, json: boolean): number {

@@ -15,6 +15,7 @@ interface Credited {
 export const accountCredit: Command = {
   usage: "account credit <account> <amount> --reference <text> [--gift] [--expires-at <time>]",
   summary: "Add credit to an account; a repeated reference is booked only once",
+  endpoints: ["POST /admin/v1/accounts/{id}/credits"],
   options: {
     reference: {
       type: "string",
@@ -52,6 +53,7 @@ export const accountCredit: Command = {
 export const accountPlan: Command = {
   usage: "account plan <account> <plan> [--expires-at <time>]",
   summary: "Change the plan of an account and grant its quotas",
+  endpoints: ["PUT /admin/v1/accounts/{id}/plan"],
   options: {
     "expires-at": {
       type: "string",
@@ -82,6 +84,7 @@ export const accountPlan: Command = {
 export const ledgerVerify: Command = {
   usage: "ledger verify",
   summary: "Check the invariants of the ledger; exit code 1 when one is violated",
+  endpoints: ["GET /admin/v1/ledger/verify"],
   async run(terminal) {
     const result = await callAdminApi<{ ok: boolean; checks: LedgerCheck[] }>(
       terminal,

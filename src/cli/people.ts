@@ -19,6 +19,7 @@ export const personOperator: Command = {
   usage: "person operator <email> [--off]",
   summary:
     "Give a person with a verified email address the operator role in the console, or remove it",
+  endpoints: ["PUT /admin/v1/people/{email}"],
   options: { off: { type: "boolean", summary: "Remove the operator role" } },
   async run(terminal, args, options) {
     const email = encodeURIComponent(argument(args, 0, "email"));
@@ -38,6 +39,7 @@ export const personOperator: Command = {
 export const personPassword: Command = {
   usage: "person password <email>",
   summary: "Set a new password for a person; it is shown only once and verifies the email address",
+  endpoints: ["POST /admin/v1/people/{email}/password"],
   async run(terminal, args) {
     const email = encodeURIComponent(argument(args, 0, "email"));
     const person = await callAdminApi<Person & { password: string; removed: Removed }>(

@@ -7,6 +7,7 @@ import { type Command, optionText, type Terminal } from "./command.ts";
 export const runPlan: Command = {
   usage: "plan [file] [--against <file>]",
   summary: "Compare a configuration file with the running gateway or with another file",
+  endpoints: ["GET /admin/v1/config"],
   options: {
     against: { type: "string", summary: "Compare with this file instead of the running gateway" },
   },

@@ -7,6 +7,7 @@ import type { Command } from "./command.ts";
 export const reload: Command = {
   usage: "reload",
   summary: "Reload the configuration file in the running gateway",
+  endpoints: ["POST /admin/v1/config/reload"],
   async run(terminal) {
     try {
       const state = await callAdminApi<{ version: string; last_reload: Reload }>(

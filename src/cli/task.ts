@@ -13,6 +13,7 @@ export const taskList: Command = {
   usage:
     "task list [--account <id>] [--status <status>] [--type <type>] [--problem <problem>] [--parent <task>]",
   summary: "List tasks; --problem finds stuck tasks",
+  endpoints: ["GET /admin/v1/tasks"],
   options: {
     account: { type: "string", summary: "Only tasks of this account" },
     status: {
@@ -52,6 +53,7 @@ export const taskList: Command = {
 export const taskShow: Command = {
   usage: "task show <task>",
   summary: "Show a task: its status, its upstream and its last error",
+  endpoints: ["GET /admin/v1/tasks/{id}"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "task"));
     terminal.print(
@@ -64,6 +66,7 @@ export const taskShow: Command = {
 export const taskReplay: Command = {
   usage: "task replay <task>",
   summary: "Retry a stuck task now and reset its failure count",
+  endpoints: ["POST /admin/v1/tasks/{id}/replay"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "task"));
     terminal.print(

@@ -6,6 +6,10 @@ import { argument, type Command, optionText, UsageError } from "./command.ts";
 export const webhookRedeliver: Command = {
   usage: "webhook redeliver [<delivery>] [--since <time>] [--account <id>] [--endpoint <id>]",
   summary: "Send a webhook event again, or all events whose attempts have all failed",
+  endpoints: [
+    "POST /admin/v1/webhooks/deliveries/{id}/redeliver",
+    "POST /admin/v1/webhooks/redeliver",
+  ],
   options: {
     since: {
       type: "string",

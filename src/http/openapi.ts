@@ -79,10 +79,7 @@ function operationOf(config: Config, { route, path, configured }: PlacedRoute): 
     ...requestBodyOf(config, route, configured),
     responses: {
       ...Object.fromEntries(
-        Object.entries(responses).map(([status, response]) => [
-          status,
-          responseOf(response, summary),
-        ]),
+        Object.entries(responses).map(([status, response]) => [status, responseOf(response)]),
       ),
       default: { $ref: "#/components/responses/Error" },
     },
@@ -133,13 +130,13 @@ function requestBodyOf(
   };
 }
 
-function responseOf({ description, content }: RouteResponse, summary: string): JsonSchema {
+function responseOf({ description, content }: RouteResponse): JsonSchema {
   const types = Object.entries(content).map(([type, schema]) => [
     type,
     schema === null ? {} : { schema: reference(schema) },
   ]);
   return {
-    description: description ?? summary,
+    description,
     ...(types.length === 0 ? {} : { content: Object.fromEntries(types) }),
   };
 }

@@ -68,6 +68,15 @@ Deno.test("gateway check prints five different errors at once, each with its lin
   await Deno.remove(folder, { recursive: true });
 });
 
+Deno.test("gateway routes lists the endpoints of a file; the help of a command says what it calls", async () => {
+  const { code, out } = await cli(["routes", "gateway.yaml"]);
+  assert.equal(code, 0, out);
+  assert.match(out, /^POST +\/v1\/chat\/completions +chat +released +Create a chat completion$/m);
+  assert.match(out, /^GET +\/admin\/v1\/accounts\/\{id\}\/statement +released +Download/m);
+  const help = await cli(["account", "credit", "--help"]);
+  assert.match(help.out, /^ {2}POST \/admin\/v1\/accounts\/\{id\}\/credits {2}Add credit/m);
+});
+
 Deno.test("gateway check accepts the shipped configuration, with and without every key", async () => {
   const plain = await cli(["check"]);
   assert.equal(plain.code, 0, plain.out + plain.err);

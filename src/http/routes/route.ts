@@ -35,12 +35,14 @@ export type RouteAuth = "api_key" | "admin_token" | "signed_url" | "none";
 /** What clients are told about a route: /openapi.json and the documentation are made of it. */
 export interface RouteDescription<Body> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Parameters are in braces: `/files/{file_id}`. */
+  readonly path: string;
   readonly auth: RouteAuth;
   /** A few words that begin with a verb, without a full stop. */
   readonly summary: string;
   /** What the summary does not say, in whole sentences. */
   readonly description?: string;
-  /** Query and header parameters; those of the path are found in the path. */
+  /** Of the path, the query and the headers. */
   readonly parameters?: readonly RouteParameter[];
   /** Successful responses by status. Errors look the same everywhere. */
   readonly responses: Readonly<Record<number, RouteResponse>>;
@@ -49,8 +51,7 @@ export interface RouteDescription<Body> {
 }
 
 export interface RouteResponse {
-  /** Left out: the summary of the route. */
-  readonly description?: string;
+  readonly description: string;
   /** Media types, each with the schema of a JSON body or null for anything else. */
   readonly content: Readonly<Record<string, SchemaName | null>>;
 }
@@ -75,57 +76,42 @@ type Handling<Body, Place extends unknown[]> =
     readonly handler: (deps: RouteDeps, ...place: Place) => Endpoint;
   };
 
+/**
+ * The place of a route that the configuration decides. `path` is under /v1, as in a configuration without
+ * `routes`. The first route of an operation has the path that the configuration may change; the paths of the
+ * others begin with it.
+ */
 interface OperationPlace<Body> {
   /** What `routes` of the configuration calls it. */
   readonly operation: string;
   /** The model type that it serves, where it serves one. */
   readonly serves?: ModelType;
-  /**
-   * The path under /v1 of a configuration without `routes`. The first route of an operation has the path that
-   * the configuration may change; the others of the operation begin with it.
-   */
-  readonly path: string;
   /** The request is charged: an account without funds may not send a large body. */
   readonly isCharged?: boolean;
   /** The body for a configured route that names a request schema; undefined where there is none of the name. */
   readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
 }
 
-export type OperationRouteSpec<Body> =
-  & RouteDescription<Body>
-  & OperationPlace<Body>
-  & Handling<Body, [configured: ConfiguredRoute]>;
-
-export type FixedRouteSpec<Body> =
-  & RouteDescription<Body>
-  & { readonly path: string }
-  & Handling<Body, []>;
+/** What a route takes, once its handler is bound to it. */
+interface Taken {
+  readonly request?: RequestBody<unknown>;
+  readonly form?: SchemaName;
+}
 
 /** A route whose place the configuration decides: it names the operation and its path. */
-export interface OperationRoute extends RouteDescription<unknown> {
-  readonly operation: string;
-  readonly serves?: ModelType;
-  readonly path: string;
-  readonly isCharged?: boolean;
-  readonly request?: RequestBody<unknown>;
-  readonly requestFor?: (name: string) => RequestBody<unknown> | undefined;
-  readonly form?: SchemaName;
+export interface OperationRoute extends RouteDescription<unknown>, OperationPlace<unknown>, Taken {
   open(deps: RouteDeps, configured: ConfiguredRoute): Endpoint;
 }
 
 /** A route that every configuration has, at the same path. */
-export interface FixedRoute extends RouteDescription<unknown> {
+export interface FixedRoute extends RouteDescription<unknown>, Taken {
   readonly operation?: undefined;
-  readonly path: string;
-  readonly request?: RequestBody<unknown>;
-  readonly form?: SchemaName;
   open(deps: RouteDeps): Endpoint;
 }
 
 /** A route that answers before there is a configuration or a database: no router is involved. */
 export interface ProbeRoute extends RouteDescription<unknown> {
   readonly operation?: undefined;
-  readonly path: string;
   readonly request?: undefined;
   readonly form?: undefined;
   readonly probe: (deps: ProbeDeps) => HealthProbe;
@@ -139,7 +125,9 @@ export interface RouteArea {
   readonly routes: readonly ApiRoute[];
 }
 
-export function operationRoute<Body = undefined>(spec: OperationRouteSpec<Body>): OperationRoute {
+export function operationRoute<Body = undefined>(
+  spec: RouteDescription<Body> & OperationPlace<Body> & Handling<Body, [ConfiguredRoute]>,
+): OperationRoute {
   return {
     ...spec,
     open(deps, configured) {
@@ -150,7 +138,9 @@ export function operationRoute<Body = undefined>(spec: OperationRouteSpec<Body>)
   };
 }
 
-export function fixedRoute<Body = undefined>(spec: FixedRouteSpec<Body>): FixedRoute {
+export function fixedRoute<Body = undefined>(
+  spec: RouteDescription<Body> & Handling<Body, []>,
+): FixedRoute {
   return {
     ...spec,
     open: (deps) =>
@@ -176,12 +166,12 @@ function withBody<Body>(request: RequestBody<Body>, endpoint: BodyEndpoint<Body>
   };
 }
 
-export const json = (schema: SchemaName, description?: string): RouteResponse => ({
+export const json = (schema: SchemaName, description: string): RouteResponse => ({
   description,
   content: { "application/json": schema },
 });
 /** Content that is not JSON. */
-export const content = (type: string, description?: string): RouteResponse => ({
+export const content = (type: string, description: string): RouteResponse => ({
   description,
   content: { [type]: null },
 });
