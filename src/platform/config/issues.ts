@@ -1,4 +1,5 @@
 import { excerpt } from "./excerpt.ts";
+import { secretKeys } from "./schema.ts";
 
 /** An error or a warning about the configuration file: its position, and how to fix it. */
 export interface ConfigIssue {
@@ -79,12 +80,14 @@ export function renderIssues(
   }).join("\n\n");
 }
 
-const API_KEY =
-  /(\b(?:api_key|access_key_id|secret_access_key|client_secret)["']?[ \t]*:[ \t]*["']?)([^\s"'][^"',}#\r\n]*)/g;
+const SECRET = new RegExp(
+  `(\\b(?:${secretKeys().join("|")})["']?[ \\t]*:[ \\t]*["']?)([^\\s"'][^"',}#\\r\\n]*)`,
+  "g",
+);
 
 /** Hides keys that are written into the file, so that they do not get into a log. */
 function withoutSecrets(source: string): string {
-  return source.replaceAll(API_KEY, (all, before: string, key: string) => {
+  return source.replaceAll(SECRET, (all, before: string, key: string) => {
     return key.startsWith("${") ? all : before + key.replaceAll(/\S/g, "•");
   });
 }

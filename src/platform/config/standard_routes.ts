@@ -2,7 +2,7 @@ import type { RouteEntry } from "./gateway_file.ts";
 import type { ModelType } from "./model_type_specs.ts";
 
 /** The endpoints of a configuration without `routes`. */
-export const STANDARD_ROUTES: readonly RouteEntry[] = [
+export const STANDARD_ROUTES: readonly Omit<RouteEntry, "stage">[] = [
   { path: "/models", operation: "list_models" },
   { path: "/models/{model_id}", operation: "retrieve_model" },
   { path: "/pricing/models", operation: "list_prices" },
