@@ -5,7 +5,7 @@ import type { BuildCapabilities } from "../src/platform/config/checker.ts";
 import { compileConfig } from "../src/platform/config/compile.ts";
 import type { Config } from "../src/platform/config/config.ts";
 import { describeConfig, type Description } from "../src/platform/config/describe.ts";
-import type { Environment } from "../src/platform/config/load.ts";
+import type { Environment } from "../src/lib/yaml/load_yaml.ts";
 import type { ConfigIssue } from "../src/platform/config/issues.ts";
 import {
   GATEWAY_SCHEMA,

@@ -40,6 +40,6 @@ export function bodySchema<T>(
       dropNulls(schema, body);
       if (compiled(body)) return body as T;
     }
-    throw toSchemaError(compiled.errors![0]!);
+    throw toSchemaError(compiled.errors![0]!, body);
   };
 }

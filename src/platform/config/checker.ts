@@ -1,7 +1,7 @@
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import type { ModelType } from "./model_type_specs.ts";
-import type { LoadedYaml } from "./load.ts";
-import type { IssueText } from "./source_map.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
+import type { IssueText } from "../../lib/yaml/issue.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 /** What this build supports. Passed in, because the configuration layer may not import the layers above it. */

@@ -16,7 +16,7 @@ import { crossCheck } from "./cross_check.ts";
 import { ConfigError, type ConfigIssue, sortIssues } from "./issues.ts";
 import { configForTasks } from "./config_for_tasks.ts";
 import { freeze } from "./freeze.ts";
-import { type Environment, loadYaml } from "./load.ts";
+import { type Environment, loadYaml } from "../../lib/yaml/load_yaml.ts";
 import { noticeOf } from "./notice.ts";
 import { type OwnAdapters, readOwnAdapters } from "./own_adapters.ts";
 import type { AccountPlan, Config, Provider, Rates, Route } from "./config.ts";

@@ -3,7 +3,7 @@ import { compileConfig, compileOrThrow } from "./compile.ts";
 import { describeConfig } from "./describe.ts";
 import { type ConfigChange, diffConfigs } from "./diff.ts";
 import { ConfigError, type ConfigIssue, type Path, renderIssues } from "./issues.ts";
-import { type Environment, loadYaml } from "./load.ts";
+import { type Environment, loadYaml } from "../../lib/yaml/load_yaml.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "../telemetry/log.ts";
 

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { blockOf, type BuildCapabilities } from "./checker.ts";
 import type { ConfigIssue } from "./issues.ts";
 import { MODEL_TYPES } from "./model_type_specs.ts";
-import type { LoadedYaml } from "./load.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
 
 /** Adapters from an operator's own files: `adapter: ./service.yaml` is a file next to gateway.yaml. */
 export interface OwnAdapters {

@@ -8,7 +8,7 @@ import { withDefaults } from "./defaults.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import { explainSchemaError } from "./explain_schema_error.ts";
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
-import type { LoadedYaml } from "./load.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
 import { GATEWAY_SCHEMA, resolveSetting, settingAt, type SettingSchema } from "./schema.ts";
 import { nearest } from "../../lib/suggest.ts";
 
@@ -64,11 +64,11 @@ export function validateSchema(
   const reported = new Set([...loaded.issues, ...issues].map((issue) => issue.path));
   for (const error of withoutDuplicates(isValid ? [] : check.errors ?? [])) {
     if (issues.length >= ISSUES_MAX) break;
-    const { path, key, ...text } = explainSchemaError(error, loaded);
+    const issue = explainSchemaError(error, loaded);
     // The value was rejected while reading: its absence is not another issue.
-    if (reported.has(formatPath(path))) continue;
-    if (error.keyword === "required" && loaded.incomplete.has(formatPath(path))) continue;
-    issues.push(loaded.sourceMap.issue(path, text, key ? "key" : "value"));
+    if (reported.has(issue.path)) continue;
+    if (error.keyword === "required" && loaded.incomplete.has(issue.path)) continue;
+    issues.push(issue);
   }
   return {
     file: isValid ? withDefaults(GATEWAY_SCHEMA, loaded.value) as GatewayFile : null,
