@@ -1,7 +1,11 @@
 import { apiErrorTable } from "./error_status.ts";
 import type { Config, Route } from "../platform/config/config.ts";
 import { allowNulls } from "./drop_nulls.ts";
-import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./endpoints/generation_requests.ts";
+import {
+  GENERATION_REQUESTS,
+  generationRequest,
+  SPEECH_REQUEST,
+} from "./endpoints/generation_requests.ts";
 import {
   ADMIN_CALLS,
   type JsonSchemaObject,
@@ -68,7 +72,7 @@ export function openapi(config: Config): JsonSchemaObject {
         },
         admin_token: { type: "http", scheme: "bearer", description: "The operator's token." },
       },
-      schemas: schemas(),
+      schemas: schemas(config),
       responses: { Error: errorResponse() },
     },
   };
@@ -76,7 +80,7 @@ export function openapi(config: Config): JsonSchemaObject {
 
 function callsOf(route: Route): OperationCall[] {
   const known = route.stage === "planned" ? undefined : CALLS[route.operation];
-  const request = GENERATION_REQUESTS.get(route.request ?? "");
+  const request = generationRequest(route);
   if (known !== undefined && request !== undefined) {
     return known.map((call) => ({ ...call, body: request.title }));
   }
@@ -147,7 +151,7 @@ function errorResponse(): JsonSchemaObject {
   };
 }
 
-function schemas(): JsonSchemaObject {
+function schemas({ routes }: Config): JsonSchemaObject {
   const text = JSON.stringify({ ...api.$defs, ...WEBHOOK_ANSWERS }).replaceAll(
     "#/$defs/",
     "#/components/schemas/",
@@ -171,7 +175,9 @@ function schemas(): JsonSchemaObject {
     personChange,
     quoteRequest,
   ];
-  const lenient = [chatRequest, ...GENERATIONS].map(allowNulls);
+  const own = routes.filter(({ requestSchema }) => requestSchema !== null)
+    .flatMap((route) => generationRequest(route)?.schema ?? []);
+  const lenient = [chatRequest, ...GENERATIONS, ...own].map(allowNulls);
   const bodies = [...requests, ...lenient, ...WEBHOOK_BODIES]
     .map(({ $schema: _, title, ...schema }) => [title, schema]);
   return {

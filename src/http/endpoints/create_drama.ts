@@ -6,12 +6,12 @@ import { type IdempotencyIdentity, identifyRequest } from "../../domain/idempote
 import type { Endpoint } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
 import { callOf, requestedModel, respondWithTask } from "./create_generation.ts";
-import { GENERATION_REQUESTS } from "./generation_requests.ts";
+import { generationRequest } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
 /** POST /v1/dramas/generations */
 export function createDrama(deps: TaskEndpointDeps, route: Route): Endpoint {
-  const request = GENERATION_REQUESTS.get(route.request!)!;
+  const request = generationRequest(route)!;
   return async function createDrama(c) {
     const body = request.check(await readJson(c)) as unknown as DramaBody;
     const identity = businessIdentity(body, c.req.header("idempotency-key") ?? null, route.path);

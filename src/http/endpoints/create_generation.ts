@@ -13,7 +13,7 @@ import type { CreatedTask } from "../../workflows/tasks/create_task.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { readJson } from "../read_json.ts";
-import { GENERATION_REQUESTS } from "./generation_requests.ts";
+import { generationRequest } from "./generation_requests.ts";
 import { noticeHeaders, usableModel } from "./retrieve_model.ts";
 import { type TaskEndpointDeps, toTaskJson } from "./tasks.ts";
 
@@ -22,7 +22,7 @@ const MEDIA = new Set(["image", "video", "avatar"]);
 
 /** POST of a generation endpoint, for every route of the configuration with `operation: generation`. */
 export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint {
-  const request = GENERATION_REQUESTS.get(route.request ?? "");
+  const request = generationRequest(route);
   if (request === undefined || !MEDIA.has(route.type ?? "")) return unreleasedEndpoint(route);
   return async function createGeneration(c) {
     const body = request.check(await readJson(c));

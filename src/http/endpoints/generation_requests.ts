@@ -1,5 +1,7 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { ApiError } from "../../lib/api_error.ts";
+import type { Route } from "../../platform/config/config.ts";
+import { requestOf } from "../../platform/config/standard_routes.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import { bodySchema } from "../body_schema.ts";
 import avatars from "../../../schemas/requests/avatars_generations.schema.json" with {
@@ -53,3 +55,62 @@ export const GENERATION_REQUESTS: ReadonlyMap<string, GenerationRequest> = new M
 ]);
 
 export const SPEECH_REQUEST: GenerationRequest = request(speech);
+
+/** The request of a generation route; undefined where this build has none for its type. */
+export function generationRequest(route: Route): GenerationRequest | undefined {
+  const { requestSchema } = route;
+  if (requestSchema === null) return GENERATION_REQUESTS.get(route.request ?? "");
+  const builtIn = GENERATION_REQUESTS.get(requestOf(route.type!));
+  if (builtIn === undefined) return undefined;
+  let request = OWN_REQUESTS.get(requestSchema);
+  if (request === undefined) {
+    request = narrowedRequest(builtIn, requestSchema, route.path);
+    OWN_REQUESTS.set(requestSchema, request);
+  }
+  return request;
+}
+
+/** By the schema of the configuration, which each reload makes anew. */
+const OWN_REQUESTS = new WeakMap<AnySchemaObject, GenerationRequest>();
+
+/** A body must match the built-in schema, which workflows rely on, and the operator's. */
+function narrowedRequest(
+  builtIn: GenerationRequest,
+  own: AnySchemaObject,
+  path: string,
+): GenerationRequest {
+  const checkOwn = bodySchema<GenerationBody>(own, { isOwn: true });
+  const title = `${
+    path.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
+  }Request`;
+  return {
+    title,
+    schema: narrowedSchema(builtIn.schema, own, title),
+    check: (body) => checkOwn(builtIn.check(body)),
+  };
+}
+
+/** Both schemas as one, for the OpenAPI document. */
+function narrowedSchema(
+  builtIn: AnySchemaObject,
+  own: AnySchemaObject,
+  title: string,
+): AnySchemaObject {
+  const { $schema: _, $id: _id, properties = {}, required = [], additionalProperties, ...rest } =
+    own;
+  const fields = Object.entries<AnySchemaObject>(builtIn.properties)
+    .filter(([name]) => additionalProperties !== false || Object.hasOwn(properties, name))
+    .map(([name, field]) => [name, { ...field, ...properties[name] }]);
+  const text = JSON.stringify({
+    ...rest,
+    type: "object",
+    additionalProperties: false,
+    required: [...new Set([...builtIn.required, ...required])],
+    properties: Object.fromEntries(fields),
+  });
+  // In the document, the definitions of the file are inside of this component.
+  return {
+    ...JSON.parse(text.replaceAll('"$ref":"#/', `"$ref":"#/components/schemas/${title}/`)),
+    title,
+  };
+}

@@ -20,7 +20,7 @@ import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchang
 import { readJson } from "../read_json.ts";
 import { chatRequest } from "./chat_completions.ts";
 import { callOf, notReleased, requestedModel } from "./create_generation.ts";
-import { GENERATION_REQUESTS, SPEECH_REQUEST } from "./generation_requests.ts";
+import { generationRequest, SPEECH_REQUEST } from "./generation_requests.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 import schema from "../../../schemas/requests/quotes.schema.json" with { type: "json" };
 
@@ -66,9 +66,7 @@ async function quotedFor(
   body: unknown,
 ): Promise<Quoted> {
   if (route.operation === "chat") return quotedChat(deps.upstreams, c, route, body);
-  const request = route.operation === "speech"
-    ? SPEECH_REQUEST
-    : GENERATION_REQUESTS.get(route.request ?? "");
+  const request = route.operation === "speech" ? SPEECH_REQUEST : generationRequest(route);
   if (request === undefined) throw notReleased(route);
   const checked = request.check(body);
   // May be absent here: the request itself may send it as a header.

@@ -160,7 +160,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   "date-time": 'a date and time with its offset, such as "2027-01-31T00:00:00Z"',
   email: 'an e-mail address, such as "ada@example.com"',
   uri: "an absolute URL",
-  regex: "a regular expression",
 };
 
 function typeName(type: string, { items, minimum, maximum }: ValueSchema, types: TypeNames) {

@@ -27,7 +27,7 @@ export function formatPath(path: Path): string {
   let text = "";
   for (const part of path) {
     if (typeof part === "number") text += `[${part}]`;
-    else if (/^[A-Za-z_][\w-]{0,63}$/.test(part)) text += text === "" ? part : `.${part}`;
+    else if (/^[A-Za-z_$][\w-]{0,63}$/.test(part)) text += text === "" ? part : `.${part}`;
     // Quoted as JSON: a key may contain line breaks and control characters.
     else {text += `[${
         JSON.stringify(part.length > 60 ? `${part.slice(0, 60).toWellFormed()}…` : part)

@@ -2,6 +2,7 @@ import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
 import { type ModelType, modelTypeSpec, operationOf, PATH_PARAMETERS } from "./model_type_specs.ts";
+import { isFileName } from "./own_files.ts";
 import { requestOf } from "./standard_routes.ts";
 
 type Keys = Record<string, unknown>;
@@ -79,6 +80,8 @@ function checkParameter(checker: Checker, path: Path, route: Keys, operation: st
 }
 
 function checkRequest(checker: Checker, path: Path, route: Keys): void {
+  // An operator's own file has been read and checked before.
+  if (isFileName(route.request)) return;
   if (typeof route.request === "string") {
     checker.reference(
       [...path, "request"],

@@ -1,3 +1,4 @@
+import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import type { ModelType } from "./model_type_specs.ts";
 import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
@@ -19,6 +20,8 @@ export interface BuildCapabilities {
   operations: ReadonlySet<string>;
   /** Names of the request schemas a generation route may use. */
   requests: ReadonlySet<string>;
+  /** One of these schemas. Left out: what an operator's own schema names is not compared with it. */
+  requestSchema?(name: string): AnySchemaObject | undefined;
 }
 
 export type OpenedAdapter =

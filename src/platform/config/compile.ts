@@ -19,6 +19,8 @@ import { freeze } from "./freeze.ts";
 import { type Environment, loadYaml } from "../../lib/yaml/load_yaml.ts";
 import { noticeOf } from "./notice.ts";
 import { type OwnAdapters, readOwnAdapters } from "./own_adapters.ts";
+import { OwnFiles } from "./own_files.ts";
+import { type OwnRequests, readOwnRequests } from "./own_requests.ts";
 import type { AccountPlan, Config, Provider, Rates, Route } from "./config.ts";
 import { withDefaults } from "./defaults.ts";
 import { GATEWAY_SCHEMA, SCHEMAS } from "./schema.ts";
@@ -33,7 +35,7 @@ export interface CompileOptions {
   capabilities: BuildCapabilities;
   now: number;
   /**
-   * Texts of provider files, for a stored configuration. It is compiled for tasks only: a provider whose
+   * Texts of files next to it, for a stored configuration. It is compiled for tasks only: a provider whose
    * environment variable is no longer set is disabled, and sections that tasks do not read are left out.
    */
   stored?: ReadonlyMap<string, string>;
@@ -43,7 +45,7 @@ export interface CompileOptions {
 export interface CompiledConfig {
   config: Config | null;
   issues: ConfigIssue[];
-  /** Texts of the provider files, by the name that the configuration file has for each. */
+  /** Texts of the files next to it, by the name that the configuration file has for each. */
   files: ReadonlyMap<string, string>;
 }
 
@@ -56,17 +58,20 @@ export function compileConfig(options: CompileOptions): CompiledConfig {
     return { config: null, issues: sortIssues(loaded.issues), files: new Map() };
   }
   const { file, issues: schemaIssues } = validateSchema(loaded);
-  const own = readOwnAdapters(loaded, options.capabilities, stored);
-  const before = [...loaded.issues, ...schemaIssues, ...own.issues];
+  const files = new OwnFiles(loaded.file, stored);
+  const adapters = readOwnAdapters(loaded, options.capabilities, files);
+  const requests = readOwnRequests(loaded, options.capabilities, files);
+  const before = [...loaded.issues, ...schemaIssues, ...adapters.issues, ...requests.issues];
   const issues = sortIssues([
     ...before,
-    ...crossCheck(loaded, own.capabilities, before, options.now),
+    ...crossCheck(loaded, adapters.capabilities, before, options.now),
   ]);
   if (file === null || issues.some((issue) => issue.severity === "error")) {
-    return { config: null, issues, files: own.texts };
+    return { config: null, issues, files: files.texts };
   }
-  const version = versionOf(loaded.written, own);
-  return { config: freeze(assemble(file, version, own)), issues, files: own.texts };
+  const version = versionOf(loaded.written, [...adapters.versions, ...requests.versions]);
+  const config = assemble(file, version, { files, adapters, requests });
+  return { config: freeze(config), issues, files: files.texts };
 }
 
 /** The same for callers that cannot continue without a configuration. */
@@ -79,9 +84,9 @@ export function compileOrThrow(
 }
 
 /** A hash of the file's content. Comments, key order and values of environment variables do not change it. */
-function versionOf(written: unknown, own: OwnAdapters): string {
+function versionOf(written: unknown, ownFiles: readonly string[]): string {
   const sorted = JSON.stringify(
-    own.names.length === 0 ? written : [written, own.names],
+    ownFiles.length === 0 ? written : [written, ownFiles],
     (_key, value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
@@ -90,16 +95,23 @@ function versionOf(written: unknown, own: OwnAdapters): string {
   return createHash("sha256").update(sorted).digest("hex").slice(0, 12);
 }
 
-function assemble(file: GatewayFile, version: string, own: OwnAdapters): Config {
+/** What the files next to gateway.yaml add to it. */
+interface Own {
+  files: OwnFiles;
+  adapters: OwnAdapters;
+  requests: OwnRequests;
+}
+
+function assemble(file: GatewayFile, version: string, own: Own): Config {
   const { plans, providers: entries, models, prices, routes, ...sections } = file;
   const { storage, site, ...settings } = settingsOf(sections);
   const providers = new Map(
-    Object.entries(entries).map(([id, provider]) => [id, providerOf(id, provider, own)]),
+    Object.entries(entries).map(([id, provider]) => [id, providerOf(id, provider, own.adapters)]),
   );
   return {
     ...settings,
     version,
-    files: own.files,
+    files: [...own.files.paths],
     storage: {
       ...storage,
       s3: storage.s3 &&
@@ -118,7 +130,9 @@ function assemble(file: GatewayFile, version: string, own: OwnAdapters): Config 
     providers,
     ...modelsOf(models, providers),
     books: compileBooks(prices),
-    routes: (routes ?? standardRoutes(own.capabilities)).map(routeOf),
+    routes: (routes ?? standardRoutes(own.adapters.capabilities)).map((route) =>
+      routeOf(route, own.requests)
+    ),
   };
 }
 
@@ -191,10 +205,13 @@ function standardRoutes(capabilities: BuildCapabilities): RouteEntry[] {
   }));
 }
 
-function routeOf(route: RouteEntry): Route {
+function routeOf(route: RouteEntry, requests: OwnRequests): Route {
+  const own = requests.schemas.get(route.request ?? "");
+  const builtIn = route.operation === "generation" ? requestOf(route.type!) : null;
   return {
     ...toSettings(SCHEMAS.route, route),
-    request: route.operation === "generation" ? route.request ?? requestOf(route.type!) : null,
+    request: own?.version ?? route.request ?? builtIn,
+    requestSchema: own?.schema ?? null,
     notice: route.deprecated_at === undefined
       ? null
       : noticeOf(route.deprecated_at, route.sunset_at),

@@ -1,3 +1,4 @@
+import type { AnySchemaObject } from "ajv/dist/2020.js";
 import type {
   GatewayFile,
   ModelEntry,
@@ -167,6 +168,8 @@ export type AmountName =
   | "minimum_charge";
 
 export interface Route extends SettingsOf<RouteEntry> {
+  /** A schema from a file of the operator, which requests must match as well as the one of the type. */
+  readonly requestSchema: AnySchemaObject | null;
   readonly notice: DeprecationNotice | null;
 }
 

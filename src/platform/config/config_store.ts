@@ -27,7 +27,7 @@ export interface ConfigStoreOptions {
 /** A configuration as written; values of environment variables are not part of it. */
 export interface ConfigText {
   readonly source: string;
-  /** Texts of the provider files, by the name that the source has for each. */
+  /** Texts of the files next to it, by the name that the source has for each. */
   readonly files: ReadonlyMap<string, string>;
 }
 

@@ -769,7 +769,7 @@ export interface RouteEntry {
    */
   type?: "image" | "video" | "avatar" | "drama" | "speech";
   /**
-   * For `generation`: name of the request schema in schemas/requests. Default: the schema of the type.
+   * For `generation`: the request schema, either a name in schemas/requests or the path of your own JSON Schema relative to this file, such as `./posters.schema.json`. Requests must match your own schema and the one of the type. Default: the schema of the type.
    */
   request?: string;
   /**
