@@ -1,6 +1,6 @@
 import type { ModelType } from "../src/lib/model_types.ts";
 import type { Adapter } from "../src/upstream/adapter.ts";
-import { BadProvider, readProvider } from "./dialect/provider_file.ts";
+import { BadProvider, formatIssue, readProvider } from "./dialect/provider_file.ts";
 import { adapterOf } from "./dialect/file_adapter.ts";
 import { openAdapters } from "./registry.ts";
 import type { Simulator } from "./simulator/simulator.ts";
@@ -34,7 +34,7 @@ export class Adapters {
       adapter = this.get(name) ?? adapterOf(readProvider("", source));
     } catch (error) {
       if (!(error instanceof BadProvider)) throw error;
-      return { issues: error.faults.map((fault) => fault.slice(1)) };
+      return { issues: error.issues.map(formatIssue) };
     }
     this.#keep(name, adapter);
     return { types: adapter.types, hasBaseUrl: adapter.baseUrl !== null };

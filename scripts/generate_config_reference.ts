@@ -3,32 +3,17 @@
  * allowed values and description. `--check` fails when the page is stale.
  */
 import { fileURLToPath } from "node:url";
+import {
+  GATEWAY_SCHEMA,
+  resolveSetting,
+  type SettingSchema,
+} from "../src/platform/config/schema.ts";
 
-const SCHEMA = new URL("../schemas/gateway.schema.json", import.meta.url);
 const PAGE = new URL("../docs/operate/configuration.md", import.meta.url);
 /** Longer lists of allowed values are shown in the description, not in the type column. */
 const SHORT_LIST_MAX = 60;
-
-export interface SettingSchema {
-  $ref?: string;
-  $defs?: Record<string, SettingSchema>;
-  description?: string;
-  type?: string;
-  enum?: readonly string[];
-  default?: unknown;
-  expected?: string;
-  secret?: true;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  required?: readonly string[];
-  properties?: Record<string, SettingSchema>;
-  additionalProperties?: boolean | SettingSchema;
-  items?: SettingSchema;
-}
+/** Longer defaults, such as prompts, are shown below the table. */
+const SHORT_DEFAULT_MAX = 100;
 
 /** A block of keys that gets a section and a table of its own. */
 interface Block {
@@ -65,7 +50,7 @@ export function configReference(root: SettingSchema): string {
 function blocksOf(root: SettingSchema): Block[] {
   const blocks: Block[] = [];
   const visit = (path: string, given: SettingSchema): void => {
-    const schema = resolve(given, root);
+    const schema = resolveSetting(given, root);
     if (schema.items !== undefined) visit(`${path}[]`, schema.items);
     if (typeof schema.additionalProperties === "object") {
       visit(`${path}.<name>`, schema.additionalProperties);
@@ -82,8 +67,10 @@ function blocksOf(root: SettingSchema): Block[] {
 
 function renderBlock({ path, schema }: Block, root: SettingSchema): string {
   const heading = path === "" ? "## Sections" : `## \`${path}\``;
-  const rows = Object.entries(schema.properties ?? {}).map(([key, given]) => {
-    const setting = resolve(given, root);
+  const settings = Object.entries(schema.properties ?? {}).map(([key, given]) =>
+    [key, resolveSetting(given, root)] as const
+  );
+  const rows = settings.map(([key, setting]) => {
     const mark = schema.required?.includes(key) ? "\\*" : "";
     const cells = [`\`${key}\`${mark}`, typeOf(setting, root), defaultOf(setting)];
     return `| ${[...cells, describe(setting)].map(escapeCell).join(" | ")} |`;
@@ -96,17 +83,15 @@ function renderBlock({ path, schema }: Block, root: SettingSchema): string {
     "|---|---|---|---|",
     ...rows,
     "",
+    ...settings.filter(([, setting]) => isLongDefault(setting)).flatMap(([key, setting]) => [
+      `Default of \`${key}\`:`,
+      "",
+      "```text",
+      String(setting.default),
+      "```",
+      "",
+    ]),
   ].join("\n");
-}
-
-/** Follows a reference; keys beside it, such as a description, come before those of its target. */
-function resolve(schema: SettingSchema, root: SettingSchema): SettingSchema {
-  if (schema.$ref === undefined) return schema;
-  const name = schema.$ref.replace("#/$defs/", "");
-  const target = root.$defs?.[name];
-  if (target === undefined) throw new Error(`The schema has no ${schema.$ref}`);
-  const { $ref: _, ...own } = schema;
-  return { ...resolve(target, root), ...own };
 }
 
 function typeOf(schema: SettingSchema, root: SettingSchema): string {
@@ -115,12 +100,12 @@ function typeOf(schema: SettingSchema, root: SettingSchema): string {
     const values = allowedValues(schema.enum);
     return values.length > SHORT_LIST_MAX ? "string" : `one of ${values}`;
   }
-  if (schema.type === "array") return `list: ${typeOf(resolve(schema.items!, root), root)}`;
+  if (schema.type === "array") return `list: ${typeOf(resolveSetting(schema.items!, root), root)}`;
   if (schema.type === "object") {
     if (typeof schema.additionalProperties !== "object") {
       return schema.properties === undefined ? "any keys" : "block";
     }
-    const inner = typeOf(resolve(schema.additionalProperties, root), root);
+    const inner = typeOf(resolveSetting(schema.additionalProperties, root), root);
     return inner === "block" ? "blocks by name" : `${inner} by name`;
   }
   if (schema.type === "integer") return `integer${rangeOf(schema)}`;
@@ -138,7 +123,13 @@ function rangeOf({ minimum, maximum }: SettingSchema): string {
 
 function defaultOf(schema: SettingSchema): string {
   if (schema.default === undefined) return "";
-  return schema.default === "" ? "empty" : `\`${JSON.stringify(schema.default)}\``;
+  if (isLongDefault(schema)) return "see below";
+  const text = JSON.stringify(schema.default);
+  return ['""', "[]", "{}"].includes(text) ? "empty" : `\`${text}\``;
+}
+
+function isLongDefault({ default: value }: SettingSchema): boolean {
+  return typeof value === "string" && value.length > SHORT_DEFAULT_MAX;
 }
 
 function describe(schema: SettingSchema): string {
@@ -159,7 +150,7 @@ function escapeCell(text: string): string {
 }
 
 if (import.meta.main) {
-  const page = configReference(JSON.parse(await Deno.readTextFile(SCHEMA)));
+  const page = configReference(GATEWAY_SCHEMA);
   if (Deno.args.includes("--check")) {
     if (await readPage() !== page) {
       console.error(`${fileURLToPath(PAGE)} is stale: run \`deno task generate\`.`);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import schema from "../schemas/gateway.schema.json" with { type: "json" };
-import { configReference, type SettingSchema } from "./generate_config_reference.ts";
+import { GATEWAY_SCHEMA } from "../src/platform/config/schema.ts";
+import { configReference } from "./generate_config_reference.ts";
 
-const page = configReference(schema as unknown as SettingSchema);
+const page = configReference(GATEWAY_SCHEMA);
 
 Deno.test("the configuration reference has a section for every block and a row for every key", () => {
   for (const [key, section] of Object.entries(schema.properties)) {
@@ -23,4 +24,10 @@ Deno.test("a row shows type, range, default, allowed values and whether the key 
   assert.ok(page.includes('| `queue` | one of `kv`, `postgres` | `"kv"` |'));
   assert.ok(page.includes("| `id`\\* | string |"));
   assert.match(page, /\| `capabilities`\\\* \| list: string \|.*Allowed values: `chat`, /);
+});
+
+Deno.test("a default is shown beside its key, and a long one below the table", () => {
+  assert.ok(page.includes("| `requests_per_minute` | integer, 1 to 10000000 | `600` |"));
+  assert.match(page, /\| `prompt` \| string \| see below \|/);
+  assert.ok(page.includes("Default of `prompt`:\n\n```text\nYou are a screenwriter."));
 });

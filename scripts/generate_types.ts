@@ -3,6 +3,11 @@
  * schemas/requests.ts (bodies of requests, each with its schema). `--check` fails when one is stale.
  */
 import { compile, type JSONSchema } from "json-schema-to-typescript";
+import {
+  isOptionalBlock,
+  resolveSetting,
+  type SettingSchema,
+} from "../src/platform/config/schema.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const REQUESTS = new URL("schemas/requests/", ROOT);
@@ -14,6 +19,7 @@ async function readSchema(url: URL): Promise<JSONSchema> {
 
 async function writeGatewayFile(): Promise<string> {
   const schema = await readSchema(new URL("schemas/gateway.schema.json", ROOT));
+  requireDefaults(schema as SettingSchema);
   // The compiled configuration also has a Model: the one in the file is a ModelEntry.
   for (const [name, definition] of Object.entries<JSONSchema>(schema.$defs ?? {})) {
     if (definition.type === "object") definition.title = `${name}_entry`;
@@ -23,6 +29,24 @@ async function writeGatewayFile(): Promise<string> {
     bannerComment:
       "// Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.",
   });
+}
+
+/** The types are those of a file with its defaults: a key with a default is always there. */
+function requireDefaults(part: SettingSchema): void {
+  for (const inner of Object.values(part.$defs ?? {})) requireDefaults(inner);
+  if (part.items !== undefined) requireDefaults(part.items);
+  if (typeof part.additionalProperties === "object") {
+    requireDefaults(part.additionalProperties);
+  }
+  if (part.properties === undefined) return;
+  const filledIn = Object.entries(part.properties).filter(([, given]) => {
+    const setting = resolveSetting(given);
+    return setting.default !== undefined || isOptionalBlock(setting);
+  });
+  for (const inner of Object.values(part.properties)) requireDefaults(inner);
+  if (filledIn.length > 0) {
+    part.required = [...part.required ?? [], ...filledIn.map(([key]) => key)];
+  }
 }
 
 /** One type and one entry of `REQUESTS` for each file of schemas/requests. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import Ajv2020 from "ajv/dist/2020.js";
+import { resolveSetting } from "../src/platform/config/schema.ts";
 
 const FOLDER = new URL("../schemas/", import.meta.url);
 
@@ -37,10 +38,7 @@ Deno.test("the configuration's schema is closed and explains every key", () => {
     for (const [name, property] of Object.entries(properties ?? {})) {
       if (typeof property !== "object" || block.type !== "object") continue;
       keys++;
-      const target = typeof property.$ref === "string"
-        ? schema.$defs[property.$ref.split("/").at(-1)!]
-        : {};
-      assert.ok(property.description ?? target.description, `${path}.${name} has no description`);
+      assert.ok(resolveSetting(property).description, `${path}.${name} has no description`);
       blocks.push([`${path}.${name}`, property]);
     }
     for (const [name, def] of Object.entries(block.$defs ?? {})) {

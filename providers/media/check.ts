@@ -3,7 +3,7 @@ import { findSyntaxError, isExpression } from "./expression.ts";
 
 /** An error in a provider's `media` that the schema cannot express. */
 export interface Finding {
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
@@ -20,7 +20,7 @@ export function* findMediaFaults(file: unknown): Generator<Finding> {
   }
 }
 
-function* findInside(value: unknown, path: readonly string[], hosts: Json): Generator<Finding> {
+function* findInside(value: unknown, path: Finding["path"], hosts: Json): Generator<Finding> {
   if (isExpression(value)) {
     const error = findSyntaxError(value);
     if (error !== null) yield { path, message: `cannot be read: ${error}` };
@@ -32,6 +32,6 @@ function* findInside(value: unknown, path: readonly string[], hosts: Json): Gene
     yield { path: [...path, "host"], message: `there is no host "${host}"` };
   }
   for (const [key, member] of Object.entries(value)) {
-    yield* findInside(member, [...path, key], hosts);
+    yield* findInside(member, [...path, Array.isArray(value) ? Number(key) : key], hosts);
   }
 }

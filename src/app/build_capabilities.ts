@@ -1,6 +1,6 @@
 import { Adapters } from "../../providers/adapters.ts";
 import { BASE_URL_REQUIRED } from "../../providers/registry.ts";
-import { GENERATION_REQUEST_NAMES } from "../http/endpoints/charged_requests.ts";
+import { GENERATION_SCHEMAS } from "../http/endpoints/charged_requests.ts";
 import { OPERATION_HEADS } from "../http/routes/registry.ts";
 import type { BuildCapabilities, OperationSpec } from "../platform/config/checker.ts";
 import type { RouteEntry } from "../platform/config/gateway_file.ts";
@@ -13,7 +13,8 @@ export function buildCapabilities(adapters = new Adapters()): BuildCapabilities 
     baseUrlRequired: BASE_URL_REQUIRED,
     operations: operations(),
     standardRoutes: standardRoutes(),
-    requests: new Set(GENERATION_REQUEST_NAMES),
+    requests: new Set(GENERATION_SCHEMAS.keys()),
+    requestSchema: (name) => GENERATION_SCHEMAS.get(name),
   };
 }
 

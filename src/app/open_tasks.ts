@@ -101,7 +101,7 @@ async function fetchInput(
   signal: AbortSignal,
 ): Promise<FetchedInput> {
   const { outbound: policy, storage } = configStore.current;
-  const bytesMax = storage.uploads.image;
+  const bytesMax = storage.uploads.imageBytesMax;
   using answer = await outbound.fetch({ url, timeoutMs: INPUT_MS_MAX, bytesMax, signal }, policy);
   const mimeType = (answer.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (answer.status !== 200 || answer.body === null || !mimeType.startsWith("image/")) {

@@ -10,7 +10,7 @@ const large = new SerialExecutor();
 
 /** Reads a JSON body within the configured limits of size and depth. */
 export async function readJson(c: HttpContext): Promise<unknown> {
-  const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.config.requests;
+  const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.config.limits;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     throw new ApiError(
@@ -21,7 +21,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
     owner: c.env.caller?.account ?? "operator",
     bytesMax: c.env.bodyBytesMax ?? bodyBytesMax,
-    limits: c.env.config.requests,
+    limits: c.env.config.limits,
   });
   // Released by RequestHandler with the response.
   c.env.body = reservation;

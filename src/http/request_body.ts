@@ -1,32 +1,17 @@
-import Ajv2020, { type AnySchemaObject, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { AnySchemaObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { RequestSchema } from "../../schemas/requests.ts";
 import { ApiError } from "../lib/api_error.ts";
-import { isStorableDate } from "../lib/storable_date.ts";
+import { requestAjv } from "../lib/json_schema/request_ajv.ts";
 import { allowNulls, dropNulls } from "./drop_nulls.ts";
 import { toSchemaError } from "./schema_error.ts";
 
-const ajv = new Ajv2020.default({
-  strict: true,
-  strictRequired: false,
-  allowUnionTypes: true,
-  verbose: true,
-});
-addFormats.default(ajv);
-ajv.addFormat("date-time", { validate: isMoment });
-// An annotation of ours: a description of valid values.
-ajv.addVocabulary(["expected"]);
-
-/** The format alone accepts leap seconds and years that cannot be stored. */
-function isMoment(text: string): boolean {
-  const { validate } = addFormats.default.get("date-time") as { validate(text: string): boolean };
-  return validate(text) && isStorableDate(new Date(text));
-}
+const ajv = requestAjv();
 
 /** The JSON body that a route accepts. */
 export interface RequestBody<Body> {
   /** Name of its schema in schemas/requests. */
   readonly name: string;
+  readonly schema: AnySchemaObject;
   /** The schema as the OpenAPI document has it. */
   readonly published: AnySchemaObject;
   /** A request without a body counts as one with an empty object. */
@@ -59,10 +44,11 @@ export function requestBody<Body>(
   };
   return {
     name,
+    schema,
     published: nullIsAbsent ? allowNulls(schema) : schema,
     isOptional,
     check(body) {
-      if (!fits(body)) throw toSchemaError(compiled!.errors![0]!);
+      if (!fits(body)) throw toSchemaError(compiled!.errors![0]!, body);
       if (isStored) checkStorable(body, "");
       return body;
     },

@@ -23,7 +23,7 @@ async function read(c: SiteContext): Promise<Form> {
   const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
     owner: `address ${clientAddress(c)}`,
     bytesMax: FORM_BYTES_MAX,
-    limits: c.env.config.requests,
+    limits: c.env.config.limits,
   });
   c.env.body = reservation;
   const type = c.req.header("content-type") ?? "";

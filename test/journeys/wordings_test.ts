@@ -122,7 +122,7 @@ Deno.test("a media request that is refused says what would be accepted", STRICT,
       { ...imageRequest, input_images: [`data:image/png;base64,${"A".repeat(3000)}`] },
       "input_images.0",
       "input_images.0 may not be longer than 2048 characters. " +
-      "Send a public https URL, or a file id from POST /v1/files.",
+      "Use a public https URL, or a file id from POST /v1/files.",
     ],
     [
       "/v1/images/generations",

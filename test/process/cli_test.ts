@@ -45,7 +45,7 @@ Deno.test("gateway check prints five different errors at once, each with its lin
       [3, "providers.simulator.api_key: a secret is written into the file"],
       [
         7,
-        'models[0].type: expected one of chat, image, video, avatar, drama, speech; got "chatt". Did you mean "chat"?',
+        'models[0].type: must be one of chat, image, video, avatar, drama, speech; got "chatt". Did you mean "chat"?',
       ],
       [
         9,
@@ -53,7 +53,7 @@ Deno.test("gateway check prints five different errors at once, each with its lin
       ],
       [
         14,
-        'prices.default.entries[0].input_price: expected a decimal amount in quotes, such as "0.15"; got 0.1',
+        'prices.default.entries[0].input_price: must be a decimal amount in quotes, such as "0.15"; got 0.1',
       ],
     ] as const
   ) {

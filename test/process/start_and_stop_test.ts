@@ -76,7 +76,7 @@ Deno.test("an invalid configuration ends the start with every error and exit cod
   assert.equal((await gateway.ended).code, 1);
   await gateway.says(/modls: unknown key\. Did you mean "models"\?/);
   assert.match(gateway.stderr(), /\^\^\^\^\^/);
-  assert.match(gateway.stderr(), /effective_at: expected a date and time/);
+  assert.match(gateway.stderr(), /effective_at: must be a date and time/);
 });
 
 Deno.test("unusable environment, a port in use, a database that never comes: a sentence and exit code 1", async () => {

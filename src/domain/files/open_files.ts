@@ -126,7 +126,7 @@ async function storeUpload(
   const reader = new HashingReader(body);
   try {
     const type = await typeOf(parts.probe, account, reader);
-    const { [type.kind]: kindMax, keepDays } = parts.storage().uploads;
+    const { [`${type.kind}BytesMax` as const]: kindMax, keepDays } = parts.storage().uploads;
     // The HTTP connection limits the body to the announced length.
     const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
     return await storeFile(parts, {

@@ -24,7 +24,7 @@ async function readCallback(c: HttpContext): Promise<unknown> {
     const { bytes, reservation } = await c.env.bodies.read(c.req.raw, {
       owner: "callbacks",
       bytesMax: BODY_BYTES_MAX,
-      limits: c.env.config.requests,
+      limits: c.env.config.limits,
     });
     c.env.body = reservation;
     return JSON.parse(new TextDecoder().decode(bytes));

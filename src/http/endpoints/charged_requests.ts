@@ -1,5 +1,9 @@
+import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { type ChatRequest, type DramaRequest, REQUESTS } from "../../../schemas/requests.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
+import type { Route } from "../../platform/config/config.ts";
+import { requestOf } from "../../platform/config/standard_request.ts";
+import { narrowRequest } from "../narrow_request.ts";
 import { type RequestBody, requestBody } from "../request_body.ts";
 
 /** The bodies of requests that are charged: their endpoints read them, and so does POST /v1/quotes. */
@@ -24,10 +28,22 @@ const GENERATIONS: readonly RequestBody<GenerationBody>[] = [
   DRAMA_REQUEST,
 ];
 
-/** The body of a generation route, by the name of the request schema that the configuration gives. */
-export function generationRequest(name: string): RequestBody<GenerationBody> | undefined {
-  return GENERATIONS.find((request) => request.name === name);
+/** The body of a generation route as configured; undefined where the configuration names no schema. */
+export function generationRequest(route: Route): RequestBody<GenerationBody> | undefined {
+  const named = (name: string) => GENERATIONS.find((request) => request.name === name);
+  if (route.requestSchema === null) return named(route.request ?? "");
+  const builtIn = named(requestOf(route.type!));
+  return builtIn && narrowRequest(builtIn, route.requestSchema, route.path);
 }
 
-/** Names that a generation route of the configuration may use. */
-export const GENERATION_REQUEST_NAMES: readonly string[] = GENERATIONS.map(({ name }) => name);
+/** Another schema may say less than a drama needs: the body must fit both. */
+export function dramaRequest(route: Route): RequestBody<DramaRequest> {
+  const request = generationRequest(route);
+  if (request === undefined || request === DRAMA_REQUEST) return DRAMA_REQUEST;
+  return { ...request, check: (body) => DRAMA_REQUEST.check(request.check(body)) };
+}
+
+/** Schemas that a generation route of the configuration may name. */
+export const GENERATION_SCHEMAS: ReadonlyMap<string, AnySchemaObject> = new Map(
+  GENERATIONS.map(({ name, schema }) => [name, schema]),
+);

@@ -12,12 +12,12 @@ export interface FilesDeps {
 /** POST /v1/files: a form with `file` and `purpose`. */
 export function uploadFile({ files }: FilesDeps): Endpoint {
   return async function uploadFile(c) {
-    const { image, audio, video } = c.env.config.storage.uploads;
+    const { imageBytesMax, audioBytesMax, videoBytesMax } = c.env.config.storage.uploads;
     const account = accountOf(c).id;
     const { storageBytes } = c.env.accountPlan!.rates;
     const file = await readUpload(
       c.req.raw,
-      Math.max(image, audio, video),
+      Math.max(imageBytesMax, audioBytesMax, videoBytesMax),
       (upload) => files.upload(account, upload, storageBytes),
       c.env.bodies.pace,
     );

@@ -7,7 +7,7 @@ import { type ChargedRequest, quoteRequest } from "../../workflows/quote/quote_r
 import { type BodyEndpoint, sendJson } from "../exchange.ts";
 import {
   CHAT_REQUEST,
-  DRAMA_REQUEST,
+  dramaRequest,
   generationRequest,
   SPEECH_REQUEST,
 } from "./charged_requests.ts";
@@ -45,8 +45,8 @@ const CHARGED = new Set(["chat", "speech", "generation"]);
 function chargedRequest(route: Route, body: unknown): ChargedRequest {
   if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
   if (route.operation === "speech") return { kind: "speech", body: SPEECH_REQUEST.check(body) };
-  if (route.type === "drama") return { kind: "drama", body: DRAMA_REQUEST.check(body) };
-  const request = generationRequest(route.request ?? "");
+  if (route.type === "drama") return { kind: "drama", body: dramaRequest(route).check(body) };
+  const request = generationRequest(route);
   if (request === undefined) throw notReleased(route);
   return { kind: "media", body: request.check(body) };
 }

@@ -1,7 +1,7 @@
-import type { DramaRequest } from "../../../schemas/requests.ts";
 import {
   AVATAR_REQUEST,
   DRAMA_REQUEST,
+  dramaRequest,
   generationRequest,
   IMAGE_REQUEST,
   SPEECH_REQUEST,
@@ -10,7 +10,6 @@ import {
 import { createDrama } from "../endpoints/create_drama.ts";
 import { createGeneration } from "../endpoints/create_generation.ts";
 import { createSpeech } from "../endpoints/speech.ts";
-import type { RequestBody } from "../request_body.ts";
 import { SPEECH_SUBMISSION, SUBMISSION } from "./parameters.ts";
 import { json, operationRoute, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
@@ -24,13 +23,6 @@ const GENERATION = {
   parameters: SUBMISSION,
   responses: { 202: json("Task", "The task. Its outputs follow when it has succeeded.") },
 } as const;
-
-/** A schema of another name may say less than a drama needs: the body must fit both. */
-function dramaRequest(name: string): RequestBody<DramaRequest> {
-  const request = generationRequest(name);
-  if (request === undefined || request === DRAMA_REQUEST) return DRAMA_REQUEST;
-  return { ...request, check: (body) => DRAMA_REQUEST.check(request.check(body)) };
-}
 
 export const mediaRoutes: RouteArea = {
   title: "Generation",

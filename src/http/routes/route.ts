@@ -88,8 +88,8 @@ interface OperationPlace<Body> {
   readonly serves?: ModelType;
   /** The request is charged: an account without funds may not send a large body. */
   readonly isCharged?: boolean;
-  /** The body for a configured route that names a request schema; undefined where there is none of the name. */
-  readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
+  /** The body for a configured route; undefined where it names none. */
+  readonly requestFor?: (configured: ConfiguredRoute) => RequestBody<Body> | undefined;
 }
 
 /** What a route takes, once its handler is bound to it. */
@@ -152,12 +152,11 @@ export function fixedRoute<Body = undefined>(
 export function configuredBody<Body>(
   { request, requestFor }: {
     readonly request?: RequestBody<Body>;
-    readonly requestFor?: (name: string) => RequestBody<Body> | undefined;
+    readonly requestFor?: (configured: ConfiguredRoute) => RequestBody<Body> | undefined;
   },
   configured: ConfiguredRoute | null,
 ): RequestBody<Body> | undefined {
-  const name = configured?.request ?? null;
-  return (name === null ? undefined : requestFor?.(name)) ?? request;
+  return (configured === null ? undefined : requestFor?.(configured)) ?? request;
 }
 
 function withBody<Body>(request: RequestBody<Body>, endpoint: BodyEndpoint<Body>): Endpoint {

@@ -2,6 +2,7 @@ import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
 import { type ModelType, modelTypeSpec } from "./model_type_specs.ts";
+import { isFileName } from "./own_files.ts";
 import { requestOf } from "./standard_request.ts";
 
 type Keys = Record<string, unknown>;
@@ -67,7 +68,7 @@ function reportUnknown(checker: Checker, path: Path, operation: string): void {
   const known = checker.capabilities.operations;
   const suggested = checker.suggest(operation, known);
   checker.report(path, {
-    message: `expected one of ${[...known.keys()].join(", ")}; got ${checker.sourceText(path)}`,
+    message: `must be one of ${[...known.keys()].join(", ")}; got ${checker.sourceText(path)}`,
     suggestion: suggested === undefined ? undefined : `Did you mean "${suggested}"?`,
   });
 }
@@ -98,6 +99,8 @@ function checkParameter(
 }
 
 function checkRequest(checker: Checker, path: Path, route: Keys): void {
+  // An operator's own file has been read and checked before.
+  if (isFileName(route.request)) return;
   if (typeof route.request === "string") {
     checker.reference(
       [...path, "request"],

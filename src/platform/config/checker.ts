@@ -1,8 +1,9 @@
+import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import type { RouteEntry } from "./gateway_file.ts";
 import type { ModelType } from "./model_type_specs.ts";
-import type { LoadedYaml } from "./load.ts";
-import type { IssueText } from "./source_map.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
+import type { IssueText } from "../../lib/yaml/issue.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 /** What this build supports. Passed in, because the configuration layer may not import the layers above it. */
@@ -22,6 +23,8 @@ export interface BuildCapabilities {
   standardRoutes: readonly RouteEntry[];
   /** Names of the request schemas a generation route may use. */
   requests: ReadonlySet<string>;
+  /** One of these schemas. Left out: what an operator's own schema names is not compared with it. */
+  requestSchema?(name: string): AnySchemaObject | undefined;
 }
 
 /** What the configuration needs to know of an operation. */

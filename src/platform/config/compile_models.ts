@@ -1,6 +1,8 @@
 import { compilePipeline } from "./compile_pipeline.ts";
 import type { ModelEntry, UpstreamEntry } from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
+import { SCHEMAS } from "./schema.ts";
+import { toSettings } from "./settings.ts";
 import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./config.ts";
 
 /** One model: the JSON that clients see, and the private part. */
@@ -9,7 +11,7 @@ export function compileModel(
   providers: ReadonlyMap<string, Provider>,
   entries: ReadonlyMap<string, ModelEntry>,
 ): Model {
-  const status = model.status ?? "available";
+  const { capabilities, limits: _, upstreams = [], ...rest } = model;
   const limits = (model.limits ?? {}) as ModelLimits;
   // Clients see these keys in this order. Private fields must not be added here.
   const published = {
@@ -18,28 +20,24 @@ export function compileModel(
     name: model.name,
     type: model.type,
     logo: model.logo ?? "",
-    description: model.description ?? "",
-    advantages: model.advantages ?? [],
-    scenarios: model.scenarios ?? [],
-    status,
-    capabilities: model.capabilities,
+    description: model.description,
+    advantages: model.advantages,
+    scenarios: model.scenarios,
+    status: model.status,
+    capabilities,
   };
   return {
-    id: model.id,
-    type: model.type,
-    status,
-    capabilities: new Set(model.capabilities),
+    ...toSettings(SCHEMAS.model, rest),
+    capabilities: new Set(capabilities),
     limits,
-    upstreams: (model.upstreams ?? []).filter((upstream) => providers.get(upstream.provider)!.on)
+    upstreams: upstreams.filter((upstream) => providers.get(upstream.provider)!.on)
       .map((upstream) => upstreamOf(model, upstream, providers.get(upstream.provider)!))
       .sort((a, b) => a.priority - b.priority),
     visibility: visibilityOf(model.visible_to),
-    onDisconnect: model.on_disconnect ?? "stop",
     pipeline: model.chain === undefined ? null : compilePipeline(model.chain, entries),
-    deadlineSeconds: model.deadline_seconds ?? 1800,
     listJson: JSON.stringify(published),
     detailJson: JSON.stringify({ ...published, limits }),
-    notice: status === "deprecated" ? noticeOf(model.deprecated_at, model.sunset_at) : null,
+    notice: model.status === "deprecated" ? noticeOf(model.deprecated_at, model.sunset_at) : null,
   };
 }
 
@@ -49,13 +47,11 @@ function upstreamOf(
   provider: Provider,
 ): Upstream {
   return {
-    provider: upstream.provider,
+    ...toSettings(SCHEMAS.upstream, upstream),
     model: upstream.model ?? model.id,
-    priority: upstream.priority ?? 0,
-    weight: upstream.weight ?? 1,
     timeoutSeconds: upstream.timeout_seconds ?? provider.timeoutSeconds,
     cost: upstream.cost === undefined ? null : { ...upstream.cost },
-    ...(upstream.extra_body === undefined ? {} : { extraBody: upstream.extra_body }),
+    extraBody: upstream.extra_body,
   };
 }
 

@@ -1,4 +1,3 @@
-import schema from "../../../schemas/gateway.schema.json" with { type: "json" };
 import assert from "node:assert/strict";
 import { openAdapters } from "../../../providers/registry.ts";
 import { compileConfig, compileOrThrow } from "./compile.ts";
@@ -32,7 +31,7 @@ prices:
 function compiled(source: string, environment: Record<string, string> = {}) {
   const capabilities = {
     adapters: ADAPTERS,
-    operations: new Map(),
+    operations: new Map([["chat", { serves: ["chat" as const] }]]),
     standardRoutes: [],
     requests: new Set<string>(),
   };
@@ -149,60 +148,68 @@ Deno.test("a file that cannot be parsed gives issues and no configuration", () =
   }
 });
 
-Deno.test("the defaults of the schema are those of the compiled configuration", () => {
-  const source = `providers: { sim: { adapter: simulator } }
-models: [{ id: talk, name: Talk, type: chat, capabilities: [chat], upstreams: [{ provider: sim }] }]
-prices: { default: { effective_at: "2026-01-01T00:00:00Z", entries: [{ model: talk, billing_type: per_call, price: "1", unit: call }] } }
-`;
-  const { config } = compileConfig({
+Deno.test("a file without routes has the standard routes of this build", () => {
+  const { routes } = compileOrThrow({
     file: "gateway.yaml",
-    source,
+    source: SOURCE,
     environment: {},
     capabilities: {
       adapters: ADAPTERS,
-      operations: new Map(),
-      standardRoutes: [],
+      operations: new Map([["generation", { serves: ["image"] }], ["chat", { serves: ["chat"] }]]),
+      standardRoutes: [
+        { path: "/chat/completions", operation: "chat", stage: "released" },
+        { path: "/images/generations", operation: "generation", type: "image", stage: "planned" },
+      ],
       requests: new Set(),
     },
     now: Date.now(),
-  });
-  const { service, storage, requests, webhooks, outbound, site } = config!;
-  const { properties } = schema;
-  const defaults = (block: Record<string, object>, ...keys: string[]) =>
-    keys.map((key) => (block[key] as { default: unknown }).default);
+  }).config;
   assert.deepEqual(
-    [service.name, service.currency, service.currencyScale],
-    defaults(properties.service.properties, "name", "currency", "currency_scale"),
+    routes.map(({ operation, stage, request }) => [operation, stage, request]),
+    [["chat", "released", null], ["generation", "planned", "images_generations"]],
   );
-  assert.deepEqual(
-    [storage.queue, storage.sessions, storage.files],
-    defaults(properties.storage.properties, "queue", "sessions", "files"),
+});
+
+Deno.test("a deprecated model and route have the values of the headers", () => {
+  const dates = "deprecated_at: 2026-05-01T00:00:00Z, sunset_at: 2026-12-01T00:00:00+01:00";
+  const source = SOURCE.replace(
+    "type: chat",
+    `type: chat\n    status: deprecated
+    ${dates.replace(", ", "\n    ")}`,
+  ) +
+    `routes: [{ path: /chat/completions, operation: chat, stage: planned, ${dates} }]\n`;
+  const { models, routes } = compiled(source);
+  const notice = { deprecation: "@1777593600", sunset: "Mon, 30 Nov 2026 23:00:00 GMT" };
+  assert.deepEqual(models.get("talk")!.notice, notice);
+  assert.deepEqual(routes[0]!.notice, notice);
+});
+
+Deno.test("the pipeline of a drama takes durations and voices from its models, and prompts from the schema", () => {
+  const file = "../../../test/config_cases/a_pipeline_of_a_drama_is_shown_as_configured.yaml";
+  const golden = Deno.readTextFileSync(new URL(file, import.meta.url));
+  const { models } = compiled(golden.split(/^---\n/m)[0]!);
+  const { script, roles, video, tries } = models.get("play")!.pipeline!;
+  assert.match(script.prompt, /^You are a screenwriter\./);
+  assert.deepEqual([roles.offered, tries], [true, 3]);
+  assert.ok(video.offered && video.speech.offered);
+  assert.deepEqual([video.duration, video.speech.voices], [5, ["alma"]]);
+});
+
+Deno.test("a file that sets nothing has the defaults of the schema", () => {
+  const { service, storage, limits, plans, providers } = compiled(SOURCE);
+  assert.deepEqual([service.name, service.baseUrl, storage.s3], ["Tollgate", null, null]);
+  assert.equal(storage.uploads.imageBytesMax, 16 * 1024 ** 2);
+  assert.equal(limits.default.requestsPerMinute, 600);
+  assert.deepEqual([...plans.keys()], ["free", "pro"]);
+  assert.deepEqual(plans.get("pro")!.rates, limits.default);
+  assert.equal(providers.get("sim")!.timeoutSeconds, 120);
+});
+
+Deno.test("a plan takes the limits that it does not set from limits.default", () => {
+  const { plans } = compiled(
+    SOURCE.replace("pro: {}", "pro: { limits: { running_tasks: 7 } }") +
+      "limits: { default: { requests_per_minute: 60 } }\n",
   );
-  const { uploads, outputs } = storage;
-  assert.deepEqual(
-    [uploads.image, uploads.audio, uploads.video, uploads.keepDays],
-    Object.values(properties.storage.properties.uploads.properties).map((key) => key.default),
-  );
-  assert.deepEqual(
-    [outputs.urlHours, outputs.keepDays],
-    Object.values(properties.storage.properties.outputs.properties).map((key) => key.default),
-  );
-  const { default: _, ...limits } = properties.limits.properties;
-  assert.deepEqual([
-    requests.bodyBytesMax,
-    requests.bodyBytesTotalMax,
-    requests.bodyBytesAccountMax,
-    requests.jsonValuesMax,
-    requests.jsonDepthMax,
-    requests.queueSecondsMax,
-  ], Object.values(limits).map((key) => key.default));
-  assert.deepEqual(
-    [webhooks.retrySeconds, webhooks.timeoutSeconds, webhooks.disableAfterDays],
-    Object.values(properties.webhooks.properties).map((key) => key.default),
-  );
-  assert.equal(outbound.allowPrivate, properties.outbound.properties.allow_private.default);
-  assert.deepEqual(
-    [site.registration, site.trustedProxies],
-    defaults(properties.site.properties, "registration", "trusted_proxies"),
-  );
+  const { requestsPerMinute, tokensPerMinute, runningTasks } = plans.get("pro")!.rates;
+  assert.deepEqual([requestsPerMinute, tokensPerMinute, runningTasks], [60, 1_000_000, 7]);
 });

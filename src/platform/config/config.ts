@@ -1,39 +1,28 @@
-import type { BillingType, ModelStatus, ModelType } from "./model_type_specs.ts";
+import type { AnySchemaObject } from "ajv/dist/2020.js";
+import type {
+  GatewayFile,
+  ModelEntry,
+  PlanEntry,
+  ProviderEntry,
+  RatesEntry,
+  RouteEntry,
+  SignInProviderEntry,
+  UpstreamEntry,
+} from "./gateway_file.ts";
+import type { BillingType } from "./model_type_specs.ts";
+import type { SettingsOf } from "./settings.ts";
+
+/** Sections that consist of settings only: requests read them as the file has them, with defaults. */
+type Sections = SettingsOf<
+  Omit<GatewayFile, "plans" | "providers" | "models" | "prices" | "routes">
+>;
 
 /** The compiled configuration that requests read. Frozen: it cannot change while a request uses it. */
-export interface Config {
+export interface Config extends Omit<Sections, "site"> {
   /** The first 12 digits of the SHA-256 of the configuration file's content. */
   readonly version: string;
-  /** Provider files that the configuration was compiled from, besides gateway.yaml. */
+  /** Files that the configuration was compiled from, besides gateway.yaml. */
   readonly files: readonly string[];
-  readonly service: {
-    readonly name: string;
-    readonly baseUrl: string | null;
-    readonly currency: string;
-    readonly currencyScale: number;
-    readonly supportUrl: string | null;
-  };
-  readonly storage: {
-    readonly queue: "kv" | "postgres";
-    readonly sessions: "kv" | "postgres";
-    readonly files: "local" | "s3";
-    readonly s3: Bucket | null;
-    readonly uploads: Readonly<Record<"image" | "audio" | "video", number>> & {
-      readonly keepDays: number;
-    };
-    readonly outputs: { readonly urlHours: number; readonly keepDays: number };
-  };
-  readonly requests: {
-    readonly bodyBytesMax: number;
-    /** Limit for all JSON bodies in memory, per process. */
-    readonly bodyBytesTotalMax: number;
-    /** Limit for the JSON bodies of one account in memory, per process. */
-    readonly bodyBytesAccountMax: number;
-    readonly jsonDepthMax: number;
-    readonly jsonValuesMax: number;
-    /** How long a task may wait in the queue before it expires. */
-    readonly queueSecondsMax: number;
-  };
   readonly plans: ReadonlyMap<string, AccountPlan>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
@@ -41,98 +30,53 @@ export interface Config {
   readonly unavailableModels: readonly { readonly model: string; readonly reason: string }[];
   readonly books: ReadonlyMap<string, PriceBook>;
   readonly routes: readonly Route[];
-  readonly webhooks: {
-    readonly retrySeconds: readonly number[];
-    readonly timeoutSeconds: number;
-    readonly disableAfterDays: number;
-  };
-  readonly outbound: { readonly allowPrivate: boolean };
-  readonly site: {
-    readonly url: string | null;
-    readonly registration: boolean;
-    /** A decimal string above zero. */
-    readonly welcomeCredit: string | null;
-    readonly trustedProxies: number;
+  readonly site: Omit<Sections["site"], "signIn"> & {
+    /** The enabled ones. */
     readonly signIn: ReadonlyMap<string, SignInProvider>;
   };
 }
 
 /** An OAuth or OpenID Connect provider that people can sign in with. */
-export interface SignInProvider {
-  readonly id: string;
+export interface SignInProvider extends SettingsOf<SignInProviderEntry> {
   readonly name: string;
-  readonly kind: "github" | "google" | "oidc";
-  /** Null for GitHub, which is not an OpenID provider. */
-  readonly issuer: string | null;
-  readonly clientId: string;
-  readonly clientSecret: string;
 }
 
 /** A bucket of an S3-compatible service. */
-export interface Bucket {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
-  readonly pathStyle: boolean;
-  readonly prefix: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
+export type Bucket = NonNullable<Sections["storage"]["s3"]>;
 
-export interface Rates {
-  readonly requestsPerMinute: number;
-  readonly tokensPerMinute: number;
-  readonly runningTasks: number;
-  /** Limit for all uploads of an account. */
-  readonly storageBytes: number;
-}
+export type Rates = SettingsOf<Required<RatesEntry>>;
 
 /** A plan that an account can be on: its price book, rate limits and quotas. */
-export interface AccountPlan {
+export interface AccountPlan extends Omit<SettingsOf<PlanEntry>, "limits"> {
   readonly id: string;
   readonly name: string;
-  readonly description: string | null;
-  readonly priceBook: string;
+  /** The limits of the plan; those it does not set are the default ones. */
   readonly rates: Rates;
-  readonly quotas: { readonly text: number; readonly image: number; readonly video: number };
 }
 
-export interface Provider {
+export interface Provider extends SettingsOf<ProviderEntry> {
   readonly id: string;
-  readonly adapter: string;
-  readonly baseUrl: string | null;
-  readonly apiKey: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutSeconds: number;
-  readonly concurrencyMax: number | null;
   /** False when `api_key` is configured but empty. */
   readonly on: boolean;
 }
 
-export interface Upstream {
-  readonly provider: string;
+export interface Upstream extends Omit<SettingsOf<UpstreamEntry>, "cost" | "extraBody"> {
   readonly model: string;
-  readonly priority: number;
-  readonly weight: number;
   readonly timeoutSeconds: number;
   readonly cost: { readonly unit: string; readonly [key: string]: string } | null;
   /** Added to the body of every request. */
-  readonly extraBody?: Readonly<Record<string, unknown>>;
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface Model {
-  readonly id: string;
-  readonly type: ModelType;
-  readonly status: ModelStatus;
+export interface Model
+  extends Omit<SettingsOf<ModelEntry>, "capabilities" | "limits" | "upstreams"> {
   readonly capabilities: ReadonlySet<string>;
+  /** Named as in the file, because clients see them. */
   readonly limits: ModelLimits;
   readonly upstreams: readonly Upstream[];
   readonly visibility: Visibility;
-  readonly onDisconnect: "stop" | "drain";
-  /** For dramas, in place of upstreams. */
+  /** For dramas, in place of upstreams: the chain with what it takes from its models. */
   readonly pipeline: DramaPipeline | null;
-  /** How long a task may run after an upstream has accepted it. */
-  readonly deadlineSeconds: number;
   /** The list entry and the detail view as JSON text: serialised once, not per request. */
   readonly listJson: string;
   readonly detailJson: string;
@@ -223,12 +167,9 @@ export type AmountName =
   | "reasoning_price"
   | "minimum_charge";
 
-export interface Route {
-  readonly path: string;
-  readonly operation: string;
-  readonly stage: "released" | "preview" | "planned";
-  readonly type: ModelType | null;
-  readonly request: string | null;
+export interface Route extends SettingsOf<RouteEntry> {
+  /** A schema from a file of the operator, which requests must match as well as the one of the type. */
+  readonly requestSchema: AnySchemaObject | null;
   readonly notice: DeprecationNotice | null;
 }
 

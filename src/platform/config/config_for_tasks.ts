@@ -1,6 +1,6 @@
 import { blockOf } from "./checker.ts";
 import { type ConfigIssue, formatPath } from "./issues.ts";
-import type { LoadedYaml } from "./load.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
 
 /** Sections that tasks do not read: an environment variable missing there must not fail a task. */
 const UNUSED_SECTIONS = ["storage", "site", "webhooks"];

@@ -3,7 +3,7 @@ import { compileConfig, compileOrThrow } from "./compile.ts";
 import { describeConfig } from "./describe.ts";
 import { type ConfigChange, diffConfigs } from "./diff.ts";
 import { ConfigError, type ConfigIssue, type Path, renderIssues } from "./issues.ts";
-import { type Environment, loadYaml } from "./load.ts";
+import { type Environment, loadYaml } from "../../lib/yaml/load_yaml.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "../telemetry/log.ts";
 
@@ -27,7 +27,7 @@ export interface ConfigStoreOptions {
 /** A configuration as written; values of environment variables are not part of it. */
 export interface ConfigText {
   readonly source: string;
-  /** Texts of the provider files, by the name that the source has for each. */
+  /** Texts of the files next to it, by the name that the source has for each. */
   readonly files: ReadonlyMap<string, string>;
 }
 

@@ -164,7 +164,7 @@ Deno.test("a listener that fails does not prevent the others from being called",
 
 Deno.test("a bug in the compiler leaves the previous configuration active", async () => {
   await using opened = await openStore();
-  opened.options.capabilities.adapters.get = () => {
+  opened.options.capabilities.adapters[Symbol.iterator] = () => {
     throw new RangeError("not foreseen");
   };
   const reload = await opened.configStore.reload("file");

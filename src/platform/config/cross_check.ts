@@ -8,7 +8,7 @@ import { checkSite } from "./check_site.ts";
 import { blockOf, type BuildCapabilities, Checker } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { ConfigIssue } from "./issues.ts";
-import type { LoadedYaml } from "./load.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
 
 /**
  * Checks what the schema cannot express: references resolve, every visible model has a price, and units,

@@ -117,6 +117,6 @@ function amountsOf(price: Keys): string {
 }
 
 function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = value === null ? "not set" : JSON.stringify(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

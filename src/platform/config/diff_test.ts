@@ -151,6 +151,7 @@ Deno.test("changed routes and limits are shown with the path of the file", () =>
     ],
   );
   assert.deepEqual(renderedChanges(["requests_per_minute: 600", "requests_per_minute: 60"]), [
+    "~ limits.default.requests_per_minute: 600 → 60",
     "~ plans.free.limits.requests_per_minute: 600 → 60",
     "~ plans.partner.limits.requests_per_minute: 600 → 60",
   ]);

@@ -31,11 +31,11 @@ export interface GatewayFile {
   /**
    * Name and currency of the service.
    */
-  service?: {
+  service: {
     /**
      * Name shown in the console, in the OpenAPI document and in the start-up message.
      */
-    name?: string;
+    name: string;
     /**
      * Public URL of the API, ending in /v1. Without it, the address that the gateway listens on is used.
      */
@@ -43,11 +43,11 @@ export interface GatewayFile {
     /**
      * ISO 4217 code of the currency of all prices and balances. The database stores it: after the first booking, a configuration with another currency is rejected.
      */
-    currency?: string;
+    currency: string;
     /**
      * Decimal places of a charge. A charge is rounded once, when it is captured; the rounding difference is added to the next charge of the account. Chat requests cost fractions of a cent, so use more than two.
      */
-    currency_scale?: number;
+    currency_scale: number;
     /**
      * URL of the support page. Shown in the console and in the OpenAPI document.
      */
@@ -56,19 +56,19 @@ export interface GatewayFile {
   /**
    * Where the queue, sessions and files are stored. The database is set with DATABASE_URL in the environment.
    */
-  storage?: {
+  storage: {
     /**
      * Queue that wakes task workers: kv (one machine) or postgres (any number of nodes).
      */
-    queue?: "kv" | "postgres";
+    queue: "kv" | "postgres";
     /**
      * Where sign-in sessions are stored: kv (one machine) or postgres (any number of nodes).
      */
-    sessions?: "kv" | "postgres";
+    sessions: "kv" | "postgres";
     /**
      * Where uploaded and generated files are stored: local (a folder in DATA_DIR, which all nodes must share) or s3.
      */
-    files?: "local" | "s3";
+    files: "local" | "s3";
     /**
      * A bucket of an S3-compatible service. Keep this section as long as files in the bucket are needed.
      */
@@ -80,7 +80,7 @@ export interface GatewayFile {
       /**
        * Region for request signatures.
        */
-      region?: string;
+      region: string;
       /**
        * Name of the bucket. It must exist; it does not have to be public.
        */
@@ -88,83 +88,103 @@ export interface GatewayFile {
       /**
        * true: the bucket is the first part of the URL path, which most services support. false: it is part of the host name.
        */
-      path_style?: boolean;
+      path_style: boolean;
       /**
        * Prefix of all object names.
        */
-      prefix?: string;
+      prefix: string;
       access_key_id: Secret;
       secret_access_key: Secret;
     };
     /**
      * Limits for files that clients upload.
      */
-    uploads?: {
+    uploads: {
       /**
        * Largest image, in bytes.
        */
-      image_bytes_max?: number;
+      image_bytes_max: number;
       /**
        * Largest audio file, in bytes.
        */
-      audio_bytes_max?: number;
+      audio_bytes_max: number;
       /**
        * Largest video, in bytes.
        */
-      video_bytes_max?: number;
+      video_bytes_max: number;
       /**
        * Days until an upload is deleted.
        */
-      keep_days?: number;
+      keep_days: number;
     };
     /**
      * Files that generation tasks produce.
      */
-    outputs?: {
+    outputs: {
       /**
        * Hours until a signed output URL expires. Each GET of the task returns a new URL.
        */
-      url_hours?: number;
+      url_hours: number;
       /**
        * Days until an output file is deleted.
        */
-      keep_days?: number;
+      keep_days: number;
     };
   };
   /**
    * Default rate limits of accounts, and limits for the size of requests.
    */
-  limits?: {
-    default?: RatesEntry;
+  limits: {
+    /**
+     * Limits of the accounts on plans that set no others.
+     */
+    default: {
+      /**
+       * Requests per minute for each API key. The limit refills continuously.
+       */
+      requests_per_minute: number;
+      /**
+       * Tokens per minute for each API key. The limit refills continuously.
+       */
+      tokens_per_minute: number;
+      /**
+       * Tasks that one account can run at the same time.
+       */
+      running_tasks: number;
+      /**
+       * Total bytes of the uploads of one account. Outputs of tasks do not count.
+       */
+      storage_bytes: number;
+    };
     /**
      * Largest JSON body, in bytes.
      */
-    body_bytes_max?: number;
+    body_bytes_max: number;
     /**
      * Bytes of all JSON bodies in memory at the same time, per process. A body takes about four times its size in memory. Further requests get 503.
      */
-    body_bytes_total_max?: number;
+    body_bytes_total_max: number;
     /**
      * Bytes of the JSON bodies of one account in memory at the same time, per process. Further requests get 429.
      */
-    body_bytes_account_max?: number;
+    body_bytes_account_max: number;
     /**
      * Maximum number of values (fields and array items) in a JSON body larger than 64 KiB.
      */
-    json_values_max?: number;
+    json_values_max: number;
     /**
      * Maximum nesting depth of a JSON body.
      */
-    json_depth_max?: number;
+    json_depth_max: number;
     /**
      * Seconds that a task may wait in the queue before it expires.
      */
-    queue_seconds_max?: number;
+    queue_seconds_max: number;
   };
   /**
    * Plans by name. An account without a plan is on `free`, which exists even if it is not configured.
    */
-  plans?: {
+  plans: {
     [k: string]: PlanEntry;
   };
   /**
@@ -194,36 +214,36 @@ export interface GatewayFile {
   /**
    * Delivery of webhook events.
    */
-  webhooks?: {
+  webhooks: {
     /**
      * Seconds to wait before each attempt. The gateway varies each wait by 20 %.
      *
      * @minItems 1
      * @maxItems 30
      */
-    retry_seconds?: number[];
+    retry_seconds: number[];
     /**
      * Timeout of one attempt in seconds.
      */
-    timeout_seconds?: number;
+    timeout_seconds: number;
     /**
      * An endpoint is disabled when all deliveries have failed for this many days.
      */
-    disable_after_days?: number;
+    disable_after_days: number;
   };
   /**
    * Requests from the gateway to URLs that clients send, such as input images and webhooks.
    */
-  outbound?: {
+  outbound: {
     /**
      * For development only: allows private network addresses and http URLs. Logged as a warning at start.
      */
-    allow_private?: boolean;
+    allow_private: boolean;
   };
   /**
    * The website: console, sign-in and documentation.
    */
-  site?: {
+  site: {
     /**
      * Public URL of the website. Without it, the address that the gateway listens on is used.
      */
@@ -231,7 +251,7 @@ export interface GatewayFile {
     /**
      * Whether people can register on the website.
      */
-    registration?: boolean;
+    registration: boolean;
     /**
      * A decimal amount in quotes, so that it is not rounded.
      */
@@ -239,35 +259,14 @@ export interface GatewayFile {
     /**
      * Number of reverse proxies in front of the gateway that add to X-Forwarded-For. Sign-in attempts are counted by the client address that the outermost proxy reports; with 0, by the address of the connection.
      */
-    trusted_proxies?: number;
+    trusted_proxies: number;
     /**
      * Sign-in providers in addition to email and password. Register the callback URL {site.url}/sign-in/{id}/callback at the provider.
      *
      * @maxItems 20
      */
-    sign_in?: SignInProviderEntry[];
+    sign_in: SignInProviderEntry[];
   };
-}
-/**
- * Rate limits, and limits for running tasks and stored files.
- */
-export interface RatesEntry {
-  /**
-   * Requests per minute for each API key. The limit refills continuously. Default in limits.default: 600.
-   */
-  requests_per_minute?: number;
-  /**
-   * Tokens per minute for each API key. The limit refills continuously. Default in limits.default: 1000000.
-   */
-  tokens_per_minute?: number;
-  /**
-   * Tasks that one account can run at the same time. Default in limits.default: 20.
-   */
-  running_tasks?: number;
-  /**
-   * Total bytes of the uploads of one account. Outputs of tasks do not count. Default in limits.default: 10737418240 (10 GiB).
-   */
-  storage_bytes?: number;
 }
 /**
  * Price book, limits and quotas of the accounts on this plan.
@@ -284,44 +283,44 @@ export interface PlanEntry {
   /**
    * The price book that applies.
    */
-  price_book?: string;
-  limits?: RatesEntry1;
+  price_book: string;
+  limits: RatesEntry;
   /**
    * Monthly quotas. They are used before promotional credit and cash.
    */
-  quotas?: {
+  quotas: {
     /**
      * Tokens.
      */
-    text?: number;
+    text: number;
     /**
      * Images.
      */
-    image?: number;
+    image: number;
     /**
      * Seconds of video.
      */
-    video?: number;
+    video: number;
   };
 }
 /**
- * Rate limits, and limits for running tasks and stored files.
+ * Limits that replace those of limits.default.
  */
-export interface RatesEntry1 {
+export interface RatesEntry {
   /**
-   * Requests per minute for each API key. The limit refills continuously. Default in limits.default: 600.
+   * Requests per minute for each API key. The limit refills continuously.
    */
   requests_per_minute?: number;
   /**
-   * Tokens per minute for each API key. The limit refills continuously. Default in limits.default: 1000000.
+   * Tokens per minute for each API key. The limit refills continuously.
    */
   tokens_per_minute?: number;
   /**
-   * Tasks that one account can run at the same time. Default in limits.default: 20.
+   * Tasks that one account can run at the same time.
    */
   running_tasks?: number;
   /**
-   * Total bytes of the uploads of one account. Outputs of tasks do not count. Default in limits.default: 10737418240 (10 GiB).
+   * Total bytes of the uploads of one account. Outputs of tasks do not count.
    */
   storage_bytes?: number;
 }
@@ -344,13 +343,13 @@ export interface ProviderEntry {
   /**
    * Additional headers of every request to the provider.
    */
-  headers?: {
+  headers: {
     [k: string]: string;
   };
   /**
    * Timeout of one attempt in seconds. An upstream of a model can set another one.
    */
-  timeout_seconds?: number;
+  timeout_seconds: number;
   /**
    * Maximum number of concurrent requests to the provider, for all models together. Default: no limit.
    */
@@ -379,23 +378,23 @@ export interface ModelEntry {
   /**
    * One or two sentences.
    */
-  description?: string;
+  description: string;
   /**
    * Strengths of the model.
    *
    * @maxItems 20
    */
-  advantages?: string[];
+  advantages: string[];
   /**
    * Typical uses of the model.
    *
    * @maxItems 20
    */
-  scenarios?: string[];
+  scenarios: string[];
   /**
    * available; preview; deprecated (works, responses have a Deprecation header); unavailable (requests are rejected, and the model is listed only with ?status=unavailable).
    */
-  status?: "available" | "preview" | "deprecated" | "unavailable";
+  status: "available" | "preview" | "deprecated" | "unavailable";
   /**
    * Date of the deprecation, sent in the Deprecation header.
    */
@@ -455,11 +454,11 @@ export interface ModelEntry {
   /**
    * Seconds that a task may run after an upstream has accepted it. Then it expires and is not charged.
    */
-  deadline_seconds?: number;
+  deadline_seconds: number;
   /**
    * If a client disconnects during a stream: stop the upstream and charge what was produced, or drain (read the stream to its end and charge all of it).
    */
-  on_disconnect?: "stop" | "drain";
+  on_disconnect: "stop" | "drain";
   chain?: ChainEntry;
 }
 /**
@@ -540,11 +539,11 @@ export interface UpstreamEntry {
   /**
    * Upstreams with a lower number are tried first.
    */
-  priority?: number;
+  priority: number;
   /**
    * Share of requests among upstreams of the same priority.
    */
-  weight?: number;
+  weight: number;
   /**
    * Timeout of one attempt in seconds. Default: the timeout of the provider.
    */
@@ -577,9 +576,9 @@ export interface ChainEntry {
      */
     model: string;
     /**
-     * Prompt with the placeholders {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}}. Default: a built-in prompt.
+     * Prompt with the placeholders {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}}.
      */
-    prompt?: string;
+    prompt: string;
     /**
      * A JSON Schema that the output must match in addition to the one of the gateway.
      */
@@ -587,7 +586,7 @@ export interface ChainEntry {
     /**
      * Maximum number of output tokens.
      */
-    max_output_tokens?: number;
+    max_output_tokens: number;
   };
   /**
    * Describes the appearance of each character.
@@ -598,9 +597,9 @@ export interface ChainEntry {
      */
     model: string;
     /**
-     * Prompt with the placeholders {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}}. Default: a built-in prompt.
+     * Prompt with the placeholders {{title}}, {{script}}, {{characters}}, {{episode}}, {{aspect_ratio}}, {{shots_min}}, {{shots_max}} and, for roles, {{scenes}}.
      */
-    prompt?: string;
+    prompt: string;
     /**
      * A JSON Schema that the output must match in addition to the one of the gateway.
      */
@@ -608,7 +607,7 @@ export interface ChainEntry {
     /**
      * Maximum number of output tokens.
      */
-    max_output_tokens?: number;
+    max_output_tokens: number;
   };
   /**
    * Makes one image for each shot.
@@ -619,9 +618,9 @@ export interface ChainEntry {
      */
     model: string;
     /**
-     * Prompt of a shot with the placeholders {{heading}}, {{action}}, {{looks}}, {{title}}, {{shot}}, {{shots}} and {{aspect_ratio}}. Default: a built-in prompt.
+     * Prompt of a shot with the placeholders {{heading}}, {{action}}, {{looks}}, {{title}}, {{shot}}, {{shots}} and {{aspect_ratio}}.
      */
-    prompt?: string;
+    prompt: string;
     /**
      * Image size by aspect ratio of the drama. Default: the default size of the image model.
      */
@@ -638,9 +637,9 @@ export interface ChainEntry {
      */
     model: string;
     /**
-     * Prompt of a shot with the same placeholders as the storyboard. Default: a built-in prompt.
+     * Prompt of a shot with the same placeholders as the storyboard.
      */
-    prompt?: string;
+    prompt: string;
     /**
      * Duration of each shot in seconds. Default: the shortest duration of the model.
      */
@@ -663,21 +662,21 @@ export interface ChainEntry {
       /**
        * Maximum number of spoken text characters per shot. Longer text is cut.
        */
-      max_characters?: number;
+      max_characters: number;
     };
   };
   /**
    * Minimum number of shots of a script. The maximum is limits.max_shots of the model.
    */
-  min_shots?: number;
+  min_shots: number;
   /**
    * Attempts for each text or shot before the drama fails.
    */
-  tries?: number;
+  tries: number;
   /**
    * Number of shots of one drama that are made at the same time.
    */
-  shots_at_once?: number;
+  shots_at_once: number;
 }
 /**
  * A price book: the prices of all models for some plans or accounts.
@@ -757,13 +756,13 @@ export interface RouteEntry {
    */
   type?: "image" | "video" | "avatar" | "drama" | "speech";
   /**
-   * For `generation`: name of the request schema in schemas/requests. Default: the schema of the type.
+   * For `generation`: the request schema, either a name in schemas/requests or the path of your own JSON Schema relative to this file, such as `./posters.schema.json`. Requests must match your own schema and the one of the type. Default: the schema of the type.
    */
   request?: string;
   /**
    * released; preview (works, and is marked in the OpenAPI document); planned (returns 501).
    */
-  stage?: "released" | "preview" | "planned";
+  stage: "released" | "preview" | "planned";
   /**
    * Date of the deprecation, sent in the Deprecation header.
    */

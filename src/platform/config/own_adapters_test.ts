@@ -89,13 +89,13 @@ media:
   assert.deepEqual(
     compiled(at.file, configFile("./atelier.yaml")).messages.toSorted(),
     [
-      '2 providers.atelier.adapter: ./atelier.yaml:2:1 the key "colour" is unknown',
-      "2 providers.atelier.adapter: ./atelier.yaml:5:5 /media/image: must have property poll when property id is present",
-      "2 providers.atelier.adapter: ./atelier.yaml:5:21 /media/image/submit/path: must be a path that begins with /, " +
-      "such as /v1/tasks, or an expression that begins with =",
-      '2 providers.atelier.adapter: ./atelier.yaml:5:33 /media/image/submit/host: there is no host "upload"',
-      "2 providers.atelier.adapter: ./atelier.yaml:5:55 /media/image/submit/body/text: cannot be read: Unexpected end of expression at character 9",
-      "2 providers.atelier.adapter: ./atelier.yaml:7:14 /media/image/outputs: must have one of url, base64, bytes",
+      "2 providers.atelier.adapter: ./atelier.yaml:2:1 colour: unknown key",
+      "2 providers.atelier.adapter: ./atelier.yaml:4:3 media.image: must have property poll when property id is present",
+      "2 providers.atelier.adapter: ./atelier.yaml:5:21 media.image.submit.path: must be a path that begins with /, " +
+      'such as /v1/tasks, or an expression that begins with =; got "make"',
+      '2 providers.atelier.adapter: ./atelier.yaml:5:33 media.image.submit.host: there is no host "upload"',
+      "2 providers.atelier.adapter: ./atelier.yaml:5:55 media.image.submit.body.text: cannot be read: Unexpected end of expression at character 9",
+      "2 providers.atelier.adapter: ./atelier.yaml:7:5 media.image.outputs: must have one of url, base64, bytes",
     ].toSorted(),
   );
 });
@@ -111,7 +111,7 @@ Deno.test("a provider file that is missing, not YAML or expands without limit is
   const [bad] = compiled(at.file, configFile("./bad.yaml")).messages;
   assert.match(bad!, /^2 providers\.atelier\.adapter: \.\/bad\.yaml:1:\d+ /);
   const [burst] = compiled(at.file, configFile("./bomb.yaml")).messages;
-  assert.match(burst!, /^2 providers\.atelier\.adapter: \.\/bomb\.yaml:1:1 /);
+  assert.match(burst!, /bomb\.yaml:6:10 b4\[0\]: aliases repeat more than 100,000 values$/);
 });
 
 Deno.test("the model types of a provider file are checked, and one of the files must set a URL", async () => {

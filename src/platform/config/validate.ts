@@ -4,11 +4,12 @@ import Ajv2020, {
   type ValidateFunction,
 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import schema from "../../../schemas/gateway.schema.json" with { type: "json" };
+import { withDefaults } from "./defaults.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import { explainSchemaError } from "./explain_schema_error.ts";
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
-import type { LoadedYaml } from "./load.ts";
+import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
+import { GATEWAY_SCHEMA, resolveSetting, settingAt, type SettingSchema } from "./schema.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 let compiled: ValidateFunction | undefined;
@@ -31,7 +32,7 @@ function validator(): ValidateFunction {
   narrowFormat(ajv, "uri", URL.canParse);
   // Our own annotations: a description of the pattern, and which strings are secrets.
   ajv.addVocabulary(["expected", "secret"]);
-  return compiled = ajv.compile(schema);
+  return compiled = ajv.compile(GATEWAY_SCHEMA);
 }
 
 function narrowFormat(ajv: Ajv, format: string, accepts: (text: string) => boolean): void {
@@ -63,13 +64,16 @@ export function validateSchema(
   const reported = new Set([...loaded.issues, ...issues].map((issue) => issue.path));
   for (const error of withoutDuplicates(isValid ? [] : check.errors ?? [])) {
     if (issues.length >= ISSUES_MAX) break;
-    const { path, key, ...text } = explainSchemaError(error, loaded);
+    const issue = explainSchemaError(error, loaded);
     // The value was rejected while reading: its absence is not another issue.
-    if (reported.has(formatPath(path))) continue;
-    if (error.keyword === "required" && loaded.incomplete.has(formatPath(path))) continue;
-    issues.push(loaded.sourceMap.issue(path, text, key ? "key" : "value"));
+    if (reported.has(issue.path)) continue;
+    if (error.keyword === "required" && loaded.incomplete.has(issue.path)) continue;
+    issues.push(issue);
   }
-  return { file: isValid ? loaded.value as GatewayFile : null, issues };
+  return {
+    file: isValid ? withDefaults(GATEWAY_SCHEMA, loaded.value) as GatewayFile : null,
+    issues,
+  };
 }
 
 /** One mistake often violates several rules: keeps one violation per mistake. */
@@ -120,7 +124,7 @@ function parentOf(error: ErrorObject): string {
 
 /** A secret in the file would end up in a repository: only references are allowed. */
 function literalSecrets({ value, references, sourceMap }: LoadedYaml): ConfigIssue[] {
-  return secretsOf(value).flatMap(({ path, secret }) => {
+  return secretsOf(GATEWAY_SCHEMA, value, []).flatMap(({ path, secret }) => {
     const isLiteral = typeof secret === "number" || typeof secret === "string" && secret !== "";
     if (!isLiteral || references.has(formatPath(path))) return [];
     return [sourceMap.issue(path, {
@@ -131,24 +135,18 @@ function literalSecrets({ value, references, sourceMap }: LoadedYaml): ConfigIss
 }
 
 /** The values of all secret keys, in a document of any shape. */
-function secretsOf(value: unknown): { path: Path; secret: unknown }[] {
-  const keysOf = (block: unknown): Record<string, unknown> =>
-    typeof block === "object" && block !== null ? block as Record<string, unknown> : {};
-  const { providers, storage, site } = keysOf(value);
-  const signIn = keysOf(site).sign_in;
-  const bucket = keysOf(keysOf(storage).s3);
-  return [
-    ...Object.entries(keysOf(providers)).map(([name, provider]) => ({
-      path: ["providers", name, "api_key"],
-      secret: keysOf(provider).api_key,
-    })),
-    ...["access_key_id", "secret_access_key"].map((key) => ({
-      path: ["storage", "s3", key],
-      secret: bucket[key],
-    })),
-    ...(Array.isArray(signIn) ? signIn : []).map((provider, index) => ({
-      path: ["site", "sign_in", index, "client_secret"],
-      secret: keysOf(provider).client_secret,
-    })),
-  ];
+function secretsOf(
+  schema: SettingSchema,
+  value: unknown,
+  path: Path,
+): { path: Path; secret: unknown }[] {
+  if (schema.secret === true) return [{ path, secret: value }];
+  if (Array.isArray(value)) {
+    const items = schema.items === undefined ? {} : resolveSetting(schema.items);
+    return value.flatMap((item, index) => secretsOf(items, item, [...path, index]));
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    secretsOf(settingAt(schema, key) ?? {}, inner, [...path, key])
+  );
 }

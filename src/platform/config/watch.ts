@@ -6,7 +6,7 @@ const DEBOUNCE_MS = 150;
 /** Kubernetes updates a mounted file by replacing this link; the file's own entry does not change. */
 const KUBERNETES_LINK = "..data";
 
-/** Reloads when gateway.yaml or one of its provider files changes, and on SIGHUP, until disposed. */
+/** Reloads when gateway.yaml or a file that it names changes, and on SIGHUP, until disposed. */
 export function watchConfigFile(file: string, configStore: ConfigStore): Disposable {
   const path = resolve(file);
   const watchers = new Map<string, Deno.FsWatcher>();

@@ -71,7 +71,7 @@ export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "jo
     model: model.id,
     configVersion: call.config.version,
     callbackUrl: call.callbackUrl,
-    queueSeconds: call.config.requests.queueSecondsMax,
+    queueSeconds: call.config.limits.queueSecondsMax,
     deadlineSeconds: model.deadlineSeconds,
     maxActive: call.maxActive,
   };

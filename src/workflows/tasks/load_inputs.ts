@@ -29,7 +29,7 @@ async function fromFile(
   wanted: "url" | "bytes",
 ): Promise<MediaInput> {
   const { uploads } = config.storage;
-  const bytesMax = Math.max(uploads.image, uploads.audio, uploads.video);
+  const bytesMax = Math.max(uploads.imageBytesMax, uploads.audioBytesMax, uploads.videoBytesMax);
   if (wanted === "url" && isPublic(config)) {
     const file = await files.find(account, file_id);
     if (file !== null) {

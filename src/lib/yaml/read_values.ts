@@ -9,10 +9,10 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
+import { formatPath, ISSUES_MAX, type Path, type SourceIssue } from "./issue.ts";
 import { type Environment, fillReferences } from "./references.ts";
 import type { SourceMap } from "./source_map.ts";
-import { didYouMean } from "../../lib/suggest.ts";
+import { didYouMean } from "../suggest.ts";
 
 /** The values of a document, with references filled in and aliases resolved. */
 export interface Values {
@@ -23,7 +23,7 @@ export interface Values {
   references: ReadonlySet<string>;
   /** Paths of blocks with missing keys because a merge key was rejected. */
   incomplete: ReadonlySet<string>;
-  issues: ConfigIssue[];
+  issues: SourceIssue[];
 }
 
 const DEPTH_MAX = 64;
@@ -36,7 +36,7 @@ const NOTHING: Both = [null, null];
 export function readValues(
   document: Document.Parsed,
   sourceMap: SourceMap,
-  environment: Environment,
+  environment: Environment | null,
 ): Values {
   const reader = new Reader(sourceMap, environment);
   const { references, incomplete } = reader;
@@ -60,13 +60,13 @@ class ReadLimitError extends Error {
 class Reader {
   readonly references = new Set<string>();
   readonly incomplete = new Set<string>();
-  readonly issues: ConfigIssue[] = [];
+  readonly issues: SourceIssue[] = [];
   readonly #anchors = new Map<string, Node>();
   /** Blocks and lists that are being read: an alias to one of them would recurse without end. */
   readonly #open = new Set<Node>();
   #aliasedValues = 0;
 
-  constructor(readonly sourceMap: SourceMap, readonly environment: Environment) {}
+  constructor(readonly sourceMap: SourceMap, readonly environment: Environment | null) {}
 
   /** `alias` is the path of the outermost alias that led here. */
   read(node: Node | null, path: Path, alias: Path | null): Both {
@@ -140,6 +140,7 @@ class Reader {
   }
 
   #fill(raw: string, path: Path): string {
+    if (this.environment === null) return raw;
     const { text, isReference, issues } = fillReferences(raw, this.environment);
     if (isReference) this.references.add(formatPath(path));
     for (const { message, suggestion } of issues) this.#report(path, message, suggestion);

@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
-import { ISSUES_MAX, type Path } from "./issues.ts";
+import { ISSUES_MAX } from "./issue.ts";
 import { readValues, type Values } from "./read_values.ts";
 import type { Environment } from "./references.ts";
 import { SourceMap } from "./source_map.ts";
@@ -7,7 +7,7 @@ import { findSyntaxIssues, type SyntaxIssue } from "./syntax.ts";
 
 export type { Environment };
 
-/** The parsed configuration file: values with environment references filled in, and their positions. */
+/** A parsed file: values with environment references filled in, and their positions. */
 export interface LoadedYaml extends Values {
   file: string;
   sourceMap: SourceMap;
@@ -20,8 +20,15 @@ const OPEN_BRACKETS_MAX = 500;
 const NESTED_TOO_DEEPLY = "the file is nested too deeply";
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** Parses YAML and fills in `${NAME}` and `${NAME:-default}`. Bad content gives issues, not exceptions. */
-export function loadYaml(file: string, source: string, environment: Environment): LoadedYaml {
+/**
+ * Parses YAML or JSON, and fills in `${NAME}` and `${NAME:-default}` unless `environment` is null. Bad content
+ * gives issues, not exceptions.
+ */
+export function loadYaml(
+  file: string,
+  source: string,
+  environment: Environment | null,
+): LoadedYaml {
   const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
   const reason = reasonNotToParse(text);
   if (reason !== null) return rejected(file, reason);
@@ -34,7 +41,7 @@ export function loadYaml(file: string, source: string, environment: Environment)
   }
 }
 
-function read(file: string, text: string, environment: Environment): LoadedYaml {
+function read(file: string, text: string, environment: Environment | null): LoadedYaml {
   const { document, sourceMap } = parse(text);
   const findings = findSyntaxIssues(document, text);
   if (findings.length > 0) return withoutValue(file, sourceMap, findings);
@@ -91,16 +98,4 @@ function withoutValue(
     incomplete: none,
     issues,
   };
-}
-
-export function fromPointer(text: string, root: unknown): Path {
-  const path: (string | number)[] = [];
-  let here = root;
-  for (const raw of text.split("/").slice(1)) {
-    const part = raw.replaceAll("~1", "/").replaceAll("~0", "~");
-    const step = Array.isArray(here) ? Number(part) : part;
-    path.push(step);
-    here = (here as Record<string | number, unknown> | null | undefined)?.[step];
-  }
-  return path;
 }

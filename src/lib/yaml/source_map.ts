@@ -10,13 +10,7 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import { type ConfigIssue, formatPath, type Path } from "./issues.ts";
-
-export interface IssueText {
-  message: string;
-  suggestion?: string;
-  severity?: ConfigIssue["severity"];
-}
+import { formatPath, type IssueText, type Path, type SourceIssue } from "./issue.ts";
 
 type KeyValue = Pair<Node, Node | null>;
 type Range = [from: number, to: number];
@@ -32,17 +26,17 @@ export class SourceMap {
   constructor(private readonly document: Document, private readonly lines: LineCounter) {}
 
   /** An issue at a value, or at its key. A missing value is reported at its nearest parent. */
-  issue(path: Path, text: IssueText, at: "key" | "value" = "value"): ConfigIssue {
+  issue(path: Path, text: IssueText, at: "key" | "value" = "value"): SourceIssue {
     return this.#issueInRange(this.#range(path, at), path, text);
   }
 
   /** An issue at a node that its path does not identify, such as the second of two equal keys. */
-  issueAtNode(node: Node, path: Path, text: IssueText): ConfigIssue {
+  issueAtNode(node: Node, path: Path, text: IssueText): SourceIssue {
     return this.#issueInRange(rangeOf(node) ?? [0, 1], path, text);
   }
 
   /** An issue in a text that could not be parsed. */
-  issueAtOffset(offset: number, text: IssueText): ConfigIssue {
+  issueAtOffset(offset: number, text: IssueText): SourceIssue {
     return this.#issueInRange([offset, offset + 1], [], text);
   }
 
@@ -63,7 +57,7 @@ export class SourceMap {
     [from, to]: Range,
     path: Path,
     { message, suggestion, severity }: IssueText,
-  ): ConfigIssue {
+  ): SourceIssue {
     const { line, col } = this.lines.linePos(from);
     const ends = this.lines.linePos(to);
     const length = ends.line === line ? to - from : Number.MAX_SAFE_INTEGER;

@@ -1,4 +1,4 @@
-import type { IssueText } from "./source_map.ts";
+import type { IssueText } from "./issue.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import { type Document, type ErrorCode, visit } from "yaml";
-import type { IssueText } from "./source_map.ts";
+import type { IssueText } from "./issue.ts";
 
 export type SyntaxIssue = IssueText & { offset: number };
 
