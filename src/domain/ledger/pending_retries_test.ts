@@ -138,6 +138,19 @@ Deno.test("what was settled makes room again", () =>
     assert.equal(run.pending.add(item("e")), false);
   }, { bytesMax: 2 * SIZE }));
 
+Deno.test("by default 20,000 settlements fit, or 16 MiB of them", () =>
+  withRun(async (run) => {
+    for (let n = 0; n < 20_000; n++) assert.ok(run.pending.add(item(`id ${n}`)));
+    assert.equal(run.pending.add(item("one more")), false);
+    run.failure = () => null;
+    await run.time.advance(100);
+    assert.equal(run.pending.size, 0);
+    const large = (id: string, bytes: number): Item => ({ ...item(id), model: "x".repeat(bytes) });
+    const rest = 16 * 1024 * 1024 - JSON.stringify(large("a", 0)).length;
+    assert.equal(run.pending.add(large("a", rest + 1)), false);
+    assert.ok(run.pending.add(large("a", rest)));
+  }));
+
 Deno.test("the end of the process tries once more, and waits for that for a limited time", async () => {
   using time = fakeTime();
   const tries: string[] = [];
