@@ -28,6 +28,8 @@ export interface SyntaxNode {
   local?: SyntaxNode;
   imported?: SyntaxNode;
   arguments?: SyntaxNode[];
+  block?: SyntaxNode;
+  finalizer?: SyntaxNode | null;
   body?: SyntaxNode | SyntaxNode[];
 }
 

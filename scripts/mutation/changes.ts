@@ -143,13 +143,14 @@ function isAllOfAnIf(node: SyntaxNode, ancestors: readonly SyntaxNode[]): boolea
 
 /** `return await x` differs from `return x` only where something is caught or closed afterwards. */
 function isReturnedAtOnce(node: SyntaxNode, ancestors: readonly SyntaxNode[]): boolean {
-  const parent = ancestors.at(-1)!;
-  const isBody = parent.type === "ArrowFunctionExpression" && parent.body === node;
-  if (isBody) return true;
+  const at = ancestors.findLastIndex(({ type }) => type !== "ConditionalExpression");
+  const parent = ancestors[at]!;
+  if (parent.type === "ArrowFunctionExpression") return parent.body === (ancestors[at + 1] ?? node);
   if (parent.type !== "ReturnStatement") return false;
   const start = ancestors.findLastIndex(({ type }) => /Function|Method/.test(type));
-  return ancestors.slice(start + 1).every(({ type, body }) =>
-    type !== "TryStatement" &&
+  const within = ancestors.slice(start + 1);
+  return within.every(({ type, body, block, finalizer }) =>
+    !(type === "TryStatement" && (within.includes(block!) || finalizer)) &&
     !(type === "BlockStatement" && (body as SyntaxNode[]).some(closesAtTheEnd))
   );
 }

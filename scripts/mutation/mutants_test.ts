@@ -55,6 +55,14 @@ Deno.test("await is dropped where the difference can be seen", () => {
   ]);
   assert.deepEqual(mutated("async () => { return await g(); };".replace(/^/, "const x = ")), []);
   assert.deepEqual(mutated("const x = async () => await g();"), []);
+  const inCatch = (more = "") =>
+    `const x = async () => { try { f; } catch { return await g(); }${more} };`;
+  assert.equal(mutated(inCatch()).filter((text) => !text.includes("await")).length, 0);
+  assert.equal(mutated(inCatch(" finally {}")).filter((text) => !text.includes("await")).length, 1);
+  assert.ok(
+    mutated("const x = async () => { return a ? await g() : b; };")
+      .every((text) => text.includes("await")),
+  );
   assert.deepEqual(
     mutated("const x = async () => { try { return await g(); } finally {} };"),
     ["const x = async () => { try { return g(); } finally {} };"],

@@ -18,7 +18,7 @@ Deno.test("a quote is covered by quota first, and then to the smallest part of t
   assert.equal(await can("2", 20, "image"), true, "half of it is money");
   assert.equal(await can("2.2", 20, "image"), false);
   assert.equal(await can("0.5", 0, "image"), true, "nothing is counted");
-  assert.equal(await can("2", 20), false);
+  assert.equal(await can("1.04", 20), false, "no quota is asked for");
 });
 
 Deno.test("a balance has cash, gifts, quotas and the plan with its end", async () => {

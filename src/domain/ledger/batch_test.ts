@@ -64,6 +64,7 @@ Deno.test("without the database nothing is split; nor is one account that is loc
       [new ConnectionError("CONNECTION_CLOSED", "away"), [item("a", "1"), item("b", "2")], 1],
       [failed("55P03"), [item("a", "1"), item("b", "1")], 1],
       [failed("55P03"), [item("a", "1"), item("b", "2")], 3],
+      [failed("55P03"), [item("a"), item("b")], 3],
     ] as const
   ) {
     const { batch, statements } = open(() => error);

@@ -18,6 +18,8 @@ interface Run {
   tries: [id: string, at: number][];
   dropped: string[];
   logged: [level: string, message: string][];
+  /** What each report of success counted. */
+  completed: unknown[];
   failure: (id: string) => Error | null;
 }
 
@@ -30,6 +32,7 @@ async function withRun(work: (run: Run) => Promise<void>, options: PendingOption
     tries: [],
     dropped: [],
     logged: [],
+    completed: [],
     failure: away,
     pending: new PendingSettlements({
       settle({ id }) {
@@ -38,7 +41,10 @@ async function withRun(work: (run: Run) => Promise<void>, options: PendingOption
         return failure === null ? Promise.resolve() : Promise.reject(failure);
       },
       drop: (id) => run.dropped.push(id),
-      log: recordLog((level, message) => run.logged.push([level, message])),
+      log: recordLog((level, message, fields) => {
+        run.logged.push([level, message]);
+        if (message.startsWith("settlements completed")) run.completed.push(fields!.settlements);
+      }),
       ...options,
     }),
   };
@@ -76,6 +82,7 @@ Deno.test("one settlement is tried after growing pauses, up to two seconds, unti
       "settlements completed after the database was away",
     ]);
     const tried = run.tries.length;
+    assert.equal(run.time.timers, 0);
     await run.time.advance(10_000);
     assert.equal(run.tries.length, tried, "nothing is left to try");
 
@@ -83,6 +90,10 @@ Deno.test("one settlement is tried after growing pauses, up to two seconds, unti
     run.pending.add(item("b"));
     await run.time.advance(100);
     assert.equal(run.tries.length, tried + 1, "the pauses begin anew");
+    run.failure = () => null;
+    run.pending.add(item("c"));
+    await run.time.advance(1_000);
+    assert.deepEqual(run.completed, [1, 2], "each outage is counted by itself");
   }));
 
 Deno.test("each attempt is another settlement's, and when one succeeds all are tried", () =>
@@ -115,6 +126,35 @@ Deno.test("a settlement that fails finally is dropped, and no success is told", 
     ]);
   }));
 
+Deno.test("a settlement that takes its time is not tried twice, nor forgotten when it comes again", async () => {
+  using time = fakeTime();
+  const tries: string[] = [];
+  await using pending = new PendingSettlements({
+    settle({ id }) {
+      tries.push(id);
+      return new Promise<void>((resolve) => setTimeout(resolve, 500));
+    },
+    drop: () => {},
+  });
+  pending.add(item("a"));
+  pending.add(item("b"));
+  await time.advance(700);
+  assert.deepEqual(tries, ["a", "b"]);
+  pending.add(item("b"));
+  await time.advance(450);
+  assert.equal(pending.size, 1, "the second of this id waits");
+  await time.advance(1_000);
+  assert.deepEqual(tries, ["a", "b", "b"]);
+  assert.equal(pending.size, 0);
+});
+
+Deno.test("without a folder there is nothing to replay, and nothing to report", () =>
+  withRun((run) => {
+    run.pending.replay();
+    assert.equal(run.logged.length, 0);
+    return Promise.resolve();
+  }));
+
 Deno.test("a settlement that comes again takes the place of the first", () =>
   withRun(async (run) => {
     run.pending.add(item("a"));
@@ -137,6 +177,19 @@ Deno.test("what was settled makes room again", () =>
     assert.ok(run.pending.add(item("d")));
     assert.equal(run.pending.add(item("e")), false);
   }, { bytesMax: 2 * SIZE }));
+
+Deno.test("by default 20,000 settlements fit, or 16 MiB of them", () =>
+  withRun(async (run) => {
+    for (let n = 0; n < 20_000; n++) assert.ok(run.pending.add(item(`id ${n}`)));
+    assert.equal(run.pending.add(item("one more")), false);
+    run.failure = () => null;
+    await run.time.advance(100);
+    assert.equal(run.pending.size, 0);
+    const large = (id: string, bytes: number): Item => ({ ...item(id), model: "x".repeat(bytes) });
+    const rest = 16 * 1024 * 1024 - JSON.stringify(large("a", 0)).length;
+    assert.equal(run.pending.add(large("a", rest + 1)), false);
+    assert.ok(run.pending.add(large("a", rest)));
+  }));
 
 Deno.test("the end of the process tries once more, and waits for that for a limited time", async () => {
   using time = fakeTime();
@@ -234,5 +287,19 @@ Deno.test("a damaged journal is an error", () =>
       run.pending.replay();
       assert.deepEqual(run.logged, [["error", "settlement journal found"]]);
       return Promise.resolve();
+    }, { folder })
+  ));
+
+Deno.test("what is on the disk already is not written again, at an attempt or at the end", () =>
+  inFolder((folder) =>
+    withRun(async (run) => {
+      const file = "settlements-1.jsonl";
+      await Deno.writeTextFile(join(folder, file), `${JSON.stringify(item("a"))}\n`);
+      const names = () => [...Deno.readDirSync(folder)].map(({ name }) => name);
+      run.pending.replay();
+      for (let n = 0; n < 10; n++) await run.time.advance(500);
+      assert.deepEqual(names(), [file]);
+      await run.pending[Symbol.asyncDispose]();
+      assert.deepEqual(names(), [file]);
     }, { folder })
   ));

@@ -124,14 +124,14 @@ export class PendingSettlements implements AsyncDisposable {
     const [first, ...others] = this.#waiting.values();
     if (first === undefined) return;
     // One attempt shows whether the database is back; the others then share statements.
-    if (await this.#try(first) === "away") {
+    if (await this.#isAwayFor(first)) {
       this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.retryMaxMs);
       // Next time another account's, in case only this one fails.
       if (this.#waiting.delete(first.item.id)) this.#waiting.set(first.item.id, first);
       await this.#save();
       return;
     }
-    await Promise.all(others.map((pending) => this.#try(pending)));
+    await Promise.all(others.map((pending) => this.#isAwayFor(pending)));
     this.#pauseMs = this.#options.retryMs;
     if (this.#waiting.size > 0 || this.#settled === 0) return;
     this.deps.log?.info("settlements completed after the database was away", {
@@ -161,14 +161,14 @@ export class PendingSettlements implements AsyncDisposable {
     return [...this.#waiting.values()].filter(({ source }) => source === null);
   }
 
-  async #try(pending: Pending): Promise<"over" | "later" | "away"> {
+  /** Tries a settlement. True: the database is away. */
+  async #isAwayFor(pending: Pending): Promise<boolean> {
     const { id } = pending.item;
     try {
       await this.deps.settle(pending.item);
       this.#settled++;
     } catch (error) {
-      if (isStorageDown(error)) return "away";
-      if (isRetryable(error)) return "later";
+      if (isRetryable(error)) return isStorageDown(error);
       this.deps.log?.error("settlement failed, the last checkpoint counts", {
         request_id: id,
         error,
@@ -177,7 +177,7 @@ export class PendingSettlements implements AsyncDisposable {
       if (pending.source !== null) pending.source.failed++;
     }
     this.#remove(pending);
-    return "over";
+    return false;
   }
 
   #remove(pending: Pending): void {

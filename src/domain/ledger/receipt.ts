@@ -87,7 +87,7 @@ export function bySource(
 ): Record<"quota" | "gift" | "cash", bigint> {
   const sums = { quota: 0n, gift: 0n, cash: 0n };
   for (const [at, amount] of amounts.entries()) {
-    sums[allocations[at]!.split(":", 1)[0] as keyof typeof sums] += decimal(amount);
+    sums[allocations[at]!.split(":")[0] as keyof typeof sums] += decimal(amount);
   }
   return sums;
 }

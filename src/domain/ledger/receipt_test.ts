@@ -54,6 +54,15 @@ Deno.test("an open receipt has taken and released nothing", () => {
   );
 });
 
+Deno.test("the smallest amount there is counts", () => {
+  const tiny = "0.000000000001";
+  const { held, released } = toReceipt(
+    row({ allocations: ["cash:1"], held: [tiny], taken: ["0"] }),
+    "EUR",
+  );
+  assert.deepEqual([held, released], [tiny, tiny]);
+});
+
 Deno.test("what was taken beyond the hold does not count against what was released", () => {
   const { held, settled, released, shortfall } = toReceipt(
     row({

@@ -50,7 +50,7 @@ export function readResolution(
     ...amountsOf(allocations!, held!, taken ?? []),
     shortfall: unpaid,
     // Allocations that were made at the settlement have nothing held and come last.
-    isBeyondHold: unpaid !== "0.00" || (held!.length > 0 && Number(held!.at(-1)) === 0),
+    isBeyondHold: unpaid !== "0.00" || Number(held!.at(-1)) === 0,
   };
 }
 

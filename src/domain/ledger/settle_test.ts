@@ -84,6 +84,8 @@ Deno.test("a settlement is beyond its hold when something was not paid, or paid 
   const extra = { allocations: ["cash:1", "cash:2"], taken: ["2", "1"] };
   assert.equal(isBeyond({ ...extra, held: ["2", "0.000000000000"] }), true);
   assert.equal(isBeyond({ ...extra, held: ["2", "1"] }), false);
+  const three = { allocations: ["cash:1", "cash:2", "cash:3"], taken: ["2", "1", "1"] };
+  assert.equal(isBeyond({ ...three, held: ["2", "1", "0"] }), true);
   assert.equal(isBeyond({ allocations: [], held: [], taken: [] }), false);
 });
 

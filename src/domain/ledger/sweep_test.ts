@@ -65,19 +65,24 @@ Deno.test("a sweep reports the holds that came to more than was held", async () 
 });
 
 /** A loop in fake time; `pings` says what becomes of its first statement in each round. */
-function runLoop(pings: (() => unknown)[] = [], buckets = 0) {
+function runLoop(pings: (() => unknown)[] = [], due: { buckets?: number; plans?: number } = {}) {
   const time = fakeTime();
   const logged: [level: string, message: string][] = [];
   let renewals = 0;
+  let rollUp: () => unknown = () => [{ more: false }];
   const { sql, calls } = answering({
     "select 1": () => pings.shift()?.(),
     ledger_sweep_holds: () => [],
-    ledger_sweep_buckets: counting(buckets),
-    ledger_sweep_plans: counting(),
-    usage_roll_up: () => [{ more: false }],
+    ledger_sweep_buckets: counting(due.buckets ?? 0),
+    ledger_sweep_plans: counting(due.plans ?? 0),
+    usage_roll_up: () => rollUp(),
   });
   const loop = startSweepLoop(sql, {
-    renew: () => Promise.resolve(void renewals++),
+    renew: async () => {
+      await Promise.resolve();
+      calls.push("renew");
+      renewals++;
+    },
     onExceeded: () => {},
     log: recordLog((level, message) => logged.push([level, message])),
   });
@@ -91,7 +96,13 @@ function runLoop(pings: (() => unknown)[] = [], buckets = 0) {
       await time.advance(count * 5_000);
       return { renewals, sweeps: calls.filter((name) => name === "ledger_sweep_holds").length };
     },
+    calls,
     rolledUp: () => calls.includes("usage_roll_up"),
+    failRollUp() {
+      rollUp = () => {
+        throw new Error("no such table");
+      };
+    },
     async [Symbol.asyncDispose]() {
       await loop[Symbol.asyncDispose]();
       time[Symbol.dispose]();
@@ -106,12 +117,15 @@ Deno.test("the ledger is swept every five seconds, after this process' holds are
   assert.deepEqual(await loop.rounds(3), { renewals: 3, sweeps: 3 });
   assert.equal(loop.rolledUp(), true);
   assert.deepEqual(loop.logged, [], "nothing was due");
+  assert.deepEqual(loop.calls.slice(0, 3), ["select 1", "renew", "ledger_sweep_holds"]);
 });
 
 Deno.test("a sweep that did something says so", async () => {
-  await using loop = runLoop([], 1);
-  await loop.rounds(2);
-  assert.deepEqual(loop.logged, [["info", "ledger swept"]]);
+  for (const due of [{ buckets: 1 }, { plans: 1 }]) {
+    await using loop = runLoop([], due);
+    await loop.rounds(2);
+    assert.deepEqual(loop.logged, [["info", "ledger swept"]]);
+  }
 });
 
 Deno.test("after an outage holds are renewed three times before any is resolved", async () => {
@@ -129,6 +143,7 @@ Deno.test("so they are after a statement that hung for more than ten seconds", a
   const after = (ms: number) => () => new Promise((resolve) => setTimeout(resolve, ms));
   await using loop = runLoop([after(10_000), after(10_001)]);
   await loop.time.advance(5_000 + 10_000);
+  assert.equal(loop.rolledUp(), true, "ten seconds are not too long");
   assert.deepEqual(await loop.rounds(0), { renewals: 0, sweeps: 0 });
   await loop.time.advance(5_000 + 10_001);
   // Three rounds with renewals only; the first one was that of the statement itself.
@@ -143,4 +158,7 @@ Deno.test("another error is logged, and the loop goes on", async () => {
   await using loop = runLoop([fails]);
   assert.deepEqual(await loop.rounds(2), { renewals: 1, sweeps: 1 });
   assert.deepEqual(loop.logged, [["error", "ledger sweep failed"]]);
+  loop.failRollUp();
+  await loop.rounds(1);
+  assert.equal(loop.logged.length, 2, "also one of the last part");
 });

@@ -23,7 +23,9 @@ Deno.test("a day's usage is read from text, amounts exactly", async () => {
     seconds: "2.500000000000",
     characters: "9",
   };
-  const [day] = await usageDays(answering(row), { from: "2026-01-01" });
+  const whole = { ...row, seconds: "2.000000000000" };
+  const [day, other] = await usageDays(answering(row, whole), { from: "2026-01-01" });
+  assert.equal(other!.seconds, "2");
   assert.deepEqual(day, {
     account: "acc_1",
     day: "2026-01-31",
