@@ -1,22 +1,20 @@
-import { ApiError } from "../../lib/api_error.ts";
 import {
   CAPABILITIES,
   MODEL_STATUSES,
   MODEL_TYPES,
 } from "../../platform/config/model_type_specs.ts";
 import { isVisible } from "../../platform/config/config.ts";
-import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
-
-const FILTERS = { type: MODEL_TYPES, capability: CAPABILITIES, status: MODEL_STATUSES } as const;
+import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
+import { readChoice } from "../read_choice.ts";
 
 /** GET /v1/models: the models that this account may see, in the order of the configuration. */
 export function listModels(): Endpoint {
   return function listModels(c) {
     const { config } = c.env;
     const account = accountOf(c);
-    const type = filter(c, "type");
-    const capability = filter(c, "capability");
-    const status = filter(c, "status");
+    const type = readChoice(c, "type", MODEL_TYPES);
+    const capability = readChoice(c, "capability", CAPABILITIES);
+    const status = readChoice(c, "status", MODEL_STATUSES);
     const models: string[] = [];
     for (const model of config.models.values()) {
       if (type !== undefined && model.type !== type) continue;
@@ -27,16 +25,4 @@ export function listModels(): Endpoint {
     }
     return sendJson(`{"object":"list","data":[${models.join(",")}]}`);
   };
-}
-
-function filter(c: HttpContext, name: keyof typeof FILTERS): string | undefined {
-  const value = c.req.query(name);
-  if (value === undefined) return undefined;
-  const allowed: readonly string[] = FILTERS[name];
-  if (!allowed.includes(value)) {
-    throw new ApiError("invalid_value", `${name} must be one of ${allowed.join(", ")}.`, {
-      param: name,
-    });
-  }
-  return value;
 }

@@ -1,4 +1,3 @@
-import { ApiError } from "../../lib/api_error.ts";
 import {
   DELIVERY_STATES,
   findDelivery,
@@ -10,6 +9,7 @@ import { redeliver } from "../../domain/webhooks/redeliver.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
+import { readChoice } from "../read_choice.ts";
 import { readPeriod } from "./usage.ts";
 
 interface WebhookDeps {
@@ -53,19 +53,9 @@ export function deliveriesOfEndpoint({ webhooks: { sql } }: WebhookDeps): Endpoi
 
 /** `?status=&endpoint=&task=&from=&to=` and the page. */
 export function readQuery(c: HttpContext) {
-  const { status, endpoint, task } = c.req.query();
-  if (status !== undefined && !DELIVERY_STATES.includes(status as never)) {
-    throw new ApiError("invalid_value", `status must be one of ${DELIVERY_STATES.join(", ")}.`, {
-      param: "status",
-    });
-  }
-  return {
-    ...readPage(c),
-    ...readPeriod(c),
-    status: status as WebhookDelivery["status"] | undefined,
-    endpoint,
-    task,
-  };
+  const status = readChoice(c, "status", DELIVERY_STATES);
+  const { endpoint, task } = c.req.query();
+  return { ...readPage(c), ...readPeriod(c), status, endpoint, task };
 }
 
 /** Clients do not need the account: it is their own. */

@@ -32,7 +32,7 @@ export const adminAccountRoutes: RouteArea = {
       summary: "List accounts",
       parameters: PAGE,
       responses: { 200: json("AccountList", "The accounts, newest first.") },
-      example: { query: { limit: "50" } },
+      example: { query: { limit: 50 } },
       handler: listAccountsEndpoint,
     }),
     fixedRoute({

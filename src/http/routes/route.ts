@@ -58,7 +58,7 @@ export interface RouteResponse {
 
 export interface RouteExample<Body> {
   readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
 }

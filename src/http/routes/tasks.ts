@@ -31,7 +31,7 @@ export const taskRoutes: RouteArea = {
         choice("status", "Only tasks with this status.", STATUSES),
       ],
       responses: { 200: json("TaskList", "The tasks, newest first.") },
-      example: { query: { status: "succeeded", limit: "10" } },
+      example: { query: { status: "succeeded", limit: 10 } },
       handler: listTasksEndpoint,
     }),
     operationRoute({

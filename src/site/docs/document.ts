@@ -26,7 +26,7 @@ export interface Parameter {
   required?: boolean;
   description?: string;
   schema: Schema;
-  example?: string;
+  example?: string | number;
 }
 
 interface DocumentedResponse {
