@@ -62,16 +62,16 @@ export function generationRequest(route: Route): GenerationRequest | undefined {
   if (requestSchema === null) return GENERATION_REQUESTS.get(route.request ?? "");
   const builtIn = GENERATION_REQUESTS.get(requestOf(route.type!));
   if (builtIn === undefined) return undefined;
-  let request = OWN_REQUESTS.get(requestSchema);
+  let request = OWN_REQUESTS.get(route);
   if (request === undefined) {
     request = narrowedRequest(builtIn, requestSchema, route.path);
-    OWN_REQUESTS.set(requestSchema, request);
+    OWN_REQUESTS.set(route, request);
   }
   return request;
 }
 
-/** By the schema of the configuration, which each reload makes anew. */
-const OWN_REQUESTS = new WeakMap<AnySchemaObject, GenerationRequest>();
+/** By the route of the configuration, which each reload makes anew. */
+const OWN_REQUESTS = new WeakMap<Route, GenerationRequest>();
 
 /** A body must match the built-in schema, which workflows rely on, and the operator's. */
 function narrowedRequest(
