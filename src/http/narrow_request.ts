@@ -1,22 +1,23 @@
 import type { AnySchemaObject, ValidateFunction } from "ajv/dist/2020.js";
+import type { Route } from "../platform/config/config.ts";
 import { requestAjv } from "../lib/json_schema/request_ajv.ts";
 import { allowNulls } from "./drop_nulls.ts";
 import type { RequestBody } from "./request_body.ts";
 import { toSchemaError } from "./schema_error.ts";
 
-/** By the operator's schema, which each reload makes anew: it is compiled once. */
-const NARROWED = new WeakMap<AnySchemaObject, RequestBody<unknown>>();
+/** By the route of the configuration, which each reload makes anew: its schema is compiled once. */
+const NARROWED = new WeakMap<Route, RequestBody<unknown>>();
 
 /** A body must match the built-in schema, which workflows rely on, and the operator's own. */
 export function narrowRequest<Body>(
   builtIn: RequestBody<Body>,
   own: AnySchemaObject,
-  path: string,
+  route: Route,
 ): RequestBody<Body> {
-  const known = NARROWED.get(own) as RequestBody<Body> | undefined;
+  const known = NARROWED.get(route) as RequestBody<Body> | undefined;
   if (known !== undefined) return known;
   const title = `${
-    path.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
+    route.path.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
   }Request`;
   const schema = narrowedSchema(builtIn.schema, own, title);
   let compiled: ValidateFunction | undefined;
@@ -32,7 +33,7 @@ export function narrowRequest<Body>(
       return checked;
     },
   };
-  NARROWED.set(own, request);
+  NARROWED.set(route, request);
   return request;
 }
 

@@ -31,6 +31,9 @@ const BUILT: Readonly<Record<string, string>> = {
   'new RegExp(SHAPES.join("|"), "gi")': SHAPES[1]!,
   // Secrets of the environment, as plain text.
   'new RegExp(all.map((value) => RegExp.escape(value)).join("|"), "g")': "secret-one|secret-two",
+  // Names of secrets in gateway.yaml.
+  'new RegExp(`(${KEY}${COLON})(${VALUE})`, "g")':
+    `(\\b(?:api_key|client_secret)["']?[ \\t]*:[ \\t]*["']?)([^\\s"'][^"',}#\\r\\n]*)`,
   'new RegExp(`<${tag}>([^<]*)</${tag}>`, "g")': "<Key>([^<]*)</Key>",
 };
 

@@ -33,7 +33,7 @@ export function generationRequest(route: Route): RequestBody<GenerationBody> | u
   const named = (name: string) => GENERATIONS.find((request) => request.name === name);
   if (route.requestSchema === null) return named(route.request ?? "");
   const builtIn = named(requestOf(route.type!));
-  return builtIn && narrowRequest(builtIn, route.requestSchema, route.path);
+  return builtIn && narrowRequest(builtIn, route.requestSchema, route);
 }
 
 /** Another schema may say less than a drama needs: the body must fit both. */

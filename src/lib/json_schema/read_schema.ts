@@ -56,42 +56,44 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
 
 /** What Ajv says about a schema that it cannot compile, and what to look for in the schema. */
 const COMPILE_ERRORS: readonly {
-  pattern: RegExp;
-  /** Keys that can hold the text of the first group; without any, the group is itself a key. */
+  /** The texts around the wrong part, which `rest` follows. */
+  around: readonly [before: string, after: string];
+  /** Keys that can hold the wrong part; without any, it is itself a key. */
   keys: readonly string[];
-  message(text: string, reason: string | undefined): string;
+  message(part: string, rest: string): string;
 }[] = [
   {
-    pattern: /unknown keyword: "(.+)"$/,
+    around: ['strict mode: unknown keyword: "', '"'],
     keys: [],
     message: () => "is not a keyword of JSON Schema",
   },
   {
-    pattern: /can't resolve reference (\S+)/,
+    around: ["can't resolve reference ", " from id"],
     keys: ["$ref", "$dynamicRef"],
     message: (target) => `there is no schema ${target} in this file`,
   },
   {
-    pattern: /Invalid regular expression: \/(.*)\/u?: (.*)$/,
+    around: ["Invalid regular expression: /", "/u: "],
     keys: ["pattern"],
     message: (_, reason) => `is not a regular expression: ${reason}`,
   },
   {
-    pattern: /unknown format "(.+)" ignored/,
+    around: ['unknown format "', '" ignored'],
     keys: ["format"],
     message: () => "is not a known format",
   },
 ];
 
-/** Ajv does not tell where the mistake is: its text is looked up in the schema. */
+/** Ajv does not tell where the mistake is: the wrong part is looked up in the schema. */
 function explainCompileError({ message }: Error, { value, sourceMap }: LoadedYaml): SourceIssue {
-  for (const { pattern, keys, message: explain } of COMPILE_ERRORS) {
-    const [, text, reason] = pattern.exec(message) ?? [];
-    if (text === undefined) continue;
+  for (const { around: [before, after], keys, message: explain } of COMPILE_ERRORS) {
+    const end = message.lastIndexOf(after);
+    if (!message.startsWith(before) || end < before.length) continue;
+    const part = message.slice(before.length, end);
     const path = keys.length === 0
-      ? findPath(value, (key) => key === text)
-      : findPath(value, (key, inner) => keys.includes(key) && inner === text);
-    const explained = { message: explain(text, reason) };
+      ? findPath(value, (key) => key === part)
+      : findPath(value, (key, inner) => keys.includes(key) && inner === part);
+    const explained = { message: explain(part, message.slice(end + after.length)) };
     return sourceMap.issue(path ?? [], explained, keys.length === 0 ? "key" : "value");
   }
   return sourceMap.issue([], { message: message.replace("strict mode: ", "") });

@@ -39,10 +39,10 @@ export function renderIssues(
   }).join("\n\n");
 }
 
-const SECRET = new RegExp(
-  `(\\b(?:${secretKeys().join("|")})["']?[ \\t]*:[ \\t]*["']?)([^\\s"'][^"',}#\\r\\n]*)`,
-  "g",
-);
+const KEY = `\\b(?:${secretKeys().join("|")})`;
+const COLON = `["']?[ \\t]*:[ \\t]*["']?`;
+const VALUE = `[^\\s"'][^"',}#\\r\\n]*`;
+const SECRET = new RegExp(`(${KEY}${COLON})(${VALUE})`, "g");
 
 /** Hides keys that are written into the file, so that they do not get into a log. */
 function withoutSecrets(source: string): string {
