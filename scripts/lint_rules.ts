@@ -46,6 +46,7 @@ const ALLOWED_SIDEWAYS = new Set([
   "platform/database -> platform/telemetry",
   "domain/ledger -> domain/pricing", // a charge is what a price says
   "workflows/dramas -> workflows/tasks", // a drama is a task made of tasks
+  "workflows/speech -> workflows/tasks", // speech is a task that its request waits for
   "workflows/dramas -> workflows/chat", // its texts are metered as chat is
   "site -> http", // pages answer errors with the statuses of the API
   "cli -> app", // the command line reads the same environment as the gateway

@@ -1,8 +1,7 @@
 import { ApiError } from "../lib/api_error.ts";
-import type { Config, Model } from "../platform/config/config.ts";
 import { inProcessTransport } from "./adapter.ts";
-import { type Admission, type AdmissionCaller, upstreamName } from "./admission.ts";
-import { orderUpstreams } from "./order_upstreams.ts";
+import type { Admission, AdmissionCaller } from "./admission.ts";
+import { chooseUpstream } from "./fallback.ts";
 import { exchangeMedia, type MediaExchange } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
@@ -14,7 +13,7 @@ import type {
   MediaJobType,
   Submitted,
 } from "./media_adapter.ts";
-import type { MediaCalls, UpstreamAssignment, UpstreamChoice } from "./media_calls.ts";
+import type { MediaCalls, UpstreamAssignment } from "./media_calls.ts";
 
 export type { MediaCalls } from "./media_calls.ts";
 
@@ -30,14 +29,15 @@ export interface MediaCallsOptions {
 
 /** Long enough for a poll, short enough that a silent provider does not block a worker. */
 const SHORT_CALL_MS_MAX = 30_000;
-const AT_CAPACITY_RETRY_MS = 1_000;
 
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs } = options;
   return {
-    choose: (config, model, tried, caller) => choose(admission, config, model, { tried, caller }),
+    choose: (config, model, tried, caller) =>
+      chooseUpstream(admission, config, model, { tried, caller }),
     inputsFor: (assignment) => adapterOf(admission, assignment).inputs,
     polling: (assignment) => adapterOf(admission, assignment).polling,
+    canFind: (assignment) => adapterOf(admission, assignment).find !== undefined,
     submit: (assignment, job, signal, caller) =>
       submitWithPermit(options, { assignment, job, signal, caller }),
     getStatus: (assignment, id, signal) =>
@@ -152,25 +152,6 @@ async function submitWithPermit(
     else permit.release(failure);
     throw failure;
   }
-}
-
-function choose(
-  admission: Admission,
-  config: Config,
-  model: Model,
-  { tried, caller }: { tried: readonly string[]; caller: AdmissionCaller | undefined },
-): UpstreamChoice {
-  const left = model.upstreams.filter((upstream) => !tried.includes(upstreamName(upstream)));
-  if (left.length === 0) return { upstream: null, retryAfterMs: null };
-  const order = orderUpstreams(left);
-  // A closed breaker is preferred to one that makes an exception for this caller.
-  const upstream = order.find((one) => admission.hasCapacity(one, config)) ??
-    order.find((one) => admission.hasCapacity(one, config, caller));
-  if (upstream !== undefined) {
-    return { upstream, provider: config.providers.get(upstream.provider)! };
-  }
-  const openMs = admission.secondsUntilRetry(left) * 1000;
-  return { upstream: null, retryAfterMs: Math.max(AT_CAPACITY_RETRY_MS, openMs) };
 }
 
 async function submit(

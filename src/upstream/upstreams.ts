@@ -8,6 +8,7 @@ import { type CallIds, restoreCallIds } from "./call_ids.ts";
 import { orderUpstreams } from "./order_upstreams.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
+import { modelUnavailable } from "./model_unavailable.ts";
 
 /** The response of an upstream; `release` ends its permit. */
 export interface UpstreamResult<T> {
@@ -71,7 +72,8 @@ export class Upstreams {
       }
     }
     if (last instanceof ApiError) throw last;
-    throw last === null ? this.#noneAvailable(model) : exhausted(last);
+    if (last !== null) throw exhausted(last);
+    throw modelUnavailable(model, this.admission.secondsUntilRetry(model.upstreams));
   }
 
   /** The request in the format of this upstream; throws an `ApiError` for what it does not support. */
@@ -104,18 +106,6 @@ export class Upstreams {
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };
-  }
-
-  #noneAvailable(model: Model): ApiError {
-    return new ApiError(
-      "model_unavailable",
-      `The model "${model.id}" is temporarily unavailable. Try again later.`,
-      {
-        kind: "unavailable",
-        param: "model",
-        retryAfterSeconds: this.admission.secondsUntilRetry(model.upstreams),
-      },
-    );
   }
 }
 
