@@ -2,7 +2,7 @@ import { ApiError, type ApiErrorCode } from "../../lib/api_error.ts";
 import type { IdempotencyIdentity } from "../../domain/idempotency/key.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { retryFor } from "../../platform/database/retry_for.ts";
-import { jobError } from "../../upstream/job_error.ts";
+import { jobError, RETRY_SECONDS } from "../../upstream/job_error.ts";
 import { modelUnavailable } from "../../upstream/model_unavailable.ts";
 import { releaseKey } from "../tasks/accept_generation.ts";
 import { awaitTask } from "../tasks/await_task.ts";
@@ -22,7 +22,6 @@ const DRAIN_WAIT_MS = 15_000;
 /** How long audio that is ready, or a task that is to be abandoned, waits for the database. */
 const STORAGE_WAIT_MS = 10_000;
 const ABANDON_WAIT_MS = 5_000;
-const RETRY_SECONDS = 2;
 
 export interface SpeechWait {
   readonly created: CreatedTask;
