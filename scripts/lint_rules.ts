@@ -47,6 +47,7 @@ const ALLOWED_SIDEWAYS = new Set([
   "platform/database -> platform/telemetry",
   "domain/ledger -> domain/pricing", // a charge is what a price says
   "workflows/dramas -> workflows/tasks", // a drama is a task made of tasks
+  "workflows/speech -> workflows/tasks", // speech is a task that its request waits for
   "workflows/dramas -> workflows/chat", // its texts are metered as chat is
   "workflows/quote -> workflows/chat", // a quote is what the request itself would hold
   "workflows/quote -> workflows/dramas",

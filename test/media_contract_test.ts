@@ -246,7 +246,7 @@ Deno.test("whatever JSON a provider sends is a state or a failure, and tells not
         fc.asyncProperty(json, fc.integer({ min: 300, max: 599 }), async (body, status) => {
           hidesProvider(adapter.fault(status, body));
           const reply = { status: 200, mimeType: "application/json", headers: new Headers(), body };
-          const seen = await Promise.resolve(adapter.readPolled?.(reply, target, "1"))
+          const seen = await Promise.resolve(adapter.poll?.read(reply, target, "1"))
             .catch(() => null);
           if (seen === null || seen === undefined) return;
           assert.ok(states.includes(seen.state));

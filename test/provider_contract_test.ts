@@ -85,8 +85,8 @@ async function checkCase(
     return hidesProvider(chunks);
   }
   const body = await response.json();
-  if (recorded.unreadable) return void assert.throws(() => chat.read(body));
-  const answer = chat.read(body);
+  if (recorded.unreadable) return void assert.throws(() => chat.read({ body }));
+  const answer = chat.read({ body });
   assert.deepEqual(answer, recorded.read);
   hidesProvider(answer);
 }

@@ -25,7 +25,7 @@ export const adapter: Adapter = {
       },
       body: JSON.stringify({ ...messagesBody(request, target), ...target.extraBody }),
     }),
-    read: readMessage,
+    read: ({ body }) => readMessage(body),
     reader: () => new MessageReader(),
     fault: readFault,
     imageTokens,

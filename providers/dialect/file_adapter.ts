@@ -45,7 +45,7 @@ export function chatAdapter(file: ProviderFile): ChatAdapter {
   };
   return {
     write: requestWriter(file),
-    read: (body) => readReply(dialect, body),
+    read: ({ body }) => readReply(dialect, body),
     reader: () => chunkReader(dialect),
     fault: faults.read,
     imageTokens: imageCounter(file.image_tokens),

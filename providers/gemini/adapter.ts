@@ -22,7 +22,7 @@ export const adapter: Adapter = {
       },
       body: JSON.stringify({ ...contentBody(request, target), ...target.extraBody }),
     }),
-    read: readContent,
+    read: ({ body }) => readContent(body),
     reader: () => new ContentReader(),
     fault: readFault,
     imageTokens,

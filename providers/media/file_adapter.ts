@@ -1,10 +1,15 @@
 import { ApiError } from "../../src/lib/api_error.ts";
-import type { UpstreamFault, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import type {
+  Operation,
+  UpstreamFault,
+  UpstreamReply,
+  UpstreamTarget,
+} from "../../src/upstream/adapter.ts";
+import type {
+  JobStatus,
   MediaAdapter,
   MediaJob,
   MediaJobType,
-  MediaReply,
   MediaRequest,
 } from "../../src/upstream/media_adapter.ts";
 import { compileFaults, type ErrorRules } from "../dialect/faults.ts";
@@ -41,6 +46,7 @@ export function mediaAdapters(provider: MediaProvider): Media {
 export function mediaAdapter(provider: MediaProvider, rules: MediaRules): MediaAdapter {
   const maps: Maps = rules.maps ?? {};
   const faults = compileFaults(provider.errors, (param) => param, CLIENT_FIELDS);
+  const fault = (status: number, body: unknown) => withFieldOnly(faults.read(status, body));
   const compiler: Compiler = {
     maps,
     reading: compileReading({
@@ -48,6 +54,7 @@ export function mediaAdapter(provider: MediaProvider, rules: MediaRules): MediaA
       maps,
       classify: (error) => withFieldOnly(faults.classify(0, error)),
     }),
+    fault,
     request: (written, method) => compileRequest(written, provider, maps, method),
     expression: (written) => compileExpression(written, maps),
   };
@@ -62,10 +69,9 @@ export function mediaAdapter(provider: MediaProvider, rules: MediaRules): MediaA
     ...compileCancellation(rules, compiler),
     ...compileFind(rules, compiler),
     ...compileCallback(rules, compiler),
-    fault: (status, body) => withFieldOnly(faults.read(status, body)),
+    fault,
     isDeclined: (status, body) => faults.isDeclined(status, body),
     keyHeaders: (target) => authOf(provider, target),
-    isFinal: finalStatuses(rules),
   };
 }
 
@@ -73,6 +79,7 @@ export function mediaAdapter(provider: MediaProvider, rules: MediaRules): MediaA
 interface Compiler {
   readonly maps: Maps;
   readonly reading: Reading;
+  fault(status: number, body: unknown): UpstreamFault;
   request(written: RequestRules, method: "GET" | "POST"): CompiledRequest;
   expression(written: string): Evaluate;
 }
@@ -80,7 +87,7 @@ interface Compiler {
 function compileSubmission(
   rules: MediaRules,
   { maps, reading, request, expression }: Compiler,
-): Pick<MediaAdapter, "prepare" | "submit" | "readSubmitted"> {
+): Pick<MediaAdapter, "prepare" | "submit"> {
   const preparations = Object.entries(rules.prepare ?? {}).map(([name, written]) => ({
     name,
     request: request(written, "POST"),
@@ -89,8 +96,8 @@ function compileSubmission(
     request(written as RequestRules, "POST")
   );
   const idAt = rules.id === undefined ? null : expression(rules.id);
-  const adapter: Pick<MediaAdapter, "prepare" | "submit" | "readSubmitted"> = {
-    async submit(job, target, prepared) {
+  const submit: MediaAdapter["submit"] = {
+    async write({ job, prepared }, target) {
       const replies = repliesByName(await preparationsFor(preparations, job, target), prepared);
       const root = { ...rootOf(job, target, replies), maps };
       const { extraBody } = target;
@@ -99,7 +106,7 @@ function compileSubmission(
       }
       throw new ApiError("capability_not_supported", "This model cannot do this.");
     },
-    async readSubmitted(reply, job, target) {
+    async read(reply, target, { job }) {
       const bound = { model: target.model, parameters: job.parameters };
       if (idAt === null) {
         return { id: null, status: await reading.status("succeeded", reply, target, bound) };
@@ -109,51 +116,72 @@ function compileSubmission(
       return { id };
     },
   };
-  if (preparations.length > 0) {
-    adapter.prepare = async (job, target) => {
+  if (preparations.length === 0) return { submit };
+  return {
+    submit,
+    async prepare(job, target) {
       const root = { ...rootOf(job, target, {}), maps };
       const needed = await preparationsFor(preparations, job, target);
       return await Promise.all(needed.map((one) => one.request.write(root, target)));
-    };
-  }
-  return adapter;
+    },
+  };
 }
 
 function compilePolling(
   { poll, result }: MediaRules,
   compiler: Compiler,
-): Pick<MediaAdapter, "poll" | "readPolled" | "result" | "readResult"> {
+): Pick<MediaAdapter, "poll" | "result"> {
   const { reading } = compiler;
-  const adapter: Pick<MediaAdapter, "poll" | "readPolled" | "result" | "readResult"> = {};
-  if (poll !== undefined) {
-    adapter.poll = compileJobRequest(compiler, poll, "GET");
-    adapter.readPolled = async (reply, target, id) => {
-      const bound = { id, model: target.model };
-      // A job in an unknown state has not ended: it is polled until its deadline.
-      const state = await reading.state(reply, bound) ?? "running";
-      if (state === "succeeded" && result !== undefined) return { state: "result" };
-      return await reading.status(state, reply, target, bound);
-    };
-  }
-  if (result !== undefined) {
-    adapter.result = compileJobRequest(compiler, result, "GET");
-    adapter.readResult = (reply, target, id) =>
-      reading.status("succeeded", reply, target, { id, model: target.model });
-  }
-  return adapter;
+  return {
+    ...(poll === undefined ? {} : {
+      poll: {
+        write: compileJobRequest(compiler, poll, "GET"),
+        async read(reply, target, id) {
+          const bound = { id, model: target.model };
+          // A job in an unknown state has not ended: it is polled until its deadline.
+          const state = await reading.state(reply, bound) ?? "running";
+          if (state === "succeeded" && result !== undefined) return { state: "result" };
+          return await reading.status(state, reply, target, bound);
+        },
+        ...failedOn(compiler, poll.failed_on),
+      },
+    }),
+    ...(result === undefined ? {} : {
+      result: {
+        write: compileJobRequest(compiler, result, "GET"),
+        read: (reply, target, id) =>
+          reading.status("succeeded", reply, target, { id, model: target.model }),
+        ...failedOn(compiler, result.failed_on),
+      },
+    }),
+  };
+}
+
+/** Statuses by which a provider reports that the job failed, not the request. */
+function failedOn(
+  { fault }: Compiler,
+  statuses: readonly number[] | undefined,
+): Pick<Operation<string, JobStatus>, "readStatus"> {
+  const failed = new Set(statuses);
+  return {
+    readStatus: (status, body) =>
+      failed.has(status) ? { state: "failed", fault: fault(status, body) } : undefined,
+  };
 }
 
 function compileCancellation(
   { cancel }: MediaRules,
   compiler: Compiler,
-): Pick<MediaAdapter, "cancel" | "readCancelled"> {
+): Pick<MediaAdapter, "cancel"> {
   if (cancel === undefined) return {};
   return {
-    cancel: compileJobRequest(compiler, cancel, "POST"),
-    readCancelled: async (reply) => {
-      if (cancel.confirms === true) return { state: "cancelled", usage: null };
-      const state = jsonOf(reply) === undefined ? null : await compiler.reading.state(reply, {});
-      return state === "cancelled" ? { state, usage: null } : null;
+    cancel: {
+      write: compileJobRequest(compiler, cancel, "POST"),
+      async read(reply) {
+        if (cancel.confirms === true) return { state: "cancelled", usage: null };
+        const state = jsonOf(reply) === undefined ? null : await compiler.reading.state(reply, {});
+        return state === "cancelled" ? { state, usage: null } : null;
+      },
     },
   };
 }
@@ -161,20 +189,24 @@ function compileCancellation(
 function compileFind(
   { find }: MediaRules,
   { request, expression }: Compiler,
-): Pick<MediaAdapter, "find" | "readFound"> {
+): Pick<MediaAdapter, "find"> {
   if (find === undefined) return {};
   const compiled = request(find, "GET");
   const idAt = expression(find.id);
   const list = find.list === undefined ? null : pointer(find.list);
+  const none = new Set(find.none_on);
   return {
-    find: (reference, target) => compiled.write({ model: target.model, reference }, target),
-    readFound: async (reply, reference) => {
-      const id = idOf(await idAt(jsonOf(reply), { reference }));
-      // Null lets the job be submitted again: the response must prove it with a list that lacks the job.
-      if (id === null && (list === null || !Array.isArray(follow(jsonOf(reply), list)))) {
-        throw new TypeError("the reply lists no jobs");
-      }
-      return id;
+    find: {
+      write: (reference, target) => compiled.write({ model: target.model, reference }, target),
+      async read(reply, _, reference) {
+        const id = idOf(await idAt(jsonOf(reply), { reference }));
+        // Null lets the job be submitted again: the response must prove it with a list that lacks the job.
+        if (id === null && (list === null || !Array.isArray(follow(jsonOf(reply), list)))) {
+          throw new TypeError("the reply lists no jobs");
+        }
+        return id;
+      },
+      readStatus: (status) => none.has(status) ? null : undefined,
     },
   };
 }
@@ -196,17 +228,6 @@ function compileJobRequest(
 ): (id: string, target: UpstreamTarget) => Promise<MediaRequest> {
   const compiled = request(written, method);
   return (id, target) => compiled.write({ model: target.model, id }, target);
-}
-
-function finalStatuses(
-  { poll, result, find }: MediaRules,
-): NonNullable<MediaAdapter["isFinal"]> {
-  const final = {
-    poll: new Set(poll?.failed_on),
-    result: new Set(result?.failed_on),
-    find: new Set(find?.none_on),
-  };
-  return (step, status) => final[step].has(status);
 }
 
 /** Keeps the name of the client's field only: the rest of the path is the provider's own wording. */
@@ -232,7 +253,7 @@ async function preparationsFor(
 
 function repliesByName(
   preparations: readonly Preparation[],
-  replies: readonly MediaReply[],
+  replies: readonly UpstreamReply[],
 ): Record<string, unknown> {
   return Object.fromEntries(preparations.map(({ name }, at) => [name, replies[at]?.body]));
 }

@@ -1,10 +1,5 @@
-import type { UpstreamFault, UpstreamTarget } from "../../src/upstream/adapter.ts";
-import type {
-  JobStatus,
-  MediaReply,
-  MediaUsage,
-  UpstreamOutput,
-} from "../../src/upstream/media_adapter.ts";
+import type { UpstreamFault, UpstreamReply, UpstreamTarget } from "../../src/upstream/adapter.ts";
+import type { JobStatus, MediaUsage, UpstreamOutput } from "../../src/upstream/media_adapter.ts";
 import { compact, list, text } from "../dialect/json.ts";
 import { join } from "../dialect/write.ts";
 import type { MediaRules, OutputRules, StateRules } from "./media_file.ts";
@@ -19,11 +14,11 @@ export interface ReadingOptions {
 
 export interface Reading {
   /** The job's state in a response; null for a state that the provider's file does not list. */
-  state(reply: MediaReply, bound: Bound): Promise<JobStatus["state"] | null>;
+  state(reply: UpstreamReply, bound: Bound): Promise<JobStatus["state"] | null>;
   /** The status of a job that is in this state, with what the response says about it. */
   status(
     state: JobStatus["state"],
-    reply: MediaReply,
+    reply: UpstreamReply,
     target: UpstreamTarget,
     bound: Bound,
   ): Promise<JobStatus>;
@@ -92,7 +87,7 @@ function compileUsage(
 function compileOutputs(
   { url, base64, bytes, mime_type, with_key: withKey = false }: OutputRules,
   compile: CompileOptional,
-): (reply: MediaReply, target: UpstreamTarget, bound: Bound) => Promise<UpstreamOutput[]> {
+): (reply: UpstreamReply, target: UpstreamTarget, bound: Bound) => Promise<UpstreamOutput[]> {
   const urlAt = compile(url);
   const base64At = compile(base64);
   const mimeTypeAt = compile(mime_type);
@@ -114,7 +109,7 @@ function compileOutputs(
 }
 
 /** The body of a JSON response; undefined for bytes, which expressions cannot read. */
-export function jsonOf({ body }: MediaReply): unknown {
+export function jsonOf({ body }: UpstreamReply): unknown {
   return body instanceof Uint8Array ? undefined : body;
 }
 

@@ -1,4 +1,5 @@
 import { ApiError } from "../lib/api_error.ts";
+import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
@@ -25,6 +26,7 @@ import type { Http1Client } from "../upstream/http1/client.ts";
 
 interface Deps {
   database: Database;
+  cluster: Pick<Cluster, "announce" | "onAnnouncement">;
   configStore: ConfigStore;
   configs: ConfigVersions;
   ledger: Ledger;
@@ -74,15 +76,7 @@ export function openTasks(
       () => configStore.current.service,
       (version) => configs.stored(version),
     ),
-    watch: new TaskWatch({
-      versions: (ids) => taskVersions(database.sql, ids),
-      rows: (ids) =>
-        tasksById(
-          database.sql,
-          ids,
-          (task_id, error) => log.error("stored task unreadable", { task_id, error }),
-        ),
-    }),
+    watch: openWatch(deps),
     timing: { ...SUBMISSION_TIMING, ...timing },
     configOf: (version) => configs.of(version),
     currentConfig: () => configStore.current,
@@ -91,6 +85,21 @@ export function openTasks(
     log,
   };
   return { tasks, worker: taskWorker(tasks, deps.handlers) };
+}
+
+function openWatch({ database: { sql }, cluster, log }: Deps): TaskWatch {
+  const watch = new TaskWatch({
+    versions: (ids) => taskVersions(sql, ids),
+    rows: (ids) =>
+      tasksById(
+        sql,
+        ids,
+        (task_id, error) => log.error("stored task unreadable", { task_id, error }),
+      ),
+    announce: (id) => cluster.announce(id),
+  });
+  cluster.onAnnouncement((id) => watch.noticeChange(id));
+  return watch;
 }
 
 /** An input image by the URL that a client sent. An error here ends the task: no upstream could use the input. */

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../lib/awaitable.ts";
 import type { ModelType } from "../lib/model_types.ts";
 import type { MediaAdapter, MediaJobType } from "./media_adapter.ts";
 
@@ -46,12 +47,31 @@ export interface UpstreamTarget {
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface UpstreamRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+export interface UpstreamRequest<Body = string | null> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body: string | null;
+  readonly body: Body;
 }
+
+/** A 2xx response. `body` is parsed JSON, or bytes for any other type. */
+export interface UpstreamReply {
+  readonly status: number;
+  readonly mimeType: string;
+  readonly headers: Pick<Headers, "get">;
+  readonly body: unknown;
+}
+
+/** One kind of call to a provider: writes its request and reads its reply. */
+export interface Operation<Input, Output> {
+  write(input: Input, target: UpstreamTarget): Awaitable<UpstreamRequest<RequestBody>>;
+  /** Throws if the reply is invalid. */
+  read(reply: UpstreamReply, target: UpstreamTarget, input: Input): Awaitable<Output>;
+  /** The result that a non-2xx status stands for; undefined or absent: the call has failed. */
+  readStatus?(status: number, body: unknown): Output | undefined;
+}
+
+export type RequestBody = string | Uint8Array<ArrayBuffer> | FormData | null;
 
 /** A chat request in OpenAI's format, as the client sent it; valid for the gateway's schema. */
 export interface ChatRequest {
@@ -61,14 +81,15 @@ export interface ChatRequest {
   readonly [parameter: string]: unknown;
 }
 
-export interface ChatAdapter {
+/** A chat, read as a whole by `read` or event by event by `reader`. Synchronous: it is on the path of every chat. */
+export interface ChatAdapter extends Operation<ChatRequest, ChatReply> {
   /**
    * The request to send; a streaming request always asks for usage, even if the client does not. Throws an
    * `ApiError` for a request that this provider does not support; another upstream may support it.
    */
   write(request: ChatRequest, target: UpstreamTarget): UpstreamRequest;
-  /** Reads a response that is not streamed; throws if it is invalid. */
-  read(body: unknown): ChatReply;
+  /** Reads a response that is not streamed; throws if it is invalid. Its body is JSON, whatever its type says. */
+  read(reply: Pick<UpstreamReply, "body">): ChatReply;
   /** A reader for one stream; it keeps state between events. */
   reader(): ChatReader;
   /** The fault that a non-2xx response describes. `body` is parsed JSON, or text for any other type. */

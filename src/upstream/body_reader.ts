@@ -1,8 +1,4 @@
-import { concatBytes } from "../lib/bytes.ts";
-import { UpstreamFailure } from "./failure.ts";
-
 const BUFFER_BYTES = 16_384;
-const decoder = new TextDecoder();
 
 /** Reads a body in pieces. A piece is valid only until the next read. */
 export interface BodyReader {
@@ -27,22 +23,6 @@ export function openBody(body: ReadableStream<Uint8Array>): BodyReader {
 
 /** The body of a response without one. */
 export const NO_BODY: BodyReader = { read: () => Promise.resolve(null), cancel() {} };
-
-/** Reads a body to its end, and no further than `max` bytes. */
-export async function readText(body: BodyReader, max: number): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for (let piece = await body.read(); piece !== null; piece = await body.read()) {
-    size += piece.length;
-    if (size > max) {
-      body.cancel();
-      throw new UpstreamFailure("unreadable", "the reply is too large");
-    }
-    // Copied: the buffer is reused by the next read.
-    pieces.push(piece.slice());
-  }
-  return decoder.decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
-}
 
 class BufferReader implements BodyReader {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(BUFFER_BYTES);

@@ -4,19 +4,19 @@ import {
   type ChatChunk,
   type ChatReply,
   type ChatRequest,
-  NotSent,
+  inProcessTransport,
   type UpstreamRequest,
   type UpstreamTarget,
 } from "./adapter.ts";
 import { type CallIds, showChunkIds, showReplyIds } from "./call_ids.ts";
-import { type BodyReader, readText } from "./body_reader.ts";
-import { clientParam } from "./client_param.ts";
+import type { BodyReader } from "./body_reader.ts";
+import { Deadline } from "./deadline.ts";
 import { EventSplitter } from "./event_stream.ts";
-import { type ChatResponse, exchangeChat } from "./exchange_chat.ts";
-import { retryAfter, UpstreamFailure } from "./failure.ts";
+import type { UpstreamResponse } from "./exchange.ts";
+import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
-import { parseIfJson } from "./parse_if_json.ts";
-import { AbortWatch } from "./abort_watch.ts";
+import { openResponse } from "./open_response.ts";
+import { readText } from "./read_whole.ts";
 
 /** One attempt to call one upstream. */
 export interface Attempt {
@@ -40,19 +40,18 @@ export interface WrittenChat {
 }
 
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
-const ERROR_BYTES_MAX = 64 * 1024;
 
 /** Calls an upstream without streaming. */
 export async function callChat(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
   const { callIds } = attempt;
   const chat = attempt.adapter.chat!;
-  using watch = new AbortWatch(attempt);
-  const { body } = await send(attempt, watch, written);
-  const text = await readText(body, REPLY_BYTES_MAX).catch((cause) => {
-    throw watch.toFailure(cause);
+  using deadline = new Deadline({ silenceMs: attempt.timeoutMs, signal: attempt.signal });
+  const response = await openChat(attempt, written, deadline);
+  const text = await readText(response, REPLY_BYTES_MAX).catch((cause) => {
+    throw deadline.toFailure(cause);
   });
   try {
-    const reply = chat.read(JSON.parse(text));
+    const reply = chat.read({ body: JSON.parse(text) });
     return callIds === null ? reply : showReplyIds(callIds, reply, written.target.baseUrl);
   } catch (cause) {
     throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
@@ -71,9 +70,9 @@ export async function callChatStream(
   attempt: Attempt,
   written: WrittenChat,
 ): Promise<{ first: readonly ChatChunk[]; rest: ChunkStream }> {
-  const watch = new AbortWatch(attempt);
+  const deadline = new Deadline({ silenceMs: attempt.timeoutMs, signal: attempt.signal });
   try {
-    const { fields, body } = await send(attempt, watch, written);
+    const { fields, body } = await openChat(attempt, written, deadline);
     const type = fields.get("content-type") ?? "";
     if (!type.startsWith("text/event-stream")) {
       body.cancel();
@@ -82,14 +81,14 @@ export async function callChatStream(
         `the reply is not an event stream but ${type || "nothing"}`,
       );
     }
-    const stream = new Chunks(body, attempt, written.target, watch);
+    const stream = new Chunks(body, attempt, written.target, deadline);
     while (true) {
       const first = await stream.next();
       if (first === null) throw new UpstreamFailure("cut", "the stream ended before it began");
       if (first.length > 0) return { first, rest: stream };
     }
   } catch (error) {
-    watch[Symbol.dispose]();
+    deadline[Symbol.dispose]();
     throw error;
   }
 }
@@ -103,7 +102,7 @@ class Chunks implements ChunkStream {
     private readonly body: BodyReader,
     private readonly attempt: Attempt,
     private readonly target: UpstreamTarget,
-    private readonly watch: AbortWatch,
+    private readonly deadline: Deadline,
   ) {
     this.#reader = attempt.adapter.chat!.reader();
   }
@@ -114,16 +113,16 @@ class Chunks implements ChunkStream {
       return null;
     }
     let piece: Uint8Array | null;
-    this.watch.resetTimer();
+    this.deadline.resetTimer();
     try {
       piece = await this.body.read();
     } catch (cause) {
-      this.watch[Symbol.dispose]();
-      throw this.watch.toFailure(cause);
+      this.deadline[Symbol.dispose]();
+      throw this.deadline.toFailure(cause);
     }
-    this.watch.pauseTimer();
+    this.deadline.pauseTimer();
     if (piece === null) {
-      this.watch[Symbol.dispose]();
+      this.deadline[Symbol.dispose]();
       throw new UpstreamFailure("cut", "the stream ended without its final event");
     }
     return this.#read(piece);
@@ -160,43 +159,21 @@ class Chunks implements ChunkStream {
     } catch {
       // The response is complete: whatever error ends its connection changes nothing.
     }
-    this.watch[Symbol.dispose]();
+    this.deadline[Symbol.dispose]();
   }
 
   cancel(): void {
-    this.watch.abort();
+    this.deadline.abort();
     this.body.cancel();
-    this.watch[Symbol.dispose]();
+    this.deadline[Symbol.dispose]();
   }
 }
 
-async function send(
-  attempt: Attempt,
-  watch: AbortWatch,
+function openChat(
+  { adapter, http1 }: Attempt,
   { original, request }: WrittenChat,
-): Promise<ChatResponse> {
-  const chat = attempt.adapter.chat!;
-  let response: ChatResponse;
-  try {
-    response = await exchangeChat(request, { ...attempt, signal: watch.signal });
-  } catch (cause) {
-    const failure = watch.toFailure(cause);
-    if (failure.kind !== "cut") throw failure;
-    throw new UpstreamFailure("unreachable", "the upstream cannot be reached", {
-      cause,
-      received: cause instanceof NotSent ? "no" : "unknown",
-    });
-  }
-  watch.resetTimer();
-  const { status, fields, body } = response;
-  if (status >= 200 && status < 300) return response;
-  // The status alone decides if the body of an error cannot be read.
-  const text = await readText(body, ERROR_BYTES_MAX).catch(() => "");
-  const fault = chat.fault(status, parseIfJson(text));
-  throw new UpstreamFailure(fault.kind, `the upstream answered ${status}`, {
-    cause: text.slice(0, 2000),
-    param: clientParam(fault.param, original),
-    status,
-    retryAfterSeconds: retryAfter(fields),
-  });
+  deadline: Deadline,
+): Promise<UpstreamResponse> {
+  const transport = inProcessTransport(adapter, request.url);
+  return openResponse({ transport, http1, faults: adapter.chat!, original }, request, deadline);
 }

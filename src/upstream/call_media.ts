@@ -1,9 +1,7 @@
-import { ApiError } from "../lib/api_error.ts";
-import type { Config, Model } from "../platform/config/config.ts";
 import { inProcessTransport } from "./adapter.ts";
-import { type Admission, type AdmissionCaller, upstreamName } from "./admission.ts";
-import { orderUpstreams } from "./order_upstreams.ts";
-import { exchangeMedia, type MediaExchange } from "./exchange_media.ts";
+import type { Admission, AdmissionCaller } from "./admission.ts";
+import { endAttempt, toUpstreamFailure } from "./end_attempt.ts";
+import { chooseUpstream } from "./fallback.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { fetchOutput, type FetchSafely } from "./fetch_output.ts";
 import type { Http1Client } from "./http1/client.ts";
@@ -14,7 +12,8 @@ import type {
   MediaJobType,
   Submitted,
 } from "./media_adapter.ts";
-import type { MediaCalls, UpstreamAssignment, UpstreamChoice } from "./media_calls.ts";
+import type { MediaCalls, UpstreamAssignment } from "./media_calls.ts";
+import { exchangeWhole, runOperation, type UpstreamCall } from "./run_operation.ts";
 
 export type { MediaCalls } from "./media_calls.ts";
 
@@ -30,37 +29,40 @@ export interface MediaCallsOptions {
 
 /** Long enough for a poll, short enough that a silent provider does not block a worker. */
 const SHORT_CALL_MS_MAX = 30_000;
-const AT_CAPACITY_RETRY_MS = 1_000;
 
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs } = options;
   return {
-    choose: (config, model, tried, caller) => choose(admission, config, model, { tried, caller }),
+    choose: (config, model, tried, caller) =>
+      chooseUpstream(admission, config, model, { tried, caller }),
     inputsFor: (assignment) => adapterOf(admission, assignment).inputs,
     polling: (assignment) => adapterOf(admission, assignment).polling,
+    canFind: (assignment) => adapterOf(admission, assignment).find !== undefined,
     submit: (assignment, job, signal, caller) =>
       submitWithPermit(options, { assignment, job, signal, caller }),
     getStatus: (assignment, id, signal) =>
-      callShortly(options, assignment, signal, (exchange, adapter) => poll(adapter, exchange, id)),
+      callShortly(options, assignment, signal, (call, adapter) => poll(adapter, call, id)),
     cancel: (assignment, id, signal) =>
       callShortly(
         options,
         assignment,
         signal,
-        (exchange, adapter) => cancel(adapter, exchange, id),
+        (call, { cancel }) =>
+          cancel === undefined ? Promise.resolve(null) : runOperation(call, cancel, id),
       ),
     find: (assignment, reference, signal) =>
       callShortly(
         options,
         assignment,
         signal,
-        (exchange, adapter) => find(adapter, exchange, reference),
+        (call, { find }) =>
+          find === undefined ? Promise.resolve("unknown") : runOperation(call, find, reference),
       ),
     fetchOutput: (assignment, output, signal) =>
-      callShortly(options, assignment, signal, (exchange, adapter) =>
+      callShortly(options, assignment, signal, (call, adapter) =>
         fetchOutput(output, {
-          ...exchange,
-          keyHeaders: () => adapter.keyHeaders?.(exchange.target) ?? {},
+          ...call,
+          keyHeaders: () => adapter.keyHeaders?.(call.target) ?? {},
           fetchSafely,
           silenceMs,
           allowPrivate: assignment.config.outbound.allowPrivate,
@@ -82,16 +84,19 @@ function adapterOf(
   });
 }
 
-function exchangeOf(
+function callOf(
   { admission, http1 }: MediaCallsOptions,
-  { config, model, upstream }: UpstreamAssignment,
+  assignment: UpstreamAssignment,
   signal: AbortSignal,
-): MediaExchange {
+): UpstreamCall {
+  const { config, model, upstream } = assignment;
   const provider = config.providers.get(upstream.provider)!;
   const target = admission.targetOf(model, upstream, provider);
   return {
     transport: inProcessTransport(admission.adapterOf(provider), target.baseUrl),
     http1,
+    acceptsCoded: true,
+    faults: adapterOf(admission, assignment),
     target,
     timeoutMs: upstream.timeoutSeconds * 1000,
     signal,
@@ -103,12 +108,12 @@ async function callShortly<T>(
   options: MediaCallsOptions,
   assignment: UpstreamAssignment,
   signal: AbortSignal,
-  call: (exchange: MediaExchange, adapter: MediaAdapter) => Promise<T>,
+  run: (call: UpstreamCall, adapter: MediaAdapter) => Promise<T>,
 ): Promise<T> {
-  const usual = exchangeOf(options, assignment, signal);
-  const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, SHORT_CALL_MS_MAX) };
   try {
-    return await call(short, adapterOf(options.admission, assignment));
+    const usual = callOf(options, assignment, signal);
+    const short = { ...usual, timeoutMs: Math.min(usual.timeoutMs, SHORT_CALL_MS_MAX) };
+    return await run(short, adapterOf(options.admission, assignment));
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = toUpstreamFailure(error);
@@ -143,46 +148,23 @@ async function submitWithPermit(
     );
   }
   try {
-    const submitted = await submit(adapter, exchangeOf(options, assignment, signal), job);
+    const submitted = await submit(adapter, callOf(options, assignment, signal), job);
     permit.release(null);
     return submitted;
   } catch (error) {
-    const failure = toUpstreamFailure(error);
-    if (signal.aborted || failure.kind === "unable") permit.abandon();
-    else permit.release(failure);
-    throw failure;
+    throw endAttempt(permit, error, signal);
   }
-}
-
-function choose(
-  admission: Admission,
-  config: Config,
-  model: Model,
-  { tried, caller }: { tried: readonly string[]; caller: AdmissionCaller | undefined },
-): UpstreamChoice {
-  const left = model.upstreams.filter((upstream) => !tried.includes(upstreamName(upstream)));
-  if (left.length === 0) return { upstream: null, retryAfterMs: null };
-  const order = orderUpstreams(left);
-  // A closed breaker is preferred to one that makes an exception for this caller.
-  const upstream = order.find((one) => admission.hasCapacity(one, config)) ??
-    order.find((one) => admission.hasCapacity(one, config, caller));
-  if (upstream !== undefined) {
-    return { upstream, provider: config.providers.get(upstream.provider)! };
-  }
-  const openMs = admission.secondsUntilRetry(left) * 1000;
-  return { upstream: null, retryAfterMs: Math.max(AT_CAPACITY_RETRY_MS, openMs) };
 }
 
 async function submit(
   adapter: MediaAdapter,
-  exchange: MediaExchange,
+  call: UpstreamCall,
   job: MediaJob,
 ): Promise<Submitted> {
-  const { target } = exchange;
   const prepared = [];
-  for (const request of await adapter.prepare?.(job, target) ?? []) {
+  for (const request of await adapter.prepare?.(job, call.target) ?? []) {
     try {
-      prepared.push(await exchangeMedia(exchange, adapter, request));
+      prepared.push(await exchangeWhole(call, request));
     } catch (error) {
       // Preparation only: the job itself was not submitted.
       if (!(error instanceof UpstreamFailure) || error.received !== "unknown") throw error;
@@ -190,100 +172,19 @@ async function submit(
       throw new UpstreamFailure(error.kind, error.message, { ...error.options, received });
     }
   }
-  const request = await adapter.submit(job, target, prepared);
-  const reply = await exchangeMedia(exchange, adapter, request);
-  return await readOrFail(() => adapter.readSubmitted(reply, job, target));
+  return await runOperation(call, adapter.submit, { job, prepared });
 }
 
 async function poll(
-  adapter: MediaAdapter,
-  exchange: MediaExchange,
+  { poll, result }: MediaAdapter,
+  call: UpstreamCall,
   id: string,
 ): Promise<JobStatus> {
-  const { target } = exchange;
-  const { poll: writePoll, readPolled, result: writeResult, readResult } = adapter;
-  if (writePoll === undefined || readPolled === undefined) {
+  if (poll === undefined) {
     throw new UpstreamFailure("unable", "jobs of this adapter cannot be polled", {
       received: "no",
     });
   }
-  let step: "poll" | "result" = "poll";
-  try {
-    const reply = await exchangeMedia(exchange, adapter, await writePoll(id, target));
-    const polled = await readOrFail(() => readPolled(reply, target, id));
-    if (polled.state !== "result") return polled;
-    step = "result";
-    const result = await exchangeMedia(exchange, adapter, await writeResult!(id, target));
-    return await readOrFail(() => readResult!(result, target, id));
-  } catch (error) {
-    const final = error instanceof UpstreamFailure ? finalStatus(adapter, step, error) : null;
-    if (final === null) throw error;
-    return final;
-  }
-}
-
-/** Some providers report a failed job by the status of the poll response. */
-function finalStatus(
-  { isFinal, fault }: MediaAdapter,
-  step: "poll" | "result",
-  { options: { status, answer } }: UpstreamFailure,
-): JobStatus | null {
-  if (status === undefined || isFinal?.(step, status) !== true) return null;
-  return { state: "failed", fault: fault(status, answer) };
-}
-
-async function cancel(
-  adapter: MediaAdapter,
-  exchange: MediaExchange,
-  id: string,
-): Promise<JobStatus | null> {
-  const { cancel: writeCancel, readCancelled } = adapter;
-  if (writeCancel === undefined) return null;
-  const reply = await exchangeMedia(exchange, adapter, await writeCancel(id, exchange.target));
-  return await readCancelled?.(reply) ?? null;
-}
-
-async function find(
-  adapter: MediaAdapter,
-  exchange: MediaExchange,
-  reference: string,
-): Promise<string | null | "unknown"> {
-  const { find: writeFind, readFound, isFinal } = adapter;
-  if (writeFind === undefined || readFound === undefined) return "unknown";
-  try {
-    const reply = await exchangeMedia(
-      exchange,
-      adapter,
-      await writeFind(reference, exchange.target),
-    );
-    return await readOrFail(() => readFound(reply, reference));
-  } catch (error) {
-    const status = error instanceof UpstreamFailure ? error.options.status : undefined;
-    if (status !== undefined && isFinal?.("find", status) === true) return null;
-    throw error;
-  }
-}
-
-async function readOrFail<T>(read: () => T | Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (cause) {
-    throw new UpstreamFailure("unreadable", "the reply cannot be read", {
-      cause,
-      received: "unknown",
-    });
-  }
-}
-
-/** An `ApiError` comes from the adapter, which raises it before anything is sent. */
-function toUpstreamFailure(error: unknown): UpstreamFailure {
-  if (error instanceof UpstreamFailure) return error;
-  if (error instanceof ApiError) {
-    return new UpstreamFailure("unable", error.message, {
-      cause: error,
-      param: error.param ?? undefined,
-      received: "no",
-    });
-  }
-  return new UpstreamFailure("failed", "the attempt failed", { cause: error, received: "unknown" });
+  const polled = await runOperation(call, poll, id);
+  return polled.state === "result" ? await runOperation(call, result!, id) : polled;
 }

@@ -97,17 +97,3 @@ export function causeOf(failure: UpstreamFailure): Cause {
 
 /** Statuses below 500 that can be about our key, our balance at the provider, time or rate. */
 const OWN_STATUSES = new Set([401, 402, 403, 408, 425, 429, 498]);
-
-/** Longer announced pauses are cut to this. */
-const RETRY_AFTER_SECONDS_MAX = 3600;
-
-/** `Retry-After` in seconds, at most an hour; a date is converted to seconds from now. */
-export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
-  const text = headers.get("retry-after");
-  if (text === null) return undefined;
-  const seconds = /^\d+(\.\d+)?$/.test(text)
-    ? Number(text)
-    : (Date.parse(text) - Date.now()) / 1000;
-  if (Number.isNaN(seconds) || seconds < 0) return undefined;
-  return Math.min(Math.ceil(seconds), RETRY_AFTER_SECONDS_MAX);
-}

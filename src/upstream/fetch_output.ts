@@ -1,10 +1,9 @@
 import { ApiError } from "../lib/api_error.ts";
 import { Deadline } from "./deadline.ts";
-import { type MediaExchange, mimeTypeOf, sendMedia, toFailure } from "./exchange_media.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { UpstreamOutput } from "./media_adapter.ts";
 import type { FetchedOutput } from "./media_calls.ts";
-import { IdleTimeout } from "./idle_timeout.ts";
+import { headersFor, mimeTypeOf, type UpstreamCall } from "./run_operation.ts";
 
 /** Fetches from a URL that others chose, and from public addresses only; see `platform/outbound`. */
 export type FetchSafely = (
@@ -23,7 +22,7 @@ export type FetchSafely = (
   dispose(): void;
 }>;
 
-export interface FetchOutputOptions extends MediaExchange {
+export interface FetchOutputOptions extends Omit<UpstreamCall, "faults"> {
   keyHeaders(): Record<string, string>;
   fetchSafely: FetchSafely;
   allowPrivate: boolean;
@@ -49,13 +48,17 @@ export async function fetchOutput(
     return { body: new Blob([output.bytes]).stream(), mimeType: output.mimeType };
   }
   // Not disposed here: the deadline holds until the last byte is read.
-  const deadline = new Deadline(FETCH_MS_MAX, options.signal);
-  const silence = new IdleTimeout(options.silenceMs, deadline.signal);
+  const deadline = new Deadline({
+    silenceMs: options.silenceMs,
+    totalMs: FETCH_MS_MAX,
+    signal: options.signal,
+  });
   try {
-    const fetched = await silence.wait(
+    const fetched = await untilAborted(
       isOwn(output.url, options)
-        ? fetchOwn(output, options, silence.signal)
-        : fetchForeign(output, options, silence.signal),
+        ? fetchOwn(output, options, deadline.signal)
+        : fetchForeign(output, options, deadline.signal),
+      deadline.signal,
     );
     if (fetched.status !== 200 || fetched.body === null) {
       await fetched.body?.cancel();
@@ -65,12 +68,27 @@ export async function fetchOutput(
       });
     }
     return {
-      body: ReadableStream.from(piecesOf(fetched.body, deadline, silence)),
-      mimeType: output.mimeType ?? mimeTypeOf(fetched),
+      body: ReadableStream.from(piecesOf(fetched.body, deadline)),
+      mimeType: output.mimeType ?? mimeTypeOf(fetched.headers),
     };
   } catch (cause) {
     deadline[Symbol.dispose]();
     throw outputFailure(cause, deadline);
+  }
+}
+
+/** Waits for the other side, which may not react when the exchange is aborted. */
+async function untilAborted<T>(next: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const end = () => reject(signal.reason);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  try {
+    return await Promise.race([next, ended]);
+  } finally {
+    signal.removeEventListener("abort", end);
+    // After a time-out its own failure arrives later and says nothing new.
+    next.catch(() => undefined);
   }
 }
 
@@ -86,20 +104,21 @@ function outputFailure(cause: unknown, deadline: Deadline): UpstreamFailure {
       cause,
       received: "declined",
     })
-    : toFailure(cause, deadline);
+    : deadline.toFailure(cause);
 }
 
 async function* piecesOf(
   body: ReadableStream<Uint8Array>,
   deadline: Deadline,
-  silence: IdleTimeout,
 ): AsyncGenerator<Uint8Array> {
   using _ = deadline;
   const reader = body.getReader();
   let length = 0;
   try {
     while (true) {
-      const { done, value: piece } = await silence.wait(reader.read());
+      deadline.resetTimer();
+      const { done, value: piece } = await untilAborted(reader.read(), deadline.signal);
+      deadline.pauseTimer();
       if (done) return;
       length += piece.length;
       if (length > OUTPUT_BYTES_MAX) {
@@ -110,7 +129,7 @@ async function* piecesOf(
       yield piece;
     }
   } catch (cause) {
-    throw toFailure(cause, deadline);
+    throw deadline.toFailure(cause);
   } finally {
     // Not awaited: a silent peer may never confirm. Errors of a body that is no longer needed do not matter.
     reader.cancel().catch(() => undefined);
@@ -126,7 +145,9 @@ async function fetchOwn(
   signal: AbortSignal,
 ): Promise<Fetched> {
   const all = { ...headers, ...(withKey === true ? options.keyHeaders() : {}) };
-  return await sendMedia(options, { url, method: "GET", headers: all, body: null }, signal);
+  const { transport, target } = options;
+  const init = { headers: headersFor(target, all), redirect: "manual", signal } as const;
+  return await (transport === undefined ? fetch(url, init) : transport(new Request(url, init)));
 }
 
 async function fetchForeign(

@@ -1,6 +1,9 @@
 import { ApiError } from "../lib/api_error.ts";
 import type { FailureKind } from "./failure.ts";
 
+/** After a failure, where the upstream asks for no other pause. */
+export const RETRY_SECONDS = 2;
+
 /** Why a job failed, as clients see it. */
 export function jobError(kind: FailureKind, param?: string): ApiError {
   const named = param === undefined ? {} : { param };
@@ -27,11 +30,11 @@ export function jobError(kind: FailureKind, param?: string): ApiError {
       );
     case "timeout":
       return new ApiError("upstream_timeout", "The model did not respond in time. Try again.", {
-        retryAfterSeconds: 2,
+        retryAfterSeconds: RETRY_SECONDS,
       });
     default:
       return new ApiError("upstream_failed", "The model failed. Try again.", {
-        retryAfterSeconds: 2,
+        retryAfterSeconds: RETRY_SECONDS,
       });
   }
 }

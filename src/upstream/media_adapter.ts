@@ -1,5 +1,12 @@
 import type { Awaitable } from "../lib/awaitable.ts";
-import type { UpstreamFault, UpstreamTarget } from "./adapter.ts";
+import type {
+  Operation,
+  RequestBody,
+  UpstreamFault,
+  UpstreamReply,
+  UpstreamRequest,
+  UpstreamTarget,
+} from "./adapter.ts";
 
 /** Types of models that make files. */
 export type MediaJobType = "image" | "video" | "avatar" | "speech";
@@ -31,19 +38,12 @@ export interface MediaInput {
   readonly bytes: Uint8Array<ArrayBuffer> | null;
 }
 
-export interface MediaRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body: string | Uint8Array<ArrayBuffer> | FormData | null;
-}
+export type MediaRequest = UpstreamRequest<RequestBody>;
 
-/** A 2xx response. `body` is parsed JSON, or bytes for any other type. */
-export interface MediaReply {
-  readonly status: number;
-  readonly mimeType: string;
-  readonly headers: Pick<Headers, "get">;
-  readonly body: unknown;
+/** A job with the replies to the requests that prepared it. */
+export interface PreparedJob {
+  readonly job: MediaJob;
+  readonly prepared: readonly UpstreamReply[];
 }
 
 /** The status of a job at the provider. */
@@ -96,35 +96,19 @@ export interface MediaAdapter {
    * free.
    */
   prepare?(job: MediaJob, target: UpstreamTarget): Awaitable<readonly MediaRequest[]>;
-  /** Throws an `ApiError` for a job that this provider does not support; another upstream may support it. */
-  submit(
-    job: MediaJob,
-    target: UpstreamTarget,
-    prepared: readonly MediaReply[],
-  ): Awaitable<MediaRequest>;
-  readSubmitted(reply: MediaReply, job: MediaJob, target: UpstreamTarget): Awaitable<Submitted>;
-  /** Absent where the response to every submission contains the outputs. */
-  poll?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
-  readPolled?(
-    reply: MediaReply,
-    target: UpstreamTarget,
-    id: string,
-  ): Awaitable<JobStatus | { readonly state: "result" }>;
-  /** Requests the outputs after `readPolled` returned `result`: they have another URL than the status. */
-  result?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
-  readResult?(reply: MediaReply, target: UpstreamTarget, id: string): Awaitable<JobStatus>;
+  /** `write` throws an `ApiError` for a job that this provider does not support; another upstream may support it. */
+  readonly submit: Operation<PreparedJob, Submitted>;
+  /** By the provider's job id. Absent where the response to every submission contains the outputs. */
+  readonly poll?: Operation<string, JobStatus | { readonly state: "result" }>;
+  /** Requests the outputs after `poll` read `result`: they have another URL than the status. */
+  readonly result?: Operation<string, JobStatus>;
+  /** Reads null where the response does not contain the job's status; polling shows it. */
+  readonly cancel?: Operation<string, JobStatus | null>;
   /**
-   * Whether this HTTP status is about the job, not about the request: for `poll` and `result`, that the job
-   * failed; for `find`, that the provider has no such job.
+   * Finds a job by our reference; absent where the provider cannot. Reads the provider's job id; null: the provider
+   * did not receive the job. Throws if the response proves neither.
    */
-  isFinal?(step: "poll" | "result" | "find", status: number): boolean;
-  cancel?(id: string, target: UpstreamTarget): Awaitable<MediaRequest>;
-  /** Null: the response does not contain the job's status; polling shows it. */
-  readCancelled?(reply: MediaReply): Awaitable<JobStatus | null>;
-  /** Finds a job by our reference; absent where the provider cannot. */
-  find?(reference: string, target: UpstreamTarget): Awaitable<MediaRequest>;
-  /** The provider's job id; null: the provider did not receive the job. Throws if the response proves neither. */
-  readFound?(reply: MediaReply, reference: string): Awaitable<string | null>;
+  readonly find?: Operation<string, string | null>;
   /** Headers with our API key, for outputs `withKey`. */
   keyHeaders?(target: UpstreamTarget): Record<string, string>;
   /** The fault that a non-2xx response describes. `body` is parsed JSON, or text for any other type. */

@@ -1,11 +1,7 @@
-import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
+import type { Config, Model, Upstream } from "../platform/config/config.ts";
 import type { AdmissionCaller } from "./admission.ts";
+import type { UpstreamChoice } from "./fallback.ts";
 import type { JobStatus, MediaJob, Submitted, UpstreamOutput } from "./media_adapter.ts";
-
-/** An upstream that may be called now, or when to try again; null: every upstream was tried. */
-export type UpstreamChoice =
-  | { readonly upstream: Upstream; readonly provider: Provider }
-  | { readonly upstream: null; readonly retryAfterMs: number | null };
 
 /** The bytes of an output as a stream. The caller reads it to its end or cancels it. */
 export interface FetchedOutput {
@@ -40,6 +36,8 @@ export interface MediaCalls {
   inputsFor(assignment: UpstreamAssignment): "url" | "bytes";
   /** First poll after `firstMs`, then growing by half up to `maxMs`, with jitter. */
   polling(assignment: UpstreamAssignment): { readonly firstMs: number; readonly maxMs: number };
+  /** Whether the upstream can look up a job by our reference. */
+  canFind(assignment: UpstreamAssignment): boolean;
   /**
    * Submits the job. The failure's `received` says whether it may be submitted elsewhere: `no`, always;
    * `declined`, unless `isRejection`; `unknown`, never before `find` has returned null.

@@ -5,9 +5,13 @@ import type { Admission } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
+import { endAttempt } from "./end_attempt.ts";
+import type { UpstreamFailure } from "./failure.ts";
+import { decideFallback } from "./fallback.ts";
 import { orderUpstreams } from "./order_upstreams.ts";
-import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
+import { RETRY_SECONDS } from "./job_error.ts";
+import { modelUnavailable } from "./model_unavailable.ts";
 
 /** The response of an upstream; `release` ends its permit. */
 export interface UpstreamResult<T> {
@@ -41,7 +45,7 @@ export class Upstreams {
     { config, model, account, signal }: UpstreamRequestOptions,
     call: (attempt: Attempt) => Promise<T>,
   ): Promise<UpstreamResult<T>> {
-    let last: UpstreamFailure | ApiError | null = null;
+    let last: UpstreamFailure | null = null;
     for (const upstream of orderUpstreams(model.upstreams)) {
       const provider = config.providers.get(upstream.provider)!;
       const permit = this.admission.acquire(upstream, provider, { account });
@@ -51,27 +55,17 @@ export class Upstreams {
         permit.responseStarted();
         return { value, upstream, release: (failure) => permit.release(failure ?? null) };
       } catch (error) {
-        if (error instanceof ApiError) {
-          // This upstream does not support the request; nothing was sent, and another may support it.
-          permit.abandon();
-          if (error.code !== "capability_not_supported") throw error;
-          last ??= error;
-          continue;
-        }
-        const failure = error instanceof UpstreamFailure
-          ? error
-          : new UpstreamFailure("failed", "the attempt failed", { cause: error });
-        if (signal.aborted) {
-          permit.abandon();
-          throw error;
-        }
-        permit.release(failure);
-        if (failure.isRejection) throw rejection(failure, model);
-        last = failure;
+        const failure = endAttempt(permit, error, signal);
+        if (signal.aborted) throw error;
+        if (decideFallback(failure, "repeatable") === "fail") throw rejection(failure, model);
+        // What a request asks for and an upstream cannot do says less than a failure of another.
+        if (failure.kind !== "unable") last = failure;
+        else if (isOwnMistake(error)) throw error;
+        else last ??= failure;
       }
     }
-    if (last instanceof ApiError) throw last;
-    throw last === null ? this.#noneAvailable(model) : exhausted(last);
+    if (last !== null) throw last.kind === "unable" ? last.cause : exhausted(last);
+    throw modelUnavailable(model, this.admission.secondsUntilRetry(model.upstreams));
   }
 
   /** The request in the format of this upstream; throws an `ApiError` for what it does not support. */
@@ -105,18 +99,11 @@ export class Upstreams {
       signal,
     };
   }
+}
 
-  #noneAvailable(model: Model): ApiError {
-    return new ApiError(
-      "model_unavailable",
-      `The model "${model.id}" is temporarily unavailable. Try again later.`,
-      {
-        kind: "unavailable",
-        param: "model",
-        retryAfterSeconds: this.admission.secondsUntilRetry(model.upstreams),
-      },
-    );
-  }
+/** The adapter found a mistake in the request that is one for every upstream. */
+function isOwnMistake(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== "capability_not_supported";
 }
 
 /** The upstream rejected the request. The message is ours; `param` is a path into the client's request. */
@@ -143,7 +130,7 @@ function rejection(failure: UpstreamFailure, { id, limits }: Model): ApiError {
 }
 
 function exhausted(failure: UpstreamFailure): ApiError {
-  const retryAfterSeconds = failure.options.retryAfterSeconds ?? 2;
+  const retryAfterSeconds = failure.options.retryAfterSeconds ?? RETRY_SECONDS;
   return failure.kind === "timeout"
     ? new ApiError("upstream_timeout", "The model did not respond in time. Try again.", {
       cause: failure,

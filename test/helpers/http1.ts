@@ -1,6 +1,6 @@
 import { type Http1Client } from "../../src/upstream/http1/client.ts";
 import type { UpstreamRequest } from "../../src/upstream/adapter.ts";
-import { readText } from "../../src/upstream/body_reader.ts";
+import { readText } from "../../src/upstream/read_whole.ts";
 import { say } from "./raw_server.ts";
 
 export const test = (name: string, fn: () => Promise<void>) =>
@@ -22,8 +22,8 @@ export function asking(port: number, more: Partial<UpstreamRequest> = {}): Upstr
 /** The answer's status and text, or the failure's name. */
 export async function ask(client: Http1Client, request: UpstreamRequest): Promise<string> {
   try {
-    const { status, body } = await client.send(request, never());
-    return `${status} ${await readText(body, 1_000_000)}`;
+    const response = await client.send(request, never());
+    return `${response.status} ${await readText(response, 1_000_000)}`;
   } catch (error) {
     return (error as Error).name;
   }

@@ -1,5 +1,4 @@
 import type { UpstreamTarget } from "../../src/upstream/adapter.ts";
-import { exchangeMedia, type MediaExchange } from "../../src/upstream/exchange_media.ts";
 import { fetchOutput } from "../../src/upstream/fetch_output.ts";
 import type {
   JobStatus,
@@ -8,6 +7,7 @@ import type {
   Submitted,
   UpstreamOutput,
 } from "../../src/upstream/media_adapter.ts";
+import { runOperation, type UpstreamCall } from "../../src/upstream/run_operation.ts";
 import { baseUrl, openSimulator, type Simulator } from "../../providers/simulator/simulator.ts";
 import { media } from "../../providers/simulator/media/adapter.ts";
 
@@ -18,17 +18,17 @@ export class MediaClient {
 
   constructor(readonly directives = "", readonly served: { baseUrl: string } | null = null) {}
 
-  get exchange(): MediaExchange {
+  get call(): UpstreamCall {
     const target: UpstreamTarget = {
       model: "video",
       baseUrl: this.served?.baseUrl ?? baseUrl,
       apiKey: null,
       headers: { "x-simulate": this.directives },
     };
-    const transport = this.served === null ? this.simulator.transport : undefined;
     return {
-      transport,
+      transport: this.served === null ? this.simulator.transport : undefined,
       http1: null,
+      faults: media.video,
       target,
       timeoutMs: 30_000,
       signal: new AbortController().signal,
@@ -40,49 +40,27 @@ export class MediaClient {
     this.simulator = openSimulator({ now: () => this.nowMs });
   }
 
-  async submit(job: Partial<MediaJob>): Promise<Submitted> {
-    const whole = jobOf(job);
-    const adapter = media[whole.type];
-    const { target } = this.exchange;
-    const reply = await exchangeMedia(
-      this.exchange,
-      adapter,
-      await adapter.submit(whole, target, []),
-    );
-    return await adapter.readSubmitted(reply, whole, target);
+  async submit(partial: Partial<MediaJob>): Promise<Submitted> {
+    const job = jobOf(partial);
+    return await runOperation(this.call, media[job.type].submit, { job, prepared: [] });
   }
 
   async poll(id: string): Promise<JobStatus> {
-    const { poll, readPolled } = media.video;
-    const { target } = this.exchange;
-    return await readPolled!(
-      await exchangeMedia(this.exchange, media.video, await poll!(id, target)),
-      target,
-      id,
-    ) as JobStatus;
+    return await runOperation(this.call, media.video.poll!, id) as JobStatus;
   }
 
   async cancel(id: string): Promise<JobStatus | null> {
-    const { cancel, readCancelled } = media.video;
-    return await readCancelled!(
-      await exchangeMedia(this.exchange, media.video, await cancel!(id, this.exchange.target)),
-    );
+    return await runOperation(this.call, media.video.cancel!, id);
   }
 
   async find(reference: string): Promise<string | null> {
-    const { find, readFound } = media.video;
-    const reply = await exchangeMedia(
-      this.exchange,
-      media.video,
-      await find!(reference, this.exchange.target),
-    );
-    return await readFound!(reply, reference);
+    return await runOperation(this.call, media.video.find!, reference);
   }
 
   async fetch(output: UpstreamOutput, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const { body } = await fetchOutput(output, {
       silenceMs: 30_000,
-      ...this.exchange,
+      ...this.call,
       ...(signal && { signal }),
       fetchSafely: () => Promise.reject(new Error("not a URL of the simulator")),
       allowPrivate: false,

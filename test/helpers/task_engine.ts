@@ -88,6 +88,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const configs = parts.use(await ConfigVersions.open({ sql, configStore, log: noLog }));
   const { tasks: deps, worker } = openTasks({
     database,
+    cluster: { announce() {}, onAnnouncement() {} },
     configStore,
     configs,
     ledger,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { until } from "../helpers/chat_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
 
@@ -36,7 +37,6 @@ Deno.test(
       assert.equal(receipt.usage.characters, 20);
     }
     assert.deepEqual(await gateway.balance(), { available: "0.96", frozen: "0.00" });
-    assert.equal(await gateway.count("task"), 0);
     await gateway.verify();
   },
 );
@@ -166,6 +166,85 @@ Deno.test(
     assert.deepEqual(await replayed.bytes(), audio);
     assert.equal(await gateway.count("task"), 2);
     await gateway.verify();
+  },
+);
+
+Deno.test(
+  "speech without an Idempotency-Key is a task of the account, with its audio and its receipt",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    const res = await gateway.post("/v1/audio/speech", {
+      model: "voice",
+      input: TEXT,
+      voice: "alma",
+      response_format: "wav",
+    });
+    const audio = await res.bytes();
+    assert.equal(res.headers.get("content-length"), String(audio.length));
+    const requestId = res.headers.get("x-request-id");
+    const { data: [task, ...more] } = await (await gateway.get("/v1/tasks?type=speech")).json();
+    assert.deepEqual(more, []);
+    assert.deepEqual([task.status, task.request_id], ["succeeded", requestId]);
+    assert.deepEqual(task.charge, await (await gateway.get(`/v1/usage/${requestId}`)).json());
+    const { data: [file] } = await (await gateway.get("/v1/files?purpose=output")).json();
+    assert.equal(file.id, task.output[0].file_id);
+    const content = await gateway.get(`/v1/files/${file.id}/content`);
+    assert.deepEqual(await content.bytes(), audio);
+  },
+);
+
+Deno.test(
+  "speech whose client leaves is cancelled without an Idempotency-Key, and goes on with one",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    const leave = async (headers: Record<string, string>) => {
+      const leaving = new AbortController();
+      const asked = gateway.fetch("/v1/audio/speech", {
+        method: "POST",
+        signal: leaving.signal,
+        headers: {
+          authorization: `Bearer ${gateway.key}`,
+          "content-type": "application/json",
+          ...headers,
+        },
+        body: JSON.stringify({
+          model: "voice",
+          input: "[[simulate: latency=1s]] good morning to all",
+          voice: "alma",
+        }),
+      });
+      await until("it is accepted", async () => (await gateway.balance()).frozen !== "0.00");
+      leaving.abort();
+      await assert.rejects(asked);
+      const { data: [task] } = await (await gateway.get("/v1/tasks")).json();
+      return await gateway.ended(task.id);
+    };
+    const cancelled = await leave({});
+    assert.deepEqual([cancelled.status, cancelled.charge.settled], ["cancelled", "0.00"]);
+    assert.deepEqual(await gateway.balance(), { available: "1.00", frozen: "0.00" });
+    const done = await leave({ "idempotency-key": "kept" });
+    assert.deepEqual([done.status, done.charge.settled], ["succeeded", "0.022"]);
+    await gateway.verify();
+  },
+);
+
+Deno.test(
+  "503 soon for speech whose upstreams all decline it: no second round while a client waits",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00" });
+    const began = performance.now();
+    const res = await gateway.post("/v1/audio/speech", {
+      model: "voice",
+      input: "[[simulate: status=401]] hello",
+      voice: "alma",
+    });
+    assert.equal(res.status, 503);
+    assert.equal((await errorOf(res)).code, "upstream_failed");
+    assert.ok(performance.now() - began < 5_000);
+    assert.deepEqual(await gateway.balance(), { available: "1.00", frozen: "0.00" });
   },
 );
 

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import type { UpstreamTarget } from "../../../src/upstream/adapter.ts";
+import type { UpstreamReply, UpstreamTarget } from "../../../src/upstream/adapter.ts";
 import type {
   JobStatus,
   MediaAdapter,
   MediaJob,
   MediaJobType,
-  MediaReply,
   MediaRequest,
   MediaUsage,
 } from "../../../src/upstream/media_adapter.ts";
@@ -34,22 +33,27 @@ const jobs = ({ baseUrl }: UpstreamTarget, rest = "") => `${baseUrl}/media/jobs$
 const background: MediaAdapter = {
   inputs: "bytes",
   polling: { firstMs: 250, maxMs: 2_000 },
-  submit: (job, target) => ({
-    method: "POST",
-    url: jobs(target),
-    ...(job.inputs.length === 0 ? jsonBody(jobFields(job, target)) : formBody(job, target)),
-  }),
-  readSubmitted(reply) {
-    const { id } = Reply.parse(reply.body);
-    return { id, status: readSeen(reply) };
+  submit: {
+    write: ({ job }, target) => ({
+      method: "POST",
+      url: jobs(target),
+      ...(job.inputs.length === 0 ? jsonBody(jobFields(job, target)) : formBody(job, target)),
+    }),
+    read(reply) {
+      const { id } = Reply.parse(reply.body);
+      return { id, status: readSeen(reply) };
+    },
   },
-  poll: (id, target) => get(jobs(target, `/${id}`)),
-  readPolled: readSeen,
-  cancel: (id, target) => ({ ...get(jobs(target, `/${id}/cancel`)), method: "POST" }),
-  readCancelled: readSeen,
-  find: (reference, target) =>
-    get(jobs(target, `?${new URLSearchParams({ reference }).toString()}`)),
-  readFound: (reply) => Found.parse(reply.body).data[0]?.id ?? null,
+  poll: { write: (id, target) => get(jobs(target, `/${id}`)), read: readSeen },
+  cancel: {
+    write: (id, target) => ({ ...get(jobs(target, `/${id}/cancel`)), method: "POST" }),
+    read: readSeen,
+  },
+  find: {
+    write: (reference, target) =>
+      get(jobs(target, `?${new URLSearchParams({ reference }).toString()}`)),
+    read: (reply) => Found.parse(reply.body).data[0]?.id ?? null,
+  },
   fault: (status) => ({ kind: kindOfStatus(status) }),
 };
 
@@ -57,19 +61,21 @@ const background: MediaAdapter = {
 const speech: MediaAdapter = {
   inputs: "bytes",
   polling: { firstMs: 250, maxMs: 2_000 },
-  submit: (job, target) => ({
-    method: "POST",
-    url: `${target.baseUrl}/audio/speech`,
-    ...jsonBody({ model: target.model, input: job.prompt, ...job.parameters }),
-  }),
-  readSubmitted({ body, mimeType, headers }) {
-    if (!(body instanceof Uint8Array) || !mimeType.startsWith("audio/")) {
-      throw new TypeError("The response is not audio.");
-    }
-    const bytes = body as Uint8Array<ArrayBuffer>;
-    const durationMs = Number(headers.get("x-audio-duration-ms") ?? NaN);
-    const usage = Number.isInteger(durationMs) ? { outputs: 1, durationMs } : null;
-    return { id: null, status: { state: "succeeded", outputs: [{ bytes, mimeType }], usage } };
+  submit: {
+    write: ({ job }, target) => ({
+      method: "POST",
+      url: `${target.baseUrl}/audio/speech`,
+      ...jsonBody({ model: target.model, input: job.prompt, ...job.parameters }),
+    }),
+    read({ body, mimeType, headers }) {
+      if (!(body instanceof Uint8Array) || !mimeType.startsWith("audio/")) {
+        throw new TypeError("The response is not audio.");
+      }
+      const bytes = body as Uint8Array<ArrayBuffer>;
+      const durationMs = Number(headers.get("x-audio-duration-ms") ?? NaN);
+      const usage = Number.isInteger(durationMs) ? { outputs: 1, durationMs } : null;
+      return { id: null, status: { state: "succeeded", outputs: [{ bytes, mimeType }], usage } };
+    },
   },
   fault: (status) => ({ kind: kindOfStatus(status) }),
 };
@@ -82,7 +88,7 @@ export const media: Readonly<Record<MediaJobType, MediaAdapter>> = {
 };
 
 /** An unknown status is that of a running job. */
-function readSeen({ body }: MediaReply): JobStatus {
+function readSeen({ body }: UpstreamReply): JobStatus {
   const { status, progress = null, outputs = [], usage } = Reply.parse(body);
   switch (status) {
     case "succeeded":

@@ -16,7 +16,7 @@ import { HoldRenewer, LEASE_SECONDS } from "./hold_renewer.ts";
 import { type Item, type Outcome, runItem, runLate } from "./item.ts";
 import { type PendingOptions, PendingSettlements } from "./pending_settlements.ts";
 import { releaseItem } from "./release.ts";
-import { retryFor } from "./retry_for.ts";
+import { retryFor } from "../../platform/database/retry_for.ts";
 import {
   checkpointItem,
   readCheckpoint,

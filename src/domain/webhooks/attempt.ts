@@ -1,6 +1,7 @@
 import type { ClaimedDelivery } from "./claim.ts";
 import { renderPayload } from "./event.ts";
 import { signedHeaders } from "./sign.ts";
+import { retryAfter } from "../../lib/retry_after.ts";
 import { withTimeout } from "../../lib/timers.ts";
 
 /** Sends one request to a URL that a client chose; `platform/outbound` implements it. */
@@ -77,7 +78,7 @@ export async function attemptDelivery(
         error: null,
         response: answer.body === null ? "" : await readStart(answer.body),
         latencyMs: answeredMs,
-        retryAfterSeconds: readRetryAfter(answer.headers.get("retry-after")),
+        retryAfterSeconds: retryAfter(answer.headers.get("retry-after"), Infinity) ?? null,
       };
     } finally {
       answer.dispose();
@@ -114,17 +115,4 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   reader.cancel().catch(() => undefined);
   // Postgres cannot store this character in a text column.
   return new TextDecoder().decode(bytes.subarray(0, length)).replaceAll("\0", "\uFFFD");
-}
-
-/** A longer `Retry-After` is cut to a year. */
-const RETRY_AFTER_SECONDS_MAX = 366 * 86_400;
-
-/** Parses seconds or a date; null for anything else. */
-export function readRetryAfter(header: string | null, now: number = Date.now()): number | null {
-  if (header === null) return null;
-  if (/^\s*\d+\s*$/.test(header)) return Math.min(Number(header), RETRY_AFTER_SECONDS_MAX);
-  // `Date.parse` accepts almost any text.
-  const date = /^\s*[A-Za-z]{3,9},/.test(header) ? Date.parse(header) : NaN;
-  if (Number.isNaN(date)) return null;
-  return Math.min(Math.max(0, Math.ceil((date - now) / 1000)), RETRY_AFTER_SECONDS_MAX);
 }

@@ -1,21 +1,15 @@
 import type { SpeechRequest } from "../../../schemas/requests.ts";
 import type { Route } from "../../platform/config/config.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
-import { checkSpeech, MIME_TYPES } from "../../workflows/speech/check_speech.ts";
-import { synthesizeSpeech } from "../../workflows/speech/create_speech.ts";
-import { acceptChecked, quoteFor } from "../../workflows/tasks/accept_generation.ts";
+import { acceptAwaitedSpeech, acceptSpeech } from "../../workflows/speech/accept_speech.ts";
+import { awaitSpeech } from "../../workflows/speech/await_speech.ts";
 import type { BodyEndpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { acceptOrReplay, callOf, requestedModel, respondWithTask } from "./create_generation.ts";
-import { noticeHeaders } from "./retrieve_model.ts";
-import { requireAvailableUpstream, sendAudio } from "./send_audio.ts";
+import { sendAudio } from "./send_audio.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
-/**
- * POST /v1/audio/speech: responds with the audio. With `Prefer: respond-async` with a task (202). With an
- * `Idempotency-Key` a task makes the audio and the request waits for it, so that a repeated request gets the
- * same audio and pays once.
- */
+/** POST /v1/audio/speech: a task makes the audio. With `Prefer: respond-async` it is the response, else the audio. */
 export function createSpeech(deps: TaskEndpointDeps, route: Route): BodyEndpoint<SpeechRequest> {
   return async function createSpeech(c, body) {
     const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
@@ -23,33 +17,18 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): BodyEndpoint
     const accept = async () => {
       const model = requestedModel(c, body.model, route);
       const call = callOf(c, identity, body.callback_url);
-      const checked = checkSpeech(model, body);
-      if (!respondAsync) requireAvailableUpstream(deps, call.config, model);
-      return { model, created: await acceptChecked(deps.tasks, call, model, checked) };
+      const create = respondAsync ? acceptSpeech : acceptAwaitedSpeech;
+      return { model, created: await create(deps.tasks, call, model, body) };
     };
     if (respondAsync) return await respondWithTask(deps, c, identity, accept);
-    if (identity !== null) {
-      return await sendAudio(deps, c, identity, await acceptOrReplay(deps, c, identity, accept));
-    }
-    const model = requestedModel(c, body.model, route);
-    const { requestId, clientRequestId, config, account } = callOf(c, null, body.callback_url);
-    const { job, maxUsage: most } = checkSpeech(model, body);
-    const { ledger, media } = deps.tasks;
-    const bytes = await synthesizeSpeech({ ledger, media }, {
-      requestId,
-      clientRequestId,
-      config,
-      account: account.id,
-      model,
-      quote: quoteFor(config, account, model, most),
-      speech: job,
-      signal: c.req.raw.signal,
+    const accepted = await acceptOrReplay(deps, c, identity, accept);
+    const audio = await awaitSpeech(deps.tasks, {
+      created: accepted.created,
+      identity,
+      config: c.env.config,
+      client: c.req.raw.signal,
+      stop: deps.stopSignal(c),
     });
-    return new Response(bytes, {
-      headers: {
-        "content-type": MIME_TYPES[job.parameters.response_format],
-        ...noticeHeaders(model),
-      },
-    });
+    return sendAudio(audio, accepted);
   };
 }

@@ -4,6 +4,7 @@ import { sleep } from "../../lib/timers.ts";
 import type { Database, Queries } from "../database/database.ts";
 import { ignoreStorageUnavailable } from "../database/storage_error.ts";
 import type { Log } from "../telemetry/log.ts";
+import { Announcements } from "./announcements.ts";
 
 export type Topic = "api_key" | "account";
 export interface CacheVersion {
@@ -32,6 +33,9 @@ export interface Cluster extends AsyncDisposable {
   record(sql: Queries, topic: Topic, subject: string): Promise<CacheVersion>;
   /** After that transaction: waits until no node can still act on the old state. */
   awaitPeers(version: CacheVersion): Promise<void>;
+  /** Tells the other nodes at once what they would notice by themselves a little later. May be lost. */
+  announce(subject: string): void;
+  onAnnouncement(listener: (subject: string) => void): void;
   /** The other nodes as of the last heartbeat, two seconds ago at most unless the database is down. */
   readonly peers: readonly Peer[];
   /** False when this node may have missed a change: then no cached value counts. `now` as `performance.now()`. */
@@ -75,6 +79,11 @@ class SingleNode implements Cluster {
     return Promise.resolve();
   }
 
+  /** There is no other node. */
+  announce(): void {}
+
+  onAnnouncement(): void {}
+
   isCacheValid(): boolean {
     return true;
   }
@@ -95,8 +104,11 @@ class PostgresCluster implements Cluster {
   #mustRepeat = false;
   #isClosed = false;
   #listening: { unlisten(): Promise<void> } | undefined;
+  readonly #announcements: Announcements;
 
-  constructor(private readonly sql: Sql, private readonly options: ClusterOptions) {}
+  constructor(private readonly sql: Sql, private readonly options: ClusterOptions) {
+    this.#announcements = new Announcements(sql);
+  }
 
   async open(): Promise<this> {
     // Nothing is cached yet, so every change up to now counts as seen.
@@ -115,8 +127,17 @@ class PostgresCluster implements Cluster {
       () => void this.#heartbeat(),
       () => void this.#heartbeat(),
     );
+    await this.#announcements.open();
     await this.#heartbeat();
     return this;
+  }
+
+  announce(subject: string): void {
+    if (this.#peers.length > 0) this.#announcements.send(subject);
+  }
+
+  onAnnouncement(listener: (subject: string) => void): void {
+    this.#announcements.onReceived(listener);
   }
 
   get peers(): readonly Peer[] {
@@ -229,6 +250,7 @@ class PostgresCluster implements Cluster {
     clearTimeout(this.#timer);
     // Peers stop waiting for a node whose row stays: its heartbeats end.
     await this.#listening?.unlisten().catch(ignoreStorageUnavailable);
+    await this.#announcements[Symbol.asyncDispose]();
     await this.sql`delete from node where id = ${this.nodeId}`.catch(ignoreStorageUnavailable);
   }
 }

@@ -7,7 +7,7 @@ export interface OpenApi {
   };
 }
 
-export interface Operation {
+interface Operation {
   operationId: string;
   summary: string;
   description?: string;

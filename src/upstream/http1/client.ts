@@ -1,3 +1,4 @@
+import { NotSent } from "../adapter.ts";
 import type { BodyReader } from "../body_reader.ts";
 import { type Http1ConnectOptions, openConnection } from "./connect.ts";
 import type { Http1Connection } from "./connection.ts";
@@ -8,8 +9,6 @@ import { sleep } from "../../lib/timers.ts";
 export { HandshakeFailed } from "./connect.ts";
 
 export interface SendOptions {
-  /** Called once, before the first byte of the request is written. Before it, the server cannot have received anything. */
-  onHandedOver?: () => void;
   /** The caller decodes a content encoding that was not requested. Otherwise such a response is an error. */
   acceptsCoded?: boolean;
 }
@@ -122,8 +121,9 @@ export class Http1Client implements Disposable {
   }
 
   /**
-   * Sends a request that `canSend` accepts. Throws `NotSent` if no byte of it was written. Only a GET is sent a
-   * second time: a server that closes without a response may have started a job that costs money.
+   * Sends a request that `canSend` accepts. Throws `NotSent` if no byte of it was written, also where `signal` aborted
+   * before. Only a GET is sent a second time: a server that closes without a response may have started a job that
+   * costs money.
    */
   async send(
     request: Http1Request,
@@ -141,7 +141,7 @@ export class Http1Client implements Disposable {
         if (signal.aborted || kept.hasReceived || request.method !== "GET") throw error;
       }
     }
-    signal.throwIfAborted();
+    throwIfGivenUp(signal);
     const connection = await openConnection(route.origin, signal, this.options);
     this.#open.add(connection);
     return await this.#exchange(connection, exchange);
@@ -167,8 +167,7 @@ export class Http1Client implements Disposable {
     const stop = () => connection.close();
     signal.addEventListener("abort", stop);
     try {
-      signal.throwIfAborted();
-      options.onHandedOver?.();
+      throwIfGivenUp(signal);
       const head = await connection.sendRequest(exchange.head, exchange.content);
       const coding = head.fields.get("content-encoding") ?? "identity";
       if (coding !== "identity" && options.acceptsCoded !== true) {
@@ -257,6 +256,11 @@ export class Http1Client implements Disposable {
     this.#open.clear();
     this.#origins.clear();
   }
+}
+
+/** Before the first byte of a request is written. */
+function throwIfGivenUp(signal: AbortSignal): void {
+  if (signal.aborted) throw new NotSent("the request was given up", { cause: signal.reason });
 }
 
 /** How long the server keeps an idle connection by its `Keep-Alive` header, less a margin. */

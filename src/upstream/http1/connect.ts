@@ -26,7 +26,7 @@ export interface Http1ConnectOptions {
 /** The TLS handshake failed, and nothing was sent. `fetch` may succeed, since it also supports HTTP/2. */
 export class HandshakeFailed extends NotSent {}
 
-/** Opens a connection. Throws `NotSent` if none of the host's addresses accepts it. */
+/** Opens a connection. Throws `NotSent` if none of the host's addresses accepts it, or if `signal` aborts before. */
 export async function openConnection(
   { hostname, port, isTls }: Where,
   signal: AbortSignal,
@@ -37,7 +37,6 @@ export async function openConnection(
     socket = await connectAny({ hostname, port, signal }, options);
     socket.setNoDelay();
   } catch (cause) {
-    signal.throwIfAborted();
     throw new NotSent("no connection could be opened", { cause });
   }
   return isTls
@@ -87,7 +86,7 @@ async function secure(
     return connection;
   } catch (cause) {
     connection.close();
-    signal.throwIfAborted();
+    if (signal.aborted) throw new NotSent("the TLS handshake was given up", { cause });
     throw new HandshakeFailed("the TLS handshake failed", { cause });
   } finally {
     signal.removeEventListener("abort", stop);

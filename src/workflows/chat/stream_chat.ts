@@ -1,6 +1,7 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { ChatChunk, ChatRequest } from "../../upstream/adapter.ts";
 import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
+import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamResult } from "../../upstream/upstreams.ts";
 import type { ChatDeps, HeldChat } from "./complete_chat.ts";
@@ -37,36 +38,32 @@ export async function streamChat(
   chat: HeldChat,
 ): Promise<ReadableStream<Uint8Array>> {
   const { call, prepared, hold } = chat;
-  // A disconnect of the client ends the wait for the first byte; after that the relay handles it.
-  const stop = new AbortController();
-  const onDisconnect = () => stop.abort();
-  call.signal.addEventListener("abort", onDisconnect);
-  const deadline = setTimeout(
-    () => stop.abort(),
-    deps.timing?.totalMs ?? CHAT_TIMING.totalMs,
-  );
+  const deadline = new Deadline({
+    totalMs: deps.timing?.totalMs ?? CHAT_TIMING.totalMs,
+    signal: call.signal,
+  });
   let upstream: Upstream;
   try {
     upstream = await deps.upstreams.callFirstAvailable(
-      { config: call.config, model: call.model, account: call.account.id, signal: stop.signal },
+      { config: call.config, model: call.model, account: call.account.id, signal: deadline.signal },
       (attempt) => callChatStream(attempt, prepared.requestFor(attempt.upstream)),
     );
   } catch (error) {
-    clearTimeout(deadline);
+    deadline[Symbol.dispose]();
     await hold.release();
     throw error;
-  } finally {
-    call.signal.removeEventListener("abort", onDisconnect);
   }
-  if (stop.signal.aborted) {
+  if (deadline.signal.aborted) {
     // The client disconnected with the first byte: the connection is closed, and the upstream did not fail.
-    clearTimeout(deadline);
+    deadline[Symbol.dispose]();
     upstream.value.rest.cancel();
     upstream.release();
     await hold.release();
-    throw stop.signal.reason;
+    throw deadline.signal.reason;
   }
-  return new StreamedChat(deps, chat, upstream, { stop, deadline }).open();
+  // Until the first byte a disconnect of the client ended the wait; from here on the relay handles it.
+  deadline.ignoreOuter();
+  return new StreamedChat(deps, chat, upstream, deadline).open();
 }
 
 /** A running stream: meters it, and settles it when it ends, fails or loses its client. */
@@ -79,7 +76,7 @@ class StreamedChat {
     private readonly deps: ChatDeps,
     private readonly chat: HeldChat,
     private readonly upstream: Upstream,
-    private readonly limits: { stop: AbortController; deadline: ReturnType<typeof setTimeout> },
+    private readonly deadline: Deadline,
   ) {
     const { call, prepared, quote, hold, meter } = chat;
     call.requestBody?.keep();
@@ -98,7 +95,7 @@ class StreamedChat {
       first,
       rest,
       writer: this.#writer,
-      deadline: this.limits.stop.signal,
+      deadline: this.deadline.signal,
       unread: {
         ms: this.deps.timing?.unreadMs ?? CHAT_TIMING.unreadMs,
         event: () => this.#errorEvent("upstream_timeout", "The response was not read in time."),
@@ -117,7 +114,7 @@ class StreamedChat {
   }
 
   async #fail(error: unknown): Promise<string> {
-    if (this.limits.stop.signal.aborted) {
+    if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
       await this.#settle();
@@ -142,7 +139,7 @@ class StreamedChat {
     if (this.chat.meter.isFinished) {
       // The provider sends its usage after the last token: worth a short wait.
       const { usageMs } = { ...CHAT_TIMING, ...this.deps.timing };
-      this.#usageWait = setTimeout(() => this.limits.stop.abort(), usageMs);
+      this.#usageWait = setTimeout(() => this.deadline.abort(), usageMs);
       return true;
     }
     this.#stop();
@@ -151,7 +148,7 @@ class StreamedChat {
   }
 
   #stop(failure?: UpstreamFailure): void {
-    clearTimeout(this.limits.deadline);
+    this.deadline[Symbol.dispose]();
     clearTimeout(this.#usageWait);
     clearInterval(this.#checkpoints);
     this.upstream.release(failure);

@@ -15,12 +15,6 @@ export interface SpeechBody {
 
 export type SpeechFormat = "mp3" | "wav" | "pcm";
 
-export const MIME_TYPES: Readonly<Record<SpeechFormat, string>> = {
-  mp3: "audio/mpeg",
-  wav: "audio/wav",
-  pcm: "audio/pcm",
-};
-
 /** A checked request with its defaults filled in, and its maximum usage. */
 export interface CheckedSpeech {
   job: {

@@ -21,7 +21,7 @@ export async function cancelTask(
   };
   const row = await find();
   if (isOver(row.status)) return { row, isPending: false };
-  if (await finishTask(deps, { id, fence: null }, { status: "cancelled" })) {
+  if (await finishTask(deps, { id, ends: "unsent" }, { status: "cancelled" })) {
     return { row: await find(), isPending: false };
   }
   const { count } = await sql`

@@ -1,4 +1,5 @@
 import { BadOutput, type MediaKind, type StoredFile } from "../../domain/files/files.ts";
+import { RAW_AUDIO } from "../../domain/files/media_types.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
 import { recordOutput } from "./lease.ts";
@@ -70,7 +71,7 @@ async function copyOutput(
       taskId: task.id,
       body,
       kind: kindOf(task),
-      mimeType,
+      mimeType: isRawAudio(task) ? RAW_AUDIO.mimeType : mimeType,
       name: `${task.id}-${index + 1}`,
     }).catch(async (error) => {
       // The store may not have closed it.
@@ -86,6 +87,11 @@ async function copyOutput(
     deps.log.warn(message, { task_id: task.id, index, given_up: true, error });
     return null;
   }
+}
+
+/** Providers name samples without a header in many ways; the bytes do not tell. */
+function isRawAudio({ type, job }: MediaTask): boolean {
+  return type === "speech" && job.parameters.response_format === "pcm";
 }
 
 function kindOf({ type }: MediaTask): MediaKind {

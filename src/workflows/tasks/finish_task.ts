@@ -30,11 +30,13 @@ export interface Ending {
   upstream?: Upstream;
 }
 
-export interface Finishing {
-  id: string;
-  /** Null: ends the task only while no upstream can have received it. */
-  fence: string | null;
-}
+/**
+ * The task to end. A step of the task proves by its fence that it still has the lease. Others end it `unsent`, only
+ * while no upstream can have received it, or `anytime`: the step that works on it then loses its lease.
+ */
+export type Finishing =
+  & { id: string }
+  & ({ fence: string } | { ends: "unsent" | "anytime" });
 
 interface EndedRow {
   account_id: string;
@@ -86,9 +88,10 @@ export async function finishTask(
  */
 async function endRow(
   sql: Queries,
-  { id, fence }: Finishing,
+  task: Finishing,
   ending: Ending,
 ): Promise<EndedTask | null> {
+  const { id } = task;
   const { status, outputs = [], usage = null, units = 0, error } = ending;
   const { stage = null, stages = null } = ending;
   const json = {
@@ -109,7 +112,7 @@ async function endRow(
              updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
              fence = t.fence + 1
        where t.id = ${id} and t.completed_at is null
-         and ${fence === null ? sql`t.phase = 'submit'` : sql`t.fence = ${fence}`}
+         and ${mayEnd(sql, task)}
       returning t.account_id, t.request_id, t.callback_url, t.idempotency_key, t.parent_id),
     kept as (
       update idempotency i set expires_at = now() + interval '24 hours'
@@ -123,6 +126,11 @@ async function endRow(
     select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
       from ended e left join hold h on h.id = e.request_id`;
   return row === undefined ? null : { ...row, id };
+}
+
+function mayEnd(sql: Queries, task: Finishing) {
+  if ("fence" in task) return sql`t.fence = ${task.fence}`;
+  return task.ends === "unsent" ? sql`t.phase = 'submit'` : sql`true`;
 }
 
 /** Writes the event of a task's end, and the jobs that deliver it; returns their messages. */

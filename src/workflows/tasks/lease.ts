@@ -32,6 +32,7 @@ export async function claimTask(sql: Queries, id: string): Promise<ClaimedRow | 
       t.tried, t.result, t.cancel_sent_at, t.poll_count, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
       t.wakeups, t.config_version, coalesce(t.cancel_requested_at, a.closed_at) as cancel_requested_at,
       t.deadline_at <= now() as is_overdue,
+      extract(epoch from now() - t.created_at)::float8 as age_seconds,
       extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
       h.price, h.kind`;
   return task ?? null;
@@ -167,25 +168,31 @@ export async function rescheduleUnclear(
   if (count === 0) throw new LostLease();
 }
 
-/** No upstream has the job: it will be submitted to another one, or later. */
+/**
+ * No upstream has the job: it will be submitted to another one, or later; due at once when a cancellation was
+ * requested meanwhile. Returns the delay in milliseconds.
+ */
 export async function rescheduleUnsent(
   sql: Queries,
   { id, fence }: ClaimedRow,
-  { tried, lastFailure, delayMs, isNewRound }: {
+  { tried, lastFailure, delayMs, isNewRound = false }: {
     tried: readonly string[];
     lastFailure: string | null;
     delayMs: number;
-    isNewRound: boolean;
+    isNewRound?: boolean;
   },
-): Promise<void> {
-  const { count } = await sql`
+): Promise<number> {
+  const [row] = await sql<{ is_asked: boolean }[]>`
     update task
        set phase = 'submit', provider = null, upstream_model = null, submitted_at = null,
-           tried = ${tried as string[]}::text[], last_failure = ${lastFailure},
+           tried = ${tried as string[]}::text[], last_failure = ${lastFailure}, failures = 0,
            poll_count = poll_count + ${isNewRound ? 1 : 0}, lease_until = null,
-           wake_at = now() + ${delayMs} * interval '1 millisecond'
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+           wake_at = case when cancel_requested_at is not null then now()
+                       else now() + ${delayMs} * interval '1 millisecond' end
+     where id = ${id} and fence = ${fence} and completed_at is null
+    returning cancel_requested_at is not null as is_asked`;
+  if (row === undefined) throw new LostLease();
+  return row.is_asked ? 0 : delayMs;
 }
 
 export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedRow): Promise<void> {

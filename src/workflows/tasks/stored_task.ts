@@ -24,6 +24,7 @@ const taskJob: z.ZodType<TaskJob> = z.object({
   prompt: z.string().nullable().default(null),
   parameters: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
   inputs: z.array(inputRef).default([]),
+  is_awaited: z.boolean().optional(),
 });
 
 /** Loose: what a newer version wrote is passed on to clients as it is. */

@@ -1,7 +1,8 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { NextStep } from "../../platform/queue/queue.ts";
-import { type AdmissionCaller, upstreamName } from "../../upstream/admission.ts";
+import { type AttemptKind, upstreamName } from "../../upstream/admission.ts";
 import { type FailureKind, UpstreamFailure } from "../../upstream/failure.ts";
+import { decideFallback, untilAvailableMs, untilNextRoundMs } from "../../upstream/fallback.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type {
   JobStatus,
@@ -30,10 +31,6 @@ import {
   modelGone,
 } from "./upstream_assignment.ts";
 import type { MediaTask } from "./task.ts";
-
-/** Rounds through all upstreams of a model before a task fails. */
-const ROUNDS_MAX = 4;
-const ROUND_MS = 1_500;
 
 /** How long a submission with an unclear outcome is looked up before "not found" is accepted. */
 export interface SubmissionTiming {
@@ -64,10 +61,10 @@ const ANSWERED: ReadonlySet<string | null> = new Set<FailureKind>([
 ]);
 const UNANSWERED: FailureKind = "cut";
 
-/** Added to the delay of a task for each round in which it failed. */
-const FAILED_ROUND_DELAY_MS = 3_000;
 /** Another request took the last slot between the choice and the call. */
 const NO_PLACE_MS = 1_000;
+/** How long a request that waits for its task lets it wait for an upstream. */
+export const PATIENCE_MS = 10_000;
 
 /** Submits a job to an upstream that can take it now. */
 export async function submitTask(step: MediaStep): Promise<NextStep> {
@@ -83,18 +80,16 @@ export async function submitTask(step: MediaStep): Promise<NextStep> {
   const attempt = task.poll_count === 0 ? "first" : "retry";
   const choice = deps.media.choose(config, model, task.tried, attempt);
   if (choice.upstream === null) {
-    return choice.retryAfterMs === null ? await nextRound(deps, task) : {
-      againInMs: await reschedule(deps.database.sql, task, {
-        delayMs: delayAfterOutage(task, choice.retryAfterMs),
-      }),
-    };
+    return choice.retryAfterMs === null
+      ? await nextRound(deps, task)
+      : await awaitUpstream(deps, task, choice.retryAfterMs);
   }
   const assignment = { config, model, upstream: choice.upstream };
   return await submitTo({ ...step, assignment }, attempt);
 }
 
 /** Submits a job to its upstream. The attempt is recorded before it is sent. */
-async function submitTo(step: AssignedStep, attempt: AdmissionCaller): Promise<NextStep> {
+async function submitTo(step: AssignedStep, attempt: AttemptKind): Promise<NextStep> {
   const { deps, task, assignment, signal } = step;
   let inputs;
   try {
@@ -152,14 +147,6 @@ async function afterResponse(step: AssignedStep, { id, status }: Submitted): Pro
   return await conclude(step, status);
 }
 
-/**
- * After an outage the first request shows whether the upstream has recovered. Jobs with fewer failures go first:
- * otherwise a few jobs that make it fail would keep it unavailable for all others.
- */
-function delayAfterOutage({ poll_count }: MediaTask, restMs: number): number {
-  return restMs + FAILED_ROUND_DELAY_MS * poll_count;
-}
-
 /** Continues a job that its upstream knows by `id`; `seen` is its status, if the response has one. */
 async function accepted(step: AssignedStep, id: string, seen?: JobStatus): Promise<NextStep> {
   const { deps, task, assignment } = step;
@@ -174,51 +161,67 @@ async function accepted(step: AssignedStep, id: string, seen?: JobStatus): Promi
 }
 
 async function afterFailure(
-  { deps, task, assignment: { upstream } }: AssignedStep,
+  { deps, task, assignment }: AssignedStep,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
   const { sql } = deps.database;
-  // The outcome is unknown: the next step looks the job up.
-  if (failure.received === "unknown") {
-    const delayMs = deps.timing.lookupMs;
-    await rescheduleUnclear(sql, task, {
-      lastFailure: failure.hasProviderResponse ? failure.kind : UNANSWERED,
-      delayMs,
-    });
-    return { againInMs: delayMs };
+  switch (decideFallback(failure, "once")) {
+    case "look_up": {
+      const lastFailure = failure.hasProviderResponse ? failure.kind : UNANSWERED;
+      if (!deps.media.canFind(assignment)) {
+        return await failTask(deps, task, answerLost(lastFailure));
+      }
+      const delayMs = deps.timing.lookupMs;
+      await rescheduleUnclear(sql, task, { lastFailure, delayMs });
+      return { againInMs: delayMs };
+    }
+    case "fail":
+      return await failTask(deps, task, jobError(failure.kind, failure.options.param));
+    case "wait":
+      return await awaitUpstream(deps, task, NO_PLACE_MS);
+    case "next":
+      return {
+        againInMs: await rescheduleUnsent(sql, task, {
+          tried: [...task.tried, upstreamName(assignment.upstream)],
+          lastFailure: failure.kind,
+          delayMs: 0,
+        }),
+      };
   }
-  if (failure.isRejection) {
-    return await failTask(deps, task, jobError(failure.kind, failure.options.param));
-  }
-  if (failure.wasNotAttempted) {
-    const { tried, last_failure: lastFailure } = task;
-    const delayMs = delayAfterOutage(task, NO_PLACE_MS);
-    await rescheduleUnsent(sql, task, { tried, lastFailure, delayMs, isNewRound: false });
-    return { againInMs: delayMs };
-  }
-  await rescheduleUnsent(sql, task, {
-    tried: [...task.tried, upstreamName(upstream)],
-    lastFailure: failure.kind,
-    delayMs: 0,
-    isNewRound: false,
-  });
-  return { againInMs: 0 };
 }
 
-/** No upstream took the job: all are tried again later, for a limited number of rounds. */
+/** No upstream can be called now. A request that waits for the task is not kept for long. */
+async function awaitUpstream(
+  deps: TaskDeps,
+  task: MediaTask,
+  retryAfterMs: number,
+): Promise<NextStep> {
+  const delayMs = untilAvailableMs(task.poll_count, retryAfterMs);
+  if (task.job.is_awaited === true && task.age_seconds * 1000 + delayMs > PATIENCE_MS) {
+    return await failTask(
+      deps,
+      task,
+      new ApiError("upstream_failed", "No upstream was available in time. Try again."),
+    );
+  }
+  const { tried, last_failure: lastFailure } = task;
+  const { sql } = deps.database;
+  return { againInMs: await rescheduleUnsent(sql, task, { tried, lastFailure, delayMs }) };
+}
+
+/** Every upstream has failed the job: all are tried again later, unless a request waits for the task. */
 async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
   const kind = (task.last_failure ?? "failed") as FailureKind;
-  if (kind === "unable" || task.poll_count + 1 >= ROUNDS_MAX) {
-    return await failTask(deps, task, jobError(kind));
-  }
-  const delayMs = ROUND_MS * 2 ** task.poll_count * (0.8 + 0.4 * Math.random());
-  await rescheduleUnsent(deps.database.sql, task, {
-    tried: [],
-    lastFailure: kind,
-    delayMs,
-    isNewRound: true,
-  });
-  return { againInMs: delayMs };
+  const delayMs = task.job.is_awaited === true ? null : untilNextRoundMs(task.poll_count, kind);
+  if (delayMs === null) return await failTask(deps, task, jobError(kind));
+  return {
+    againInMs: await rescheduleUnsent(deps.database.sql, task, {
+      tried: [],
+      lastFailure: kind,
+      delayMs,
+      isNewRound: true,
+    }),
+  };
 }
 
 /**
@@ -240,15 +243,7 @@ export async function recoverSubmission(step: MediaStep): Promise<NextStep> {
     return { againInMs: await reschedule(sql, task, { delayMs: untilNextLookup(deps, task) }) };
   }
   const isAnswered = ANSWERED.has(task.last_failure);
-  if (found === "unknown") {
-    return await failTask(
-      deps,
-      task,
-      isAnswered
-        ? jobError("failed")
-        : new ApiError("upstream_failed", "The model's answer was lost: try again."),
-    );
-  }
+  if (found === "unknown") return await failTask(deps, task, answerLost(task.last_failure));
   if (found !== null) return await accepted({ ...step, assignment }, found);
   const settleSeconds = isAnswered
     ? deps.timing.answeredSeconds
@@ -258,13 +253,20 @@ export async function recoverSubmission(step: MediaStep): Promise<NextStep> {
     const delayMs = Math.min(untilNextLookup(deps, task), leftMs);
     return { againInMs: await reschedule(sql, task, { delayMs }) };
   }
-  await rescheduleUnsent(sql, task, {
-    tried: [...task.tried, upstreamName(assignment.upstream)],
-    lastFailure: task.last_failure ?? UNANSWERED,
-    delayMs: 0,
-    isNewRound: false,
-  });
-  return { againInMs: 0 };
+  return {
+    againInMs: await rescheduleUnsent(sql, task, {
+      tried: [...task.tried, upstreamName(assignment.upstream)],
+      lastFailure: task.last_failure ?? UNANSWERED,
+      delayMs: 0,
+    }),
+  };
+}
+
+/** The upstream may have made it, and cannot be asked. */
+function answerLost(lastFailure: string | null): ApiError {
+  return ANSWERED.has(lastFailure)
+    ? jobError("failed")
+    : new ApiError("upstream_failed", "The model's answer was lost: try again.");
 }
 
 /** The delay between lookups grows with the age of the submission. */

@@ -29,6 +29,8 @@ export interface TaskJob {
   readonly prompt: string | null;
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
   readonly inputs: readonly InputRef[];
+  /** A request waits for the task: it fails soon rather than late. */
+  readonly is_awaited?: boolean | undefined;
 }
 
 /** A file of the account, or a URL from the request. */
@@ -172,6 +174,8 @@ export interface ClaimedRow {
   readonly fence: string;
   /** Past its deadline, on the database's clock. */
   readonly is_overdue: boolean;
+  /** Seconds since it was accepted. */
+  readonly age_seconds: number;
   /** Seconds since it was sent to its upstream. */
   readonly sent_seconds: number | null;
   /** Null for a subtask: its parent is charged. */

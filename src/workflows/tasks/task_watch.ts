@@ -8,7 +8,9 @@ export interface TaskWatchOptions {
   versions(ids: readonly string[]): Promise<TaskVersion[]>;
   /** These tasks, in one statement. */
   rows(ids: readonly string[]): Promise<TaskRow[]>;
-  /** How long a change made by another node stays unseen. */
+  /** Tells the other nodes that this one has changed a task. */
+  announce?(id: string): void;
+  /** How long a change made by another node stays unseen if its announcement is lost. */
   pollMs?: number;
 }
 
@@ -25,15 +27,21 @@ interface Waiter {
  */
 export class TaskWatch {
   readonly #waiting = new Map<string, Set<Waiter>>();
-  /** Tasks that this process has changed since the last look. */
+  /** Tasks that are known to have changed since the last look. */
   readonly #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLooking = false;
 
   constructor(private readonly options: TaskWatchOptions) {}
 
-  /** This process has changed the task: requests that wait for it need not wait for the next look. */
+  /** This process has changed the task. */
   changed(id: string): void {
+    this.options.announce?.(id);
+    this.noticeChange(id);
+  }
+
+  /** The task has changed: requests that wait for it here need not wait for the next look. */
+  noticeChange(id: string): void {
     if (!this.#waiting.has(id)) return;
     this.#changed.add(id);
     this.#schedule(0);
@@ -80,7 +88,7 @@ export class TaskWatch {
     this.#changed.clear();
   }
 
-  /** `isRound`: at all tasks that are waited for, not only those this process has changed. */
+  /** `isRound`: at all tasks that are waited for, not only those that are known to have changed. */
   async #look(isRound: boolean): Promise<void> {
     this.#isLooking = true;
     try {

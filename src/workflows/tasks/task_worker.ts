@@ -13,6 +13,7 @@ import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts"
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedRow, ClaimedTask } from "./task.ts";
 import { parseStoredResult, parseTaskJob, toClaimedTask } from "./stored_task.ts";
+import { stopTask } from "./stop_task.ts";
 import { cancelSubtasks } from "./subtasks.ts";
 
 /** Runs one step of a task whose type is not one job at one upstream. */
@@ -79,19 +80,10 @@ async function advanceMedia(
   }
 }
 
-/** Ends a task past its deadline, whatever its upstream still does: nothing is charged. */
+/** Ends a task past its deadline. */
 async function expire(deps: TaskDeps, task: ClaimedRow, signal: AbortSignal): Promise<NextStep> {
-  // First: the configuration of a task is stored only until the task ends.
-  const assignment = await findAssignedUpstream(deps, task);
-  const isEnded = await finishTask(deps, task, {
-    status: "expired",
-    error: { code: "upstream_timeout", message: "The task was not finished in time." },
-  });
-  if (isEnded && task.phase === "pipeline") await cancelSubtasks(deps, task.id);
-  if (isEnded && assignment !== null && task.upstream_id !== null) {
-    // Best effort: the task has ended, and the job expires at its provider.
-    await deps.media.cancel(assignment, task.upstream_id, signal).catch(() => null);
-  }
+  const error = { code: "upstream_timeout", message: "The task was not finished in time." };
+  await stopTask(deps, task, { status: "expired", error }, signal);
   return "done";
 }
 

@@ -24,9 +24,10 @@ export function meterTask(
       return { usage: { images: outputs.length, calls: outputs.length }, units: outputs.length };
     case "speech": {
       const characters = [...job.prompt ?? ""].length;
-      const seconds = capped(measuredMs(outputs, said), job.parameters.seconds_max);
+      const ms = measuredMs(outputs, said);
+      const seconds = decimalSeconds(capped(ms, job.parameters.seconds_max));
       return {
-        usage: { characters, calls: 1, seconds: decimalSeconds(seconds) },
+        usage: { characters, calls: 1, seconds, ...(ms === null ? { estimated: true } : {}) },
         units: characters,
       };
     }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type RecordedReply, startFakeUpstream } from "../../test/helpers/fake_upstream.ts";
 import { serveAndClose } from "../../test/helpers/closing_upstream.ts";
-import { type Adapter, NotSent, type UpstreamRequest } from "./adapter.ts";
-import { readText } from "./body_reader.ts";
-import { exchangeChat } from "./exchange_chat.ts";
+import { NotSent, type UpstreamRequest } from "./adapter.ts";
+import { exchange } from "./exchange.ts";
 import { Http1Client } from "./http1/client.ts";
+import { readText } from "./read_whole.ts";
 import { sleep } from "../lib/timers.ts";
 
-const adapter: Adapter = { types: ["chat"], baseUrl: null };
+const never = () => new AbortController().signal;
 const test = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
 
@@ -33,11 +33,11 @@ test("a response is the same from the HTTP/1 client and from fetch", async () =>
   for (const reply of replies) {
     upstream.answer(reply);
     const [own, fetched] = await Promise.all([http1, null].map(async (http1) => {
-      const answer = await exchangeChat(asking(upstream.url), { adapter, http1, signal });
+      const answer = await exchange(asking(upstream.url), { transport: undefined, http1 }, signal);
       const fields = ["content-type", "location", "retry-after"].map((name) =>
         answer.fields.get(name)
       );
-      return { status: answer.status, fields, text: await readText(answer.body, 10_000) };
+      return { status: answer.status, fields, text: await readText(answer, 10_000) };
     }));
     assert.deepEqual(own, fetched);
     assert.equal(own!.status, reply.status);
@@ -50,10 +50,10 @@ test("requests that our client cannot send go through fetch; a request to an unr
   await using upstream = startFakeUpstream();
   upstream.answer({ status: 200, text: "ok" });
   using http1 = new Http1Client();
-  const way = { adapter, http1, signal: new AbortController().signal };
-  const { body } = await exchangeChat(asking(upstream.url, { "x-name": "ü" }), way);
-  assert.equal(await readText(body, 100), "ok");
-  await assert.rejects(exchangeChat(asking("http://127.0.0.1:1/"), way), NotSent);
+  const carrier = { transport: undefined, http1 };
+  const response = await exchange(asking(upstream.url, { "x-name": "ü" }), carrier, never());
+  assert.equal(await readText(response, 100), "ok");
+  await assert.rejects(exchange(asking("http://127.0.0.1:1/"), carrier, never()), NotSent);
 });
 
 test("all addresses of a host are tried before it counts as unreachable", async () => {
@@ -66,22 +66,22 @@ test("all addresses of a host are tried before it counts as unreachable", async 
       tries++ === 0 ? Promise.reject(new Error("no route")) : Deno.connect({ hostname, port }),
     lookup: () => Promise.resolve(["::1", "127.0.0.1"]),
   });
-  const way = { adapter, http1, signal: new AbortController().signal };
-  const { body } = await exchangeChat(asking(`http://twofold.example:${url.port}/`), way);
-  assert.equal(await readText(body, 100), "ok");
+  const carrier = { transport: undefined, http1 };
+  const response = await exchange(asking(`http://twofold.example:${url.port}/`), carrier, never());
+  assert.equal(await readText(response, 100), "ok");
   assert.equal(tries, 3);
 });
 
 test("a chat goes once to an upstream that accepts it and closes, by the HTTP/1 client and by fetch", async () => {
   using http1 = new Http1Client();
-  for (const carrier of [http1, null]) {
+  for (const client of [http1, null]) {
     await using upstream = serveAndClose();
-    const way = { adapter, http1: carrier, signal: new AbortController().signal };
-    const ask = () => exchangeChat(asking(`http://127.0.0.1:${upstream.port}/`), way);
+    const carrier = { transport: undefined, http1: client };
+    const ask = () => exchange(asking(`http://127.0.0.1:${upstream.port}/`), carrier, never());
     await assert.rejects(ask());
     assert.equal(upstream.received, 1);
     upstream.answers = 1;
-    assert.equal(await readText((await ask()).body, 100), "ok");
+    assert.equal(await readText(await ask(), 100), "ok");
     await assert.rejects(ask());
     // What is sent again is sent within milliseconds.
     await sleep(100);
@@ -93,9 +93,9 @@ test("a body larger than allowed is not read on", async () => {
   await using upstream = startFakeUpstream();
   upstream.answer({ status: 200, text: "x".repeat(100_000) });
   using http1 = new Http1Client();
-  for (const carrier of [http1, null]) {
-    const way = { adapter, http1: carrier, signal: new AbortController().signal };
-    const { body } = await exchangeChat(asking(upstream.url), way);
-    await assert.rejects(readText(body, 50_000), { kind: "unreadable" });
+  for (const client of [http1, null]) {
+    const carrier = { transport: undefined, http1: client };
+    const response = await exchange(asking(upstream.url), carrier, never());
+    await assert.rejects(readText(response, 50_000), { kind: "unreadable" });
   }
 });

@@ -1,4 +1,4 @@
-import { isRetryable } from "../../platform/database/storage_error.ts";
+import { isRetryable } from "./storage_error.ts";
 import { sleep } from "../../lib/timers.ts";
 
 const FIRST_PAUSE_MS = 50;

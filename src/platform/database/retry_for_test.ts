@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fakeTime } from "../../../test/helpers/fake_time.ts";
-import { ConnectionError } from "../../platform/database/storage_error.ts";
+import { ConnectionError } from "./storage_error.ts";
 import { retryFor } from "./retry_for.ts";
 
 const away = () => new ConnectionError("CONNECTION_CLOSED", "away");
