@@ -124,14 +124,15 @@ export class PendingSettlements implements AsyncDisposable {
     const [first, ...others] = this.#waiting.values();
     if (first === undefined) return;
     // One attempt shows whether the database is back; the others then share statements.
-    if (await this.#isAwayFor(first)) {
+    const isAway = await this.#try(first);
+    if (isAway) {
       this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.retryMaxMs);
       // Next time another account's, in case only this one fails.
       if (this.#waiting.delete(first.item.id)) this.#waiting.set(first.item.id, first);
       await this.#save();
       return;
     }
-    await Promise.all(others.map((pending) => this.#isAwayFor(pending)));
+    await Promise.all(others.map((pending) => this.#try(pending)));
     this.#pauseMs = this.#options.retryMs;
     if (this.#waiting.size > 0 || this.#settled === 0) return;
     this.deps.log?.info("settlements completed after the database was away", {
@@ -161,8 +162,8 @@ export class PendingSettlements implements AsyncDisposable {
     return [...this.#waiting.values()].filter(({ source }) => source === null);
   }
 
-  /** Tries a settlement. True: the database is away. */
-  async #isAwayFor(pending: Pending): Promise<boolean> {
+  /** True if the database is away. */
+  async #try(pending: Pending): Promise<boolean> {
     const { id } = pending.item;
     try {
       await this.deps.settle(pending.item);
