@@ -12,7 +12,7 @@ Deno.test("an import that points up is caught", () => {
     "src/lib/money.ts",
     `import { open } from "../platform/database/postgres.ts";`,
   );
-  assert.match(message ?? "", /points up: src\/lib is layer 0, src\/platform\/database is layer 1/);
+  assert.match(message ?? "", /points up: src\/lib is layer 0, src\/platform\/database is layer 2/);
   assert.deepEqual(others, []);
 });
 

@@ -1,6 +1,7 @@
 import { TASK_PROBLEMS } from "../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../workflows/tasks/task.ts";
-import { CAPABILITIES, MODEL_STATUSES, MODEL_TYPES } from "../platform/config/model_type_specs.ts";
+import { CAPABILITIES, definitionOf, MODEL_TYPES } from "../model_types/model_types.ts";
+import { MODEL_STATUSES } from "../platform/config/config.ts";
 
 export type JsonSchemaObject = Record<string, unknown>;
 
@@ -157,7 +158,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCall[]>> = {
       parameters: [
         ...PAGE,
         query("type", "Only of this type.", {
-          enum: MODEL_TYPES.filter((type) => type !== "chat"),
+          enum: MODEL_TYPES.filter((type) => definitionOf(type).work !== "chat"),
         }),
         query("status", "Only with this status.", { enum: [...STATUSES] }),
       ],

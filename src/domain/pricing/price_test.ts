@@ -4,7 +4,7 @@ import type { AmountName, Price } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
 import { chargeUsage, quoteUsage } from "./quote.ts";
 import { priceFrom, snapshotOf } from "./snapshot.ts";
-import { unitsOf, type Usage } from "./usage.ts";
+import { unitsOf, type Usage } from "../../model_types/usage.ts";
 
 type Amounts = Partial<Record<AmountName, string>>;
 

@@ -1,4 +1,4 @@
-import { withArticle } from "../../lib/model_types.ts";
+import { modelWithArticle } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
@@ -31,7 +31,7 @@ export function chatCompletions({ chat, limiter }: ChatEndpointDeps): Endpoint {
     if (model.type !== "chat") {
       throw new ApiError(
         "capability_not_supported",
-        `${model.id} is ${withArticle(model.type)} model, not a chat model. ` +
+        `${model.id} is ${modelWithArticle(model.type)}, not a chat model. ` +
           "GET /v1/models?type=chat lists chat models.",
         { param: "model" },
       );

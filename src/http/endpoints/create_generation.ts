@@ -1,4 +1,4 @@
-import { withArticle } from "../../lib/model_types.ts";
+import { findDefinition, modelWithArticle } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model, Route } from "../../platform/config/config.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
@@ -17,13 +17,12 @@ import { GENERATION_REQUESTS } from "./generation_requests.ts";
 import { noticeHeaders, usableModel } from "./retrieve_model.ts";
 import { type TaskEndpointDeps, toTaskJson } from "./tasks.ts";
 
-/** Model types whose tasks are one job at one upstream. */
-const MEDIA = new Set(["image", "video", "avatar"]);
-
 /** POST of a generation endpoint, for every route of the configuration with `operation: generation`. */
 export function createGeneration(deps: TaskEndpointDeps, route: Route): Endpoint {
   const request = GENERATION_REQUESTS.get(route.request ?? "");
-  if (request === undefined || !MEDIA.has(route.type ?? "")) return unreleasedEndpoint(route);
+  const type = findDefinition(route.type);
+  const isServed = type?.work === "media" && type.endpoint.operation === route.operation;
+  if (request === undefined || !isServed) return unreleasedEndpoint(route);
   return async function createGeneration(c) {
     const body = request.check(await readJson(c));
     const identity = identifyRequest(c.req.header("idempotency-key") ?? null, route.path, body);
@@ -115,8 +114,8 @@ export function requestedModel(c: HttpContext, id: string, route: Route): Model 
   throw new ApiError(
     "capability_not_supported",
     `${model.id} is ${
-      withArticle(model.type)
-    } model, but ${route.path} accepts ${type} models only. ` +
+      modelWithArticle(model.type)
+    }, but ${route.path} accepts ${type} models only. ` +
       `GET /v1/models?type=${type} lists them.`,
     { param: "model" },
   );

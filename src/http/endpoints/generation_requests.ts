@@ -1,14 +1,9 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { ApiError } from "../../lib/api_error.ts";
+import { definitionOf, MODEL_TYPES } from "../../model_types/model_types.ts";
+import { speech } from "../../model_types/speech.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import { bodySchema } from "../body_schema.ts";
-import avatars from "../../../schemas/requests/avatars_generations.schema.json" with {
-  type: "json",
-};
-import dramas from "../../../schemas/requests/dramas_generations.schema.json" with { type: "json" };
-import images from "../../../schemas/requests/images_generations.schema.json" with { type: "json" };
-import speech from "../../../schemas/requests/audio_speech.schema.json" with { type: "json" };
-import videos from "../../../schemas/requests/videos_generations.schema.json" with { type: "json" };
 
 export interface GenerationRequest {
   /** Its name in the OpenAPI document. */
@@ -45,11 +40,10 @@ function checkStorable(value: unknown, at: string): void {
 }
 
 /** Bodies of generation endpoints, by the name that a route of the configuration gives. */
-export const GENERATION_REQUESTS: ReadonlyMap<string, GenerationRequest> = new Map([
-  ["images_generations", request(images)],
-  ["videos_generations", request(videos)],
-  ["avatars_generations", request(avatars)],
-  ["dramas_generations", request(dramas)],
-]);
+export const GENERATION_REQUESTS: ReadonlyMap<string, GenerationRequest> = new Map(
+  MODEL_TYPES.map(definitionOf)
+    .filter(({ endpoint }) => endpoint.operation === "generation")
+    .map(({ request: { name, schema } }) => [name, request(schema)]),
+);
 
-export const SPEECH_REQUEST: GenerationRequest = request(speech);
+export const SPEECH_REQUEST: GenerationRequest = request(speech.request.schema);

@@ -1,10 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
-import {
-  CAPABILITIES,
-  MODEL_STATUSES,
-  MODEL_TYPES,
-} from "../../platform/config/model_type_specs.ts";
-import { isVisible } from "../../platform/config/config.ts";
+import { CAPABILITIES, MODEL_TYPES } from "../../model_types/model_types.ts";
+import { isVisible, MODEL_STATUSES } from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
 const FILTERS = { type: MODEL_TYPES, capability: CAPABILITIES, status: MODEL_STATUSES } as const;

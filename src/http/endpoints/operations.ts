@@ -1,3 +1,4 @@
+import { isPipeline } from "../../model_types/model_types.ts";
 import type { Route } from "../../platform/config/config.ts";
 import type { Database } from "../../platform/database/database.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
@@ -83,7 +84,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
     (deps, route) =>
       one(
         "POST",
-        requireFunds(deps, (route.type === "drama" ? createDrama : createGeneration)(deps, route)),
+        requireFunds(deps, (isPipeline(route.type) ? createDrama : createGeneration)(deps, route)),
       ),
   ],
   ["tasks", (deps) => [

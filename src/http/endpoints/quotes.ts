@@ -8,9 +8,8 @@ import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { covers } from "../../domain/ledger/balance.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
-import { maxUsage } from "../../domain/pricing/max_usage.ts";
-import { checkSpeech, type SpeechBody } from "../../workflows/speech/check_speech.ts";
+import type { Usage } from "../../model_types/usage.ts";
+import { isPipeline } from "../../model_types/model_types.ts";
 import { quoteFor } from "../../workflows/tasks/accept_generation.ts";
 import { checkGeneration } from "../../workflows/tasks/check_generation.ts";
 import type { Database } from "../../platform/database/database.ts";
@@ -77,20 +76,18 @@ async function quotedFor(
   }
   const model = requestedModel(c, checked.model, route);
   const call = callOf(c, null, checked.callback_url);
-  if (model.type === "drama") {
+  if (isPipeline(model.type)) {
     const drama = checked as unknown as DramaBody;
-    const { quote } = await quoteDramaRequest(deps.tasks, call, model, drama);
-    return { model, most: maxUsage(model, checked), quoted: quote };
+    const { quote, maxUsage } = await quoteDramaRequest(deps.tasks, call, model, drama);
+    return { model, most: maxUsage, quoted: quote };
   }
-  const { maxUsage: most } = model.type === "speech"
-    ? checkSpeech(model, checked as unknown as SpeechBody)
-    : await checkGeneration({
-      files: deps.tasks.files,
-      config: call.config,
-      account: call.account.id,
-      model,
-      body: checked,
-    });
+  const { maxUsage: most } = await checkGeneration({
+    files: deps.tasks.files,
+    config: call.config,
+    account: call.account.id,
+    model,
+    body: checked,
+  });
   return { model, most, quoted: quoteFor(call.config, call.account, model, most) };
 }
 

@@ -1,6 +1,6 @@
 import type { Route } from "../../platform/config/config.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
-import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../workflows/speech/check_speech.ts";
+import { checkSpeech, MIME_TYPES, type SpeechBody } from "../../model_types/speech.ts";
 import { synthesizeSpeech } from "../../workflows/speech/create_speech.ts";
 import { acceptChecked, quoteFor } from "../../workflows/tasks/accept_generation.ts";
 import type { Endpoint } from "../exchange.ts";

@@ -1,10 +1,12 @@
 import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
-import { type ModelType, modelTypeSpec, operationOf, PATH_PARAMETERS } from "./model_type_specs.ts";
-import { requestOf } from "./standard_routes.ts";
+import { findDefinition } from "../../model_types/model_types.ts";
 
 type Keys = Record<string, unknown>;
+
+/** The path parameter of operations that need one. */
+const PATH_PARAMETERS: Readonly<Record<string, string>> = { retrieve_model: "model_id" };
 
 /** Routes: paths and operations are unique, this build has a handler, and every model type has a route. */
 export function checkRoutes(checker: Checker, file: Partial<GatewayFile>): void {
@@ -79,6 +81,7 @@ function checkParameter(checker: Checker, path: Path, route: Keys, operation: st
 }
 
 function checkRequest(checker: Checker, path: Path, route: Keys): void {
+  const request = findDefinition(route.type)?.request;
   if (typeof route.request === "string") {
     checker.reference(
       [...path, "request"],
@@ -86,12 +89,9 @@ function checkRequest(checker: Checker, path: Path, route: Keys): void {
       "request schema",
       checker.capabilities.requests,
     );
-  } else if (
-    modelTypeSpec(route.type) !== null &&
-    !checker.capabilities.requests.has(requestOf(route.type as ModelType))
-  ) {
+  } else if (request !== undefined && !checker.capabilities.requests.has(request.name)) {
     checker.report([...path, "type"], {
-      message: `there is no request schema "${requestOf(route.type as ModelType)}"`,
+      message: `there is no request schema "${request.name}"`,
       suggestion: "Set request to another schema, or set stage: planned.",
     });
   }
@@ -111,8 +111,9 @@ function checkReachable(
     reached.add(served);
   }
   for (const [index, model] of listOf(file.models).map(blockOf).entries()) {
-    if (modelTypeSpec(model.type) === null || reached.has(model.type)) continue;
-    const operation = operationOf(model.type as ModelType);
+    const definition = findDefinition(model.type);
+    if (definition === null || reached.has(model.type)) continue;
+    const { operation } = definition.endpoint;
     checker.report(["models", index, "type"], {
       message: `no route serves ${model.type} models`,
       suggestion: operation === "generation"

@@ -1,5 +1,5 @@
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
-import type { ModelType } from "./model_type_specs.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
 import type { LoadedYaml } from "./load.ts";
 import type { IssueText } from "./source_map.ts";
 import { nearest } from "../../lib/suggest.ts";

@@ -21,7 +21,8 @@ import { type Environment, loadYaml } from "./load.ts";
 import { noticeOf } from "./notice.ts";
 import { type OwnAdapters, readOwnAdapters } from "./own_adapters.ts";
 import type { AccountPlan, Bucket, Config, Provider, Rates, Route } from "./config.ts";
-import { requestOf, STANDARD_ROUTES } from "./standard_routes.ts";
+import { definitionOf } from "../../model_types/model_types.ts";
+import { STANDARD_ROUTES } from "./standard_routes.ts";
 import { validateSchema } from "./validate.ts";
 
 export interface CompileOptions {
@@ -272,7 +273,9 @@ function routeOf(route: RouteEntry): Route {
     operation: route.operation,
     stage: route.stage ?? "released",
     type: route.type ?? null,
-    request: route.operation === "generation" ? route.request ?? requestOf(route.type!) : null,
+    request: route.operation === "generation"
+      ? route.request ?? definitionOf(route.type!).request.name
+      : null,
     notice: route.deprecated_at === undefined
       ? null
       : noticeOf(route.deprecated_at, route.sunset_at),

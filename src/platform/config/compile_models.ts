@@ -1,7 +1,8 @@
 import { compilePipeline } from "./compile_pipeline.ts";
 import type { ModelEntry, UpstreamEntry } from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
-import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./config.ts";
+import type { ModelLimits } from "../../model_types/definition.ts";
+import type { Model, Provider, Upstream, Visibility } from "./config.ts";
 
 /** One model: the JSON that clients see, and the private part. */
 export function compileModel(

@@ -1,4 +1,9 @@
-import type { BillingType, ModelStatus, ModelType } from "./model_type_specs.ts";
+import type { LimitedModel } from "../../model_types/definition.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
+import type { BillingType } from "../../model_types/units.ts";
+
+export const MODEL_STATUSES = ["available", "preview", "deprecated", "unavailable"] as const;
+export type ModelStatus = (typeof MODEL_STATUSES)[number];
 
 /** The compiled configuration that requests read. Frozen: it cannot change while a request uses it. */
 export interface Config {
@@ -120,12 +125,9 @@ export interface Upstream {
   readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
-export interface Model {
-  readonly id: string;
+export interface Model extends LimitedModel {
   readonly type: ModelType;
   readonly status: ModelStatus;
-  readonly capabilities: ReadonlySet<string>;
-  readonly limits: ModelLimits;
   readonly upstreams: readonly Upstream[];
   readonly visibility: Visibility;
   readonly onDisconnect: "stop" | "drain";
@@ -182,10 +184,6 @@ export interface SpeechStage {
   readonly model: string;
   readonly voices: readonly string[];
   readonly charactersMax: number;
-}
-
-export interface ModelLimits {
-  readonly [key: string]: number | readonly number[] | readonly string[] | undefined;
 }
 
 export type Visibility = "everyone" | {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { blockOf, type BuildCapabilities } from "./checker.ts";
 import type { ConfigIssue } from "./issues.ts";
-import { MODEL_TYPES } from "./model_type_specs.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import type { LoadedYaml } from "./load.ts";
 
 /** Adapters from an operator's own files: `adapter: ./service.yaml` is a file next to gateway.yaml. */

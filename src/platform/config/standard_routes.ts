@@ -1,5 +1,5 @@
 import type { RouteEntry } from "./gateway_file.ts";
-import type { ModelType } from "./model_type_specs.ts";
+import { definitionOf, MODEL_TYPES, type ModelType } from "../../model_types/model_types.ts";
 
 /** The endpoints of a configuration without `routes`. */
 export const STANDARD_ROUTES: readonly RouteEntry[] = [
@@ -9,19 +9,15 @@ export const STANDARD_ROUTES: readonly RouteEntry[] = [
   { path: "/balance", operation: "retrieve_balance" },
   { path: "/usage", operation: "usage" },
   { path: "/quotes", operation: "quotes" },
-  { path: "/chat/completions", operation: "chat" },
+  ...MODEL_TYPES.map(endpointOf),
   { path: "/files", operation: "files" },
-  { path: "/images/generations", operation: "generation", type: "image" },
-  { path: "/videos/generations", operation: "generation", type: "video" },
-  { path: "/avatars/generations", operation: "generation", type: "avatar" },
-  { path: "/dramas/generations", operation: "generation", type: "drama" },
-  { path: "/audio/speech", operation: "speech" },
   { path: "/tasks", operation: "tasks" },
   { path: "/webhook_endpoints", operation: "webhook_endpoints" },
   { path: "/webhook_deliveries", operation: "webhook_deliveries" },
 ];
 
-/** The default request schema of a generation endpoint. */
-export function requestOf(type: ModelType): string {
-  return `${type}s_generations`;
+function endpointOf(type: ModelType): RouteEntry {
+  const { path, operation } = definitionOf(type).endpoint;
+  if (operation !== "generation") return { path, operation };
+  return { path, operation, type: type as RouteEntry["type"] };
 }

@@ -1,4 +1,5 @@
-import type { Config, Model } from "../../platform/config/config.ts";
+import { isModelType } from "../../model_types/model_types.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { apiKeyVariable } from "../api_key_variable.ts";
 import { type DocumentedCall, type OpenApi, resolve, type Schema } from "./document.ts";
 import { exampleModel } from "./sample_values.ts";
@@ -53,15 +54,11 @@ export function sampleCurl(
 
 /** A model that the operation can be called with, so that a reader can paste the sample. */
 function modelFor(config: Config, call: DocumentedCall): string {
-  const kinds: readonly (readonly [RegExp, Model["type"]])[] = [
-    [/images/, "image"],
-    [/videos/, "video"],
-    [/avatars/, "avatar"],
-    [/dramas/, "drama"],
-    [/speech/, "speech"],
-  ];
-  const type = kinds.find(([pattern]) => pattern.test(call.path))?.[1] ?? "chat";
-  return exampleModel(config, type, { id: "", plan: "free" }) ?? "model-id";
+  const route = config.routes.find(({ path }) => `/v1${path}` === call.path);
+  const type = route?.type ?? route?.operation;
+  // A quote is for a request of another endpoint: see `body` below.
+  const wanted = isModelType(type) ? type : "chat";
+  return exampleModel(config, wanted, { id: "", plan: "free" }) ?? "model-id";
 }
 
 /** A value that a schema accepts, with its required fields only. */

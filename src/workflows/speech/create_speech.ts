@@ -3,7 +3,7 @@ import type { Config, Model, Upstream } from "../../platform/config/config.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { chargeUsage, type Quote } from "../../domain/pricing/quote.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import { upstreamName } from "../../upstream/admission.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { jobError } from "../../upstream/job_error.ts";
@@ -11,7 +11,7 @@ import type { JobStatus, MediaUsage, Submitted } from "../../upstream/media_adap
 import type { MediaCalls, UpstreamAssignment } from "../../upstream/media_calls.ts";
 import { bytesDuration } from "../../lib/media_duration/media_duration.ts";
 import { sleep } from "../../lib/timers.ts";
-import { type CheckedSpeech, MIME_TYPES, type SpeechFormat } from "./check_speech.ts";
+import { type CheckedSpeech, MIME_TYPES, type SpeechFormat } from "../../model_types/speech.ts";
 
 export interface SpeechDeps {
   ledger: Ledger;

@@ -1,9 +1,10 @@
-import { BadOutput, type MediaKind, type StoredFile } from "../../domain/files/files.ts";
+import { mediaDefinitionOf } from "../../model_types/model_types.ts";
+import { BadOutput, type StoredFile } from "../../domain/files/files.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
 import { recordOutput } from "./lease.ts";
 import type { AssignedStep } from "./media_step.ts";
-import type { MediaTask, StoredOutput } from "./task.ts";
+import type { StoredOutput } from "./task.ts";
 
 /** Results copied at once. */
 const AT_ONCE = 3;
@@ -69,7 +70,7 @@ async function copyOutput(
     const file = await deps.files.storeOutput(task.account_id, {
       taskId: task.id,
       body,
-      kind: kindOf(task),
+      kind: mediaDefinitionOf(task.type).output,
       mimeType,
       name: `${task.id}-${index + 1}`,
     }).catch(async (error) => {
@@ -86,10 +87,6 @@ async function copyOutput(
     deps.log.warn(message, { task_id: task.id, index, given_up: true, error });
     return null;
   }
-}
-
-function kindOf({ type }: MediaTask): MediaKind {
-  return type === "image" ? "image" : type === "speech" ? "audio" : "video";
 }
 
 /** A stored file as a result of a task. */
