@@ -1,6 +1,6 @@
 /**
  * The project's own lint rules: imports point down through the layers, files and functions stay short, and
- * the words are the field's. Loaded by `deno lint` through deno.json. What one file cannot show (names that
+ * the words are the field's, and pages of the site repeat no limits. Loaded by `deno lint` through deno.json. What one file cannot show (names that
  * are exported twice, words in SQL and Markdown) is checked by scripts/check_tree.ts.
  */
 import { findBannedWords } from "./banned_words.ts";
@@ -54,6 +54,12 @@ const ALLOWED_SIDEWAYS = new Set([
 
 /** What provider adapters may see of src/: the contract they fulfil, and the library below it. */
 const PROVIDERS_SEE = ["src/upstream/adapter.ts", "src/upstream/media_adapter.ts", "src/lib/"];
+
+/** A limit with its unit. Pages take limits from the request schemas, the configuration or the record shown. */
+const STATED_LIMIT =
+  /\b(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)[ -](?:seconds?|minutes?|hours?|days?|weeks?|months?|characters?|bytes|[kMG]i?B|tries|attempts)\b/i;
+/** Attributes of inputs that repeat a limit of a request. */
+const LIMIT_ATTRIBUTES = new Set(["maxlength", "minlength", "pattern"]);
 
 const LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
@@ -142,6 +148,11 @@ function onEveryFunction(check: (node: FunctionNode) => void) {
   };
 }
 
+function isConstant(value: Deno.lint.JSXAttribute["value"]): boolean {
+  return value?.type === "Literal" ||
+    value?.type === "JSXExpressionContainer" && value.expression.type === "Literal";
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "tollgate",
   rules: {
@@ -214,6 +225,34 @@ const plugin: Deno.lint.Plugin = {
               `${name} has ${node.params.length} parameters: pass an object for more than ${PARAMETERS_MAX}`,
           });
         });
+      },
+    },
+    "stated-limits": {
+      create(context) {
+        const place = placeOf(context.filename);
+        if (place?.folder !== "site" || isTest(place.path)) return {};
+        const check = (node: Deno.lint.Node, text: unknown) => {
+          const found = typeof text === "string" ? STATED_LIMIT.exec(text)?.[0] : undefined;
+          if (found === undefined) return;
+          context.report({
+            node,
+            message:
+              `A page states "${found}": take it from the request schema, the configuration or the record shown`,
+          });
+        };
+        return {
+          Literal: (node) => check(node, node.value),
+          TemplateElement: (node) => check(node, node.cooked),
+          JSXText: (node) => check(node, node.value),
+          JSXAttribute(node) {
+            const name = node.name.type === "JSXIdentifier" ? node.name.name : "";
+            if (!LIMIT_ATTRIBUTES.has(name) || !isConstant(node.value)) return;
+            context.report({
+              node,
+              message: `A page limits an input itself: spread the limits of its request schema`,
+            });
+          },
+        };
       },
     },
     "banned-words": {

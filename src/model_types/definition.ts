@@ -50,6 +50,7 @@ export type MediaKind = "image" | "audio" | "video";
 export interface RequestSchema {
   readonly title: string;
   readonly properties: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
   readonly [keyword: string]: unknown;
 }
 

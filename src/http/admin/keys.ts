@@ -1,5 +1,5 @@
 import { findAccount } from "../../domain/accounts/accounts.ts";
-import { createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
+import { checkKeyName, createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
 import { bodySchema } from "../body_schema.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { sendJsonPage } from "../paging.ts";
@@ -13,6 +13,7 @@ const newKey = bodySchema<{ name: string }>(schema);
 export function createKeyEndpoint({ database }: AdminDeps): Endpoint {
   return async function createKeyEndpoint(c) {
     const { name } = newKey(await readJson(c));
+    checkKeyName(name);
     const key = await createKey(database.sql, c.req.param("id") ?? "", name);
     return sendJson(JSON.stringify(key), 201, { "cache-control": "no-store" });
   };

@@ -8,7 +8,7 @@ import { bodySchema } from "../body_schema.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readJson } from "../read_json.ts";
-import { requireConfigured } from "./accounts.ts";
+import { requireConfigured } from "../../domain/accounts/require_configured.ts";
 import type { AdminDeps } from "./mount.ts";
 import creditSchema from "../../../schemas/requests/admin_credits.schema.json" with {
   type: "json",

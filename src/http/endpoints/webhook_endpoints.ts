@@ -1,16 +1,13 @@
-import { ApiError } from "../../lib/api_error.ts";
-import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
-  createEndpoint,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   type EndpointFields,
   findEndpoint,
   listEndpoints,
-  updateEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
-import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
+import { changeEndpoint, registerEndpoint } from "../../domain/webhooks/register_endpoint.ts";
+import { redeliverToEndpoint, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { bodySchema } from "../body_schema.ts";
@@ -60,18 +57,14 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
     { method: "GET", path: "", endpoint: list(webhooks) },
     act("POST", "", async (account, _, c) => {
       const fields = newEndpoint(await readJson(c));
-      await checkUrlResolves(fields.url, c.env.config.outbound, "url");
-      const endpoint = await createEndpoint(sql, secretBox, account, fields);
+      const endpoint = await registerEndpoint(webhooks, c.env.config.outbound, account, fields);
       const { secret } = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
       return { ...endpoint, secret };
     }, 201),
     act("GET", "/:id", (account, id) => findEndpoint(sql, account, id)),
     act("POST", "/:id", async (account, id, c) => {
       const fields = changes(await readJson(c));
-      if (fields.url !== undefined) {
-        await checkUrlResolves(fields.url, c.env.config.outbound, "url");
-      }
-      return await updateEndpoint(sql, account, id, fields);
+      return await changeEndpoint(webhooks, c.env.config.outbound, { account, id }, fields);
     }),
     act("DELETE", "/:id", async (account, id) => {
       await deleteEndpoint(sql, account, id);
@@ -93,13 +86,7 @@ export function webhookEndpoints({ webhooks }: { webhooks: Webhooks }): Mount[] 
     }),
     act("POST", "/:id/redeliver", async (account, id, c) => {
       const since = new Date(redelivery(await readJson(c)).since);
-      const { status } = await findEndpoint(sql, account, id);
-      if (status === "disabled") {
-        throw new ApiError("invalid_value", "This webhook endpoint is disabled. Enable it first.", {
-          param: "id",
-        });
-      }
-      const count = await redeliverFailed(webhooks, { account, endpoint: id, since });
+      const count = await redeliverToEndpoint(webhooks, { account, endpoint: id, since });
       return { object: "webhook_redelivery", endpoint: id, since: since.toISOString(), count };
     }, 202),
     { method: "GET", path: "/:id/deliveries", endpoint: deliveriesOfEndpoint({ webhooks }) },

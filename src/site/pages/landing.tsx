@@ -63,7 +63,7 @@ export function landing(c: SiteContext): Response {
           <h2>Transparent billing</h2>
           <p>
             The maximum cost of a request is held first, the rest is released as soon as it ends,
-            and every request has a receipt. You are not charged for failures.
+            and every request has a receipt that says what was charged.
           </p>
         </section>
       </div>

@@ -143,8 +143,8 @@ async function failUnreadable(
     status: "failed",
     error: {
       code: "internal_error",
-      message:
-        "The gateway cannot continue this task. Nothing was charged: send the request again.",
+      // Not a word about money: a drama that fails with its subtask passes this on, and is charged for others.
+      message: "The gateway cannot continue this task: send the request again.",
     },
   });
   if (isEnded && task.phase === "pipeline") await cancelSubtasks(deps, task.id);

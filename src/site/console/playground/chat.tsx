@@ -1,6 +1,6 @@
 import { chat } from "../../../model_types/chat.ts";
 import { Field } from "../../parts.tsx";
-import { inputLimits } from "../../schema_limits.ts";
+import { inputLimits } from "../../request_form.ts";
 import { Area, ControlRow, limitOf } from "./controls.tsx";
 import { messagesOf } from "./conversation.ts";
 import type { InputsProps, ModelTypeForm } from "./model_type_form.ts";

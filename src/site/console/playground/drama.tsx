@@ -1,6 +1,6 @@
 import { drama, DRAMA_STAGES, type DramaStage } from "../../../model_types/drama.ts";
 import { Field, Select } from "../../parts.tsx";
-import { inputLimits } from "../../schema_limits.ts";
+import { inputLimits } from "../../request_form.ts";
 import { Area, ControlRow, limitOf, Ratio } from "./controls.tsx";
 import type { InputsProps, ModelTypeForm } from "./model_type_form.ts";
 import { numberField, textField } from "./fields.ts";

@@ -1,6 +1,6 @@
 import { image } from "../../../model_types/image.ts";
 import { Field } from "../../parts.tsx";
-import { inputLimits } from "../../schema_limits.ts";
+import { inputLimits } from "../../request_form.ts";
 import { ControlRow, Images, limitOf, LimitSelect, Prompt } from "./controls.tsx";
 import type { InputsProps, ModelTypeForm } from "./model_type_form.ts";
 import { listField, numberField, textField } from "./fields.ts";

@@ -1,6 +1,6 @@
 import { speech } from "../../../model_types/speech.ts";
 import { Field } from "../../parts.tsx";
-import { inputLimits } from "../../schema_limits.ts";
+import { inputLimits } from "../../request_form.ts";
 import { Area, ControlRow, limitOf, LimitSelect } from "./controls.tsx";
 import type { InputsProps, ModelTypeForm } from "./model_type_form.ts";
 import { numberField, textField } from "./fields.ts";
