@@ -17,6 +17,7 @@ import { countOf, type Quantity, secondsOf, type Usage } from "./usage.ts";
 Deno.test("the published schemas name the model types of the registry", () => {
   assert.deepEqual(gateway.$defs.model.properties.type.enum, [...MODEL_TYPES]);
   assert.deepEqual(api.$defs.Model.properties.type.enum, [...MODEL_TYPES]);
+  assert.deepEqual(gateway.$defs.model.properties.capabilities.items.enum, CAPABILITIES);
   const tasks = MODEL_TYPES.filter((type) => definitionOf(type).work !== "chat");
   assert.deepEqual(gateway.$defs.route.properties.type.enum, tasks);
   assert.deepEqual(api.$defs.Task.properties.type.enum, tasks);
