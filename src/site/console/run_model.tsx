@@ -4,6 +4,7 @@ import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { newSecret } from "../../lib/ids.ts";
 import { isPipeline } from "../../model_types/model_types.ts";
+import { MIME_TYPES } from "../../model_types/speech.ts";
 import type { SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { formError } from "../form_error.ts";
@@ -74,8 +75,9 @@ async function sendResult(
       return seeOther(`${path}?${new URLSearchParams({ conversation: ticket })}`);
     }
     case "file": {
-      const format = fields.response_format ?? "mp3";
-      const name = `speech.${/^\w+$/.test(format) ? format : "bin"}`;
+      const type = response.headers.get("content-type");
+      const format = Object.entries(MIME_TYPES).find(([, each]) => each === type)?.[0] ?? "bin";
+      const name = `${offer.model.type}.${format}`;
       response.headers.set("content-disposition", `attachment; filename="${name}"`);
       return response;
     }
