@@ -1,5 +1,4 @@
-import type { ModelType } from "../src/lib/model_types.ts";
-import type { Adapter } from "../src/upstream/adapter.ts";
+import type { Adapter, ModelType } from "../src/upstream/adapter.ts";
 import { BadProvider, formatIssue, readProvider } from "./dialect/provider_file.ts";
 import { adapterOf } from "./dialect/file_adapter.ts";
 import { openAdapters } from "./registry.ts";

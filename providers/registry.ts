@@ -1,4 +1,5 @@
 import type { Adapter, ChatAdapter } from "../src/upstream/adapter.ts";
+import type { MediaJobType } from "../src/upstream/media_adapter.ts";
 import { adapter as anthropic } from "./anthropic/adapter.ts";
 import { adapter as azureOpenai } from "./azure_openai/adapter.ts";
 import deepseek from "./deepseek/provider.yaml" with { type: "text" };
@@ -52,7 +53,8 @@ export function openAdapters(
 function simulatorAdapter({ transport }: Simulator): Adapter {
   let chat: ChatAdapter | undefined;
   return {
-    types: ["chat", "image", "video", "avatar", "drama", "speech"],
+    // A drama is made of the other types.
+    types: ["chat", "drama", ...Object.keys(simulatorMedia) as MediaJobType[]],
     baseUrl: simulatorUrl,
     get chat() {
       return chat ??= { ...openaiCompatible.chat!, imageTokens: () => TOKENS_PER_ATTACHMENT };

@@ -1,6 +1,6 @@
 /**
  * The project's own lint rules: imports point down through the layers, files and functions stay short, and
- * the words are the field's. Loaded by `deno lint` through deno.json. What one file cannot show (names that
+ * the words are the field's, and pages of the site repeat no limits. Loaded by `deno lint` through deno.json. What one file cannot show (names that
  * are exported twice, words in SQL and Markdown) is checked by scripts/check_tree.ts.
  */
 import { findBannedWords } from "./banned_words.ts";
@@ -12,30 +12,31 @@ import { LONG_FUNCTIONS, MANY_PARAMETERS } from "./lint_exceptions.ts";
  */
 const LAYERS: Readonly<Record<string, number>> = {
   lib: 0,
-  "platform/config": 1,
-  "platform/database": 1,
-  "platform/outbound": 1,
-  "platform/telemetry": 1,
-  "platform/cluster": 2,
-  "platform/queue": 2,
-  "domain/accounts": 3,
-  "domain/files": 3,
-  "domain/idempotency": 3,
-  "domain/ledger": 3,
-  "domain/limits": 3,
-  "domain/pricing": 3,
-  "domain/webhooks": 3,
-  upstream: 3,
-  "workflows/chat": 4,
-  "workflows/dramas": 4,
-  "workflows/quote": 4,
-  "workflows/speech": 4,
-  "workflows/tasks": 4,
-  http: 5,
-  site: 5,
-  app: 6,
-  cli: 6,
-  "": 7, // main.ts and deploy.ts
+  model_types: 1,
+  "platform/config": 2,
+  "platform/database": 2,
+  "platform/outbound": 2,
+  "platform/telemetry": 2,
+  "platform/cluster": 3,
+  "platform/queue": 3,
+  "domain/accounts": 4,
+  "domain/files": 4,
+  "domain/idempotency": 4,
+  "domain/ledger": 4,
+  "domain/limits": 4,
+  "domain/pricing": 4,
+  "domain/webhooks": 4,
+  upstream: 4,
+  "workflows/chat": 5,
+  "workflows/dramas": 5,
+  "workflows/quote": 5,
+  "workflows/speech": 5,
+  "workflows/tasks": 5,
+  http: 6,
+  site: 6,
+  app: 7,
+  cli: 7,
+  "": 8, // main.ts and deploy.ts
 };
 
 /** Layers that are made of folders. */
@@ -59,6 +60,12 @@ const ALLOWED_SIDEWAYS = new Set([
 
 /** What provider adapters may see of src/: the contract they fulfil, and the library below it. */
 const PROVIDERS_SEE = ["src/upstream/adapter.ts", "src/upstream/media_adapter.ts", "src/lib/"];
+
+/** A limit with its unit. Pages take limits from the request schemas, the configuration or the record shown. */
+const STATED_LIMIT =
+  /\b(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)[ -](?:seconds?|minutes?|hours?|days?|weeks?|months?|characters?|bytes|[kMG]i?B|tries|attempts)\b/i;
+/** Attributes of inputs that repeat a limit of a request. */
+const LIMIT_ATTRIBUTES = new Set(["maxlength", "minlength", "pattern"]);
 
 const LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
@@ -147,6 +154,11 @@ function onEveryFunction(check: (node: FunctionNode) => void) {
   };
 }
 
+function isConstant(value: Deno.lint.JSXAttribute["value"]): boolean {
+  return value?.type === "Literal" ||
+    value?.type === "JSXExpressionContainer" && value.expression.type === "Literal";
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "tollgate",
   rules: {
@@ -219,6 +231,34 @@ const plugin: Deno.lint.Plugin = {
               `${name} has ${node.params.length} parameters: pass an object for more than ${PARAMETERS_MAX}`,
           });
         });
+      },
+    },
+    "stated-limits": {
+      create(context) {
+        const place = placeOf(context.filename);
+        if (place?.folder !== "site" || isTest(place.path)) return {};
+        const check = (node: Deno.lint.Node, text: unknown) => {
+          const found = typeof text === "string" ? STATED_LIMIT.exec(text)?.[0] : undefined;
+          if (found === undefined) return;
+          context.report({
+            node,
+            message:
+              `A page states "${found}": take it from the request schema, the configuration or the record shown`,
+          });
+        };
+        return {
+          Literal: (node) => check(node, node.value),
+          TemplateElement: (node) => check(node, node.cooked),
+          JSXText: (node) => check(node, node.value),
+          JSXAttribute(node) {
+            const name = node.name.type === "JSXIdentifier" ? node.name.name : "";
+            if (!LIMIT_ATTRIBUTES.has(name) || !isConstant(node.value)) return;
+            context.report({
+              node,
+              message: `A page limits an input itself: spread the limits of its request schema`,
+            });
+          },
+        };
       },
     },
     "banned-words": {

@@ -12,7 +12,7 @@ Deno.test("an import that points up is caught", () => {
     "src/lib/money.ts",
     `import { open } from "../platform/database/postgres.ts";`,
   );
-  assert.match(message ?? "", /points up: src\/lib is layer 0, src\/platform\/database is layer 1/);
+  assert.match(message ?? "", /points up: src\/lib is layer 0, src\/platform\/database is layer 2/);
   assert.deepEqual(others, []);
 });
 
@@ -100,4 +100,17 @@ Deno.test("a banned word is caught in names, comments and texts, with the word t
       `"ailment" is not a word of this project: use problem`,
     ],
   );
+});
+
+Deno.test("a page that states a limit is caught, one that shows a value is not", () => {
+  const stated = (source: string) => lint("src/site/pages/a.tsx", source).length;
+  assert.equal(stated(`export const a = "Use at most 200 characters.";`), 1);
+  assert.equal(stated("export const a = (b: string) => `${b} within 15 seconds`;"), 1);
+  assert.equal(stated(`export const a = <p>It is retried for three days.</p>;`), 1);
+  assert.equal(stated(`export const a = <input maxlength={200} />;`), 1);
+  assert.equal(stated(`export const a = <input pattern="[a-z]" />;`), 1);
+  assert.equal(stated("export const a = (days: number) => `${days} days`;"), 0);
+  assert.equal(stated(`export const a = (max: number) => <input maxlength={max} rows={3} />;`), 0);
+  assert.equal(lint("src/http/a.ts", `export const a = "15 seconds";`).length, 0);
+  assert.equal(lint("src/site/a_test.ts", `export const a = "15 seconds";`).length, 0);
 });

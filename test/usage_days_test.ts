@@ -7,7 +7,7 @@ import {
   type UsageDay,
   usageDays,
 } from "../src/domain/ledger/usage_days.ts";
-import type { Usage } from "../src/domain/pricing/usage.ts";
+import type { Usage } from "../src/model_types/usage.ts";
 import { asking, costing, openLedger, type TestLedger } from "./helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };

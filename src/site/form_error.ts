@@ -25,6 +25,7 @@ export function formError(
   const text = message
     .replace(/^The field \w+ is missing\b/, `${label} is required`)
     .split(" ").map((word) => word === param ? label : word).join(" ")
-    .replace("a decimal string", "a number");
+    .replace("a decimal string", "a number")
+    .replace(/a date and time with its offset, such as "([\d-]+)T[^"]*"/, "a date such as $1");
   return { message: text, field: param };
 }

@@ -187,3 +187,8 @@ export function formatRelative(value: TimeValue, now = Date.now()): string {
 export function toDate(value: TimeValue): Date {
   return typeof value === "number" ? new Date(value * 1000) : new Date(value);
 }
+
+/** `images, videos, and speech` */
+export function formatList(words: readonly string[]): string {
+  return new Intl.ListFormat("en").format(words);
+}

@@ -1,6 +1,9 @@
 import type { Awaitable } from "../lib/awaitable.ts";
-import type { ModelType } from "../lib/model_types.ts";
+import type { TokenUsage } from "../model_types/chat.ts";
+import type { ModelType } from "../model_types/model_types.ts";
 import type { MediaAdapter, MediaJobType } from "./media_adapter.ts";
+
+export type { ModelType, TokenUsage };
 
 /**
  * Translates between the gateway and a provider: plain data in, plain data out. An adapter writes requests and
@@ -183,14 +186,6 @@ export interface ToolCallDelta {
 }
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
-
-/** Counts that do not overlap: `input` excludes cached tokens, `output` excludes reasoning tokens. */
-export interface TokenUsage {
-  readonly input: number;
-  readonly cachedInput: number;
-  readonly output: number;
-  readonly reasoning: number;
-}
 
 /**
  * Why an upstream did not answer. `rejected`: the request is invalid, and no other upstream would accept it.

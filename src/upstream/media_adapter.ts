@@ -1,4 +1,6 @@
 import type { Awaitable } from "../lib/awaitable.ts";
+import type { InputRole, MediaUsage } from "../model_types/definition.ts";
+import type { MediaJobType } from "../model_types/model_types.ts";
 import type {
   Operation,
   RequestBody,
@@ -8,8 +10,7 @@ import type {
   UpstreamTarget,
 } from "./adapter.ts";
 
-/** Types of models that make files. */
-export type MediaJobType = "image" | "video" | "avatar" | "speech";
+export type { MediaJobType, MediaUsage };
 
 /** One generation, in the gateway's format. An adapter translates it and never reads the client's body. */
 export interface MediaJob {
@@ -29,7 +30,7 @@ export interface MediaJob {
 }
 
 export interface MediaInput {
-  readonly role: "image" | "avatar" | "audio";
+  readonly role: InputRole;
   readonly mimeType: string;
   readonly filename: string;
   /** A URL that the provider can fetch; null where the gateway is not on the internet. */
@@ -69,12 +70,6 @@ export type UpstreamOutput =
     /** The download needs our API key (`keyHeaders`), which is sent to the provider's own host only. */
     readonly withKey?: true;
   };
-
-/** What the provider reports as made, in outputs and milliseconds. */
-export interface MediaUsage {
-  readonly outputs?: number;
-  readonly durationMs?: number;
-}
 
 export type Submitted =
   /** Accepted; the id is polled. */

@@ -6,7 +6,7 @@ import type { Fraction } from "../../src/lib/money.ts";
 import { formatDecimal } from "../../src/lib/money.ts";
 import type { Balance } from "../../src/domain/ledger/balance.ts";
 import type { HoldState } from "../../src/domain/ledger/item.ts";
-import { USAGE_KINDS, type UsageKind } from "../../src/domain/pricing/usage.ts";
+import { USAGE_KINDS, type UsageKind } from "../../src/model_types/usage.ts";
 
 const ONE = 10n ** 12n;
 const CARRY_ONE = 10n ** 18n;

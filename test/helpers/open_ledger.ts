@@ -13,7 +13,7 @@ import type { Resolution } from "../../src/domain/ledger/settle.ts";
 import { sweepLedger, type Swept } from "../../src/domain/ledger/sweep.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Charge, Quote } from "../../src/domain/pricing/quote.ts";
-import type { Usage, UsageKind } from "../../src/domain/pricing/usage.ts";
+import type { Usage, UsageKind } from "../../src/model_types/usage.ts";
 import { type Cluster, joinCluster } from "../../src/platform/cluster/cluster.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "./fresh_database.ts";

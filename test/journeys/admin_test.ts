@@ -167,6 +167,16 @@ Deno.test("400 names what is wrong with a body or a query", async () => {
       "not_found",
       null,
     ],
+    // Browser authorization would take it for its own key.
+    [
+      "POST",
+      "/accounts/acc_missing/keys",
+      '{"name":"BA:cli"}',
+      "application/json",
+      400,
+      "invalid_value",
+      "name",
+    ],
     ["GET", "/accounts/acc_missing", undefined, "", 404, "not_found", null],
     ["GET", "/accounts?limit=0", undefined, "", 400, "invalid_value", "limit"],
     ["GET", "/accounts?limit=1e2", undefined, "", 400, "invalid_value", "limit"],

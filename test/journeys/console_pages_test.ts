@@ -63,6 +63,27 @@ Deno.test("a failed task says that it was free only when its receipt does", STRI
   assert.ok(!(await person.read(path)).includes("You were not charged."));
 });
 
+Deno.test("a failed drama's page says what its receipt says", STRICT, async () => {
+  await using receiver = startReceiver();
+  const dramas = new URL("../helpers/drama_config.yaml", import.meta.url);
+  const config = `${await Deno.readTextFile(dramas)}\nsite: { registration: true }\n`;
+  await using gateway = await openConsole({ config });
+  const { person } = gateway;
+  await submit(person, "/console/webhooks", { url: receiver.url });
+  const path = await submit(person, "/console/models/failing-drama/run", {
+    title: "The lighthouse",
+    script: "A keeper finds a letter.",
+    stage: "video",
+  });
+  await until("it has failed", async () => (await person.read(path)).includes(">Failed<"), 90);
+  const page = await person.read(path);
+  const text = page.replace(/<[^>]*>/g, "");
+  const charged = /<dt>Charged<\/dt><dd[^>]*>(.*?)<\/dd>/.exec(page)?.[1]?.replace(/<[^>]*>/g, "");
+  assert.match(charged ?? "", /^€0\.\d*[1-9]\d*$/, page);
+  assert.ok(text.includes(`You were charged ${charged} for results so far.`), text);
+  assert.ok(!/not charged|nothing was charged/i.test(text), text);
+});
+
 Deno.test("speech without scripts is downloaded", STRICT, async () => {
   await using gateway = await openConsole();
   const res = await gateway.person.post("/console/models/sim-speech/run", {
@@ -129,10 +150,14 @@ Deno.test("form errors use the labels of the form", STRICT, async () => {
   const credit = { kind: "cash", amount: "10", reference: "r1", expires_at: "" };
   for (
     const [fields, id, message] of [
-      [{ amount: "ten" }, "amount", "Amount must be a number above zero."],
-      [{ reference: "" }, "reference", "Reference must be 1 to 200 characters"],
+      [{ amount: "ten" }, "amount", "Amount must be a number above zero"],
+      [{ reference: "" }, "reference", "Reference is required."],
       [{ kind: "gift", expires_at: "2020-01-01" }, "expires_at", "Expires on must lie"],
-      [{ kind: "gift", expires_at: "soon" }, "expires_at", "Expires on must be a date"],
+      [
+        { kind: "gift", expires_at: "soon" },
+        "expires_at",
+        "Expires on must be a date such as 2027-01-31.",
+      ],
     ] as const
   ) {
     const res = await person.post(path, { ...credit, ...fields });

@@ -276,6 +276,23 @@ Deno.test("POST /v1/dramas/generations answers 402 and stores nothing when the w
   await gateway.ended(script.id);
 });
 
+Deno.test("a quote counts the shots and the episode of the stages that are asked for", async () => {
+  await using gateway = await open();
+  const usageUntil = async (stage: string) => {
+    const body = request({ stage });
+    const res = await gateway.post("/v1/quotes", { path: PATH, body });
+    return (await res.json()).usage;
+  };
+  const none = { shots: 0, episodes: 0, calls: 1, seconds: 0 };
+  assert.deepEqual(await usageUntil("script"), none);
+  const { shots } = await usageUntil("storyboard");
+  assert.ok(shots > 0);
+  assert.deepEqual(await usageUntil("storyboard"), { ...none, shots });
+  const whole = await usageUntil("video");
+  assert.deepEqual([whole.shots, whole.episodes], [shots, 1]);
+  assert.ok(whole.seconds >= shots);
+});
+
 Deno.test("a cancelled drama keeps what is there and pays for it", async () => {
   await using gateway = await openMediaGateway({
     config: CONFIG.replace('x-simulate: "seconds=0"', 'x-simulate: "seconds=2"'),

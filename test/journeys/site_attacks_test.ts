@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { argon2id } from "hash-wasm";
 import { Throttle } from "../../src/domain/accounts/throttle.ts";
+import { until } from "../helpers/chat_gateway.ts";
 import { openConsole, shippedWith, type SignedInPerson } from "../helpers/console_gateway.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { configWithSite } from "../helpers/site_config.ts";
@@ -218,6 +219,9 @@ Deno.test(
         await sql`select id, secret from webhook_secret order by id`,
         await sql`select id from webhook_delivery`,
       ]);
+    // The event of the task's end is a delivery, too: it must not come in between.
+    const isTold = async () => (await sql`select from webhook_delivery`).length === 2;
+    await until("the task has ended", isTold, 60);
     const before = await state();
     for (const path of changes) assert.equal(await statusOf(bob.post(path, fields)), 404, path);
     assert.equal(await state(), before);

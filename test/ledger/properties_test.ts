@@ -21,7 +21,7 @@ import { setPlan, storePlans } from "../../src/domain/ledger/plans.ts";
 import type { Resolution } from "../../src/domain/ledger/settle.ts";
 import { sweepLedger } from "../../src/domain/ledger/sweep.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
-import type { UsageKind } from "../../src/domain/pricing/usage.ts";
+import type { UsageKind } from "../../src/model_types/usage.ts";
 import type { Cluster } from "../../src/platform/cluster/cluster.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";

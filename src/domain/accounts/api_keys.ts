@@ -33,6 +33,19 @@ export function hashKey(key: string): string {
 /** Maximum number of keys per account that people create themselves: rate limits are per key. */
 export const OWN_KEYS_MAX = 50;
 
+/** Begins the names of keys that browser authorization creates; the rest is the client's name. */
+export const BROWSER_KEY_PREFIX = "BA:";
+
+/** Refuses a name that the next browser authorization of a client would take for its own, and revoke. */
+export function checkKeyName(name: string): void {
+  if (!name.startsWith(BROWSER_KEY_PREFIX)) return;
+  throw new ApiError(
+    "invalid_value",
+    `Names starting with ${BROWSER_KEY_PREFIX} are reserved for browser authorization.`,
+    { param: "name" },
+  );
+}
+
 /** Creates a key, unless there are `maxKeys` already. Its text is in the result and nowhere else. */
 export async function createKey(
   sql: Queries,

@@ -1,7 +1,7 @@
 import { newSecret } from "../../lib/ids.ts";
 import type { CacheVersion, Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
-import { createKey, OWN_KEYS_MAX } from "./api_keys.ts";
+import { BROWSER_KEY_PREFIX, createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 import { mustStillBeSignedIn, type Person } from "./people.ts";
 import { sealText, type SessionSecret, ticketHash, unsealText } from "./session_seal.ts";
 import { periodic } from "../../lib/timers.ts";
@@ -22,7 +22,7 @@ export const GRANT_SECONDS = 60;
 
 /** The name of the key that a client's authorizations share. */
 export function keyNameOf(client: string): string {
-  return `BA:${client}`;
+  return `${BROWSER_KEY_PREFIX}${client}`;
 }
 
 /**

@@ -1,5 +1,6 @@
-/** Kinds of media that are stored. */
-export type MediaKind = "image" | "audio" | "video";
+import type { MediaKind } from "../../model_types/definition.ts";
+
+export type { MediaKind };
 
 /** A file that is complete and may be read. */
 export interface StoredFile {

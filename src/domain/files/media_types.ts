@@ -67,4 +67,9 @@ export function mediaType(name: string): MediaType | null {
   return TYPES[ALIASES[name] ?? name] ?? null;
 }
 
+/** The usual extension of a file's name, without its dot. */
+export function extensionOf(mimeType: string): string {
+  return (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : mediaType(mimeType))?.extension ?? "bin";
+}
+
 export const MEDIA_TYPE_NAMES: readonly string[] = Object.keys(TYPES);

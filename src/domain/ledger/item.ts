@@ -1,7 +1,7 @@
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
-import type { Usage, UsageKind } from "../pricing/usage.ts";
+import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 /** One operation on one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */

@@ -1,5 +1,6 @@
 import { trimDecimal } from "../../lib/money.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import type { UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
 /** A movement into or out of an account. */
@@ -7,7 +8,7 @@ export interface Movement {
   id: string;
   at: Date;
   kind: "credit" | "grant" | "capture" | "breakage" | "adjustment";
-  unit: "money" | "text" | "image" | "video";
+  unit: "money" | UsageKind;
   /** Positive into the account, negative out of it. */
   amount: string;
   source: "cash" | "gift" | "quota";

@@ -1,6 +1,6 @@
 import { decimal, formatDecimal, trimDecimal } from "../../lib/money.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
-import type { Usage } from "../pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import type { HoldState } from "./item.ts";
 
 /** What one request cost, how it was counted, and what paid for it. Also the `charge` of a task. */

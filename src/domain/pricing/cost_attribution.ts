@@ -1,8 +1,8 @@
 import type { Fraction } from "../../lib/money.ts";
-import { unitFamily } from "../../platform/config/model_type_specs.ts";
+import { unitOf } from "../../model_types/units.ts";
 import type { Price, Upstream } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
-import type { Usage } from "./usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 
 /** The upstream that answered a request, and what it charges. Not visible to clients. */
 export interface CostAttribution {
@@ -46,7 +46,7 @@ function costPrice(model: string, cost: ConfiguredCost): Price {
     price = {
       book: "cost",
       model,
-      billingType: BILLING[unitFamily(unit)] ?? "per_call",
+      billingType: BILLING[unitOf(unit)?.family ?? unit] ?? "per_call",
       unit,
       // A provider that names only one of the two charges nothing for the other.
       amounts: { input_price: "0", output_price: "0", ...amounts },

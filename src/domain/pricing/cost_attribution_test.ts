@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { formatDecimal, roundHalfUp } from "../../lib/money.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import { costAttribution } from "./cost_attribution.ts";
-import type { Usage } from "./usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 
 const upstream = (cost: Record<string, string> | null) =>
   ({ provider: "acme", model: "sea-2", cost }) as unknown as Upstream;

@@ -1,7 +1,7 @@
 import { decimal, type Fraction, fraction, SCALE } from "../../lib/money.ts";
-import { UNIT_SIZES } from "../../platform/config/model_type_specs.ts";
 import type { AmountName, Price } from "../../platform/config/config.ts";
-import { countOf, type Quantity, secondsOf, type Usage } from "./usage.ts";
+import { unitOf } from "../../model_types/units.ts";
+import { countOf, secondsOf, type Usage } from "../../model_types/usage.ts";
 
 /** What a usage costs, exactly. Nothing used costs nothing; anything used, at least the minimum charge. */
 export function priceOf(price: Price, usage: Usage): Fraction {
@@ -42,21 +42,10 @@ function tokenCost(price: Price, usage: Usage): Cost {
   };
 }
 
-/** What a unit counts. */
-const COUNTED: Readonly<Record<string, Quantity>> = {
-  call: "calls",
-  image: "images",
-  video: "videos",
-  episode: "episodes",
-  shot: "shots",
-  "1K characters": "characters",
-  "1M characters": "characters",
-};
-
 function perCallCost(price: Price, usage: Usage): Cost {
-  const name = COUNTED[price.unit];
+  const name = unitOf(price.unit)?.counts ?? null;
   // Not zero by default: a request whose meter did not count must not be free.
-  if (name === undefined || usage[name] === undefined) {
+  if (name === null || usage[name] === undefined) {
     throw new TypeError(
       `Cannot charge ${price.model} per ${price.unit}: ${name ?? price.unit} is not metered`,
     );
@@ -99,7 +88,7 @@ function optional(price: Price, name: AmountName): bigint | undefined {
 }
 
 function sizeOf({ unit }: Price): bigint {
-  const size = UNIT_SIZES[unit];
+  const size = unitOf(unit)?.size;
   if (size === undefined) throw new TypeError(`Unknown unit "${unit}"`);
   return size;
 }

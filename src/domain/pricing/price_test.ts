@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MODEL_TYPES } from "../../lib/model_types.ts";
 import { formatDecimal, type Fraction, roundHalfUp, roundUp } from "../../lib/money.ts";
 import type { AmountName, Price } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
 import { chargeUsage, quoteUsage } from "./quote.ts";
 import { priceFrom, snapshotOf } from "./snapshot.ts";
-import { kindOf, unitsOf, type Usage, USAGE_KINDS } from "./usage.ts";
+import { definitionOf, MODEL_TYPES } from "../../model_types/model_types.ts";
+import { unitsOf, type Usage, USAGE_KINDS } from "../../model_types/usage.ts";
 
 type Amounts = Partial<Record<AmountName, string>>;
 
@@ -279,7 +279,7 @@ Deno.test("quotas count tokens of text, images, and started seconds of video", (
 });
 
 Deno.test("each kind of usage is that of a model type", () => {
-  const kinds = MODEL_TYPES.map(kindOf).filter((kind) => kind !== null);
+  const kinds = MODEL_TYPES.map((type) => definitionOf(type).quota).filter((kind) => kind !== null);
   assert.deepEqual([...new Set(kinds)], USAGE_KINDS);
 });
 

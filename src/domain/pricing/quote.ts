@@ -1,9 +1,9 @@
 import type { Fraction } from "../../lib/money.ts";
-import type { ModelType } from "../../lib/model_types.ts";
+import { definitionOf, type ModelType } from "../../model_types/model_types.ts";
 import type { Price } from "../../platform/config/config.ts";
 import type { CostAttribution } from "./cost_attribution.ts";
 import { greater, priceOf } from "./price.ts";
-import { kindOf, unitsOf, type Usage, type UsageKind } from "./usage.ts";
+import { unitsOf, type Usage, type UsageKind } from "../../model_types/usage.ts";
 
 /** The maximum price of a request, which is held before it runs. */
 export interface Quote {
@@ -31,11 +31,12 @@ export function quoteUsage(
   price: Price,
   maxUsage: Usage,
 ): Quote {
-  const units = unitsOf(kindOf(model.type), maxUsage);
+  const { quota } = definitionOf(model.type);
+  const units = unitsOf(quota, maxUsage);
   return {
     model: model.id,
     // Without a quantity a quota cannot tell which part of the request it covers.
-    kind: units > 0n ? kindOf(model.type) : null,
+    kind: units > 0n ? quota : null,
     amount: price.billingType === "token"
       ? maxTokenPrice(price, maxUsage)
       : priceOf(price, maxUsage),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PriceSnapshot } from "./snapshot.ts";
-import type { Usage } from "./usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 
 const amount = z.string().optional();
 

@@ -3,6 +3,7 @@ import { newId } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { findDelivery, unknownDelivery, type WebhookDelivery } from "./deliveries.ts";
+import { findEndpoint } from "./endpoints.ts";
 import { DELIVERY } from "./enqueue_event.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -52,6 +53,20 @@ export async function redeliverFailed(
   const rows = await wake(sql, failed);
   for (const { id } of rows.slice(0, NOTIFIED_MAX)) notify({ kind: DELIVERY, id });
   return rows.length;
+}
+
+/** The same for one endpoint of an account. Throws an `ApiError` while it is disabled: nothing would be sent. */
+export async function redeliverToEndpoint(
+  webhooks: Webhooks,
+  wanted: { account: string; endpoint: string; since: Date },
+): Promise<number> {
+  const { status } = await findEndpoint(webhooks.sql, wanted.account, wanted.endpoint);
+  if (status === "disabled") {
+    throw new ApiError("invalid_value", "This webhook endpoint is disabled. Enable it first.", {
+      param: "id",
+    });
+  }
+  return await redeliverFailed(webhooks, wanted);
 }
 
 /** Uses the current URL of the endpoint. A leased delivery is being sent and is not changed. */

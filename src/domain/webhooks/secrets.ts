@@ -1,3 +1,6 @@
+import rotation from "../../../schemas/requests/webhook_rotate_secret.schema.json" with {
+  type: "json",
+};
 import { newId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { SecretBox } from "./secret_box.ts";
@@ -24,8 +27,8 @@ interface Row {
   expires_at: Date | null;
 }
 
-/** How long the previous secret still signs after a rotation. */
-export const OVERLAP_SECONDS = 86_400;
+/** How long the previous secret still signs after a rotation, unless the request says otherwise. */
+export const OVERLAP_SECONDS = rotation.properties.overlap_seconds.default;
 /** Limited because each secret signs every attempt. */
 const PREVIOUS_MAX = 4;
 

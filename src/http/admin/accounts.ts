@@ -1,7 +1,6 @@
 import type { NewAccount } from "../../../schemas/requests.ts";
 import { createAccount, findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
-import { ApiError } from "../../lib/api_error.ts";
-import type { Config } from "../../platform/config/config.ts";
+import { requireConfigured } from "../../domain/accounts/require_configured.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
@@ -35,27 +34,4 @@ export function retrieveAccount({ database }: RouteDeps): Endpoint {
       }),
     );
   };
-}
-
-/** An account can only use plans and price books of the configuration. */
-export function requireConfigured(
-  config: Config,
-  { plan: name, price_book: book }: Pick<NewAccount, "plan" | "price_book">,
-): void {
-  if (name !== undefined && !config.plans.has(name)) {
-    const known = [...config.plans.keys()].join(", ");
-    throw new ApiError("invalid_value", `Unknown plan "${name}". Configured plans: ${known}.`, {
-      param: "plan",
-    });
-  }
-  if (book !== undefined && !config.books.has(book)) {
-    const known = [...config.books.keys()].join(", ");
-    throw new ApiError(
-      "invalid_value",
-      `Unknown price book "${book}". Configured price books: ${known}.`,
-      {
-        param: "price_book",
-      },
-    );
-  }
 }

@@ -1,6 +1,6 @@
 import type { NewKey } from "../../../schemas/requests.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
-import { createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
+import { checkKeyName, createKey, listKeys, revokeKey } from "../../domain/accounts/api_keys.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { sendJsonPage } from "../paging.ts";
 import type { RouteDeps } from "../routes/route.ts";
@@ -8,6 +8,7 @@ import type { RouteDeps } from "../routes/route.ts";
 /** POST /admin/v1/accounts/{id}/keys: the only response that contains the key. */
 export function createKeyEndpoint({ database }: RouteDeps): BodyEndpoint<NewKey> {
   return async function createKeyEndpoint(c, { name }) {
+    checkKeyName(name);
     const key = await createKey(database.sql, c.req.param("id") ?? "", name);
     return sendJson(JSON.stringify(key), 201, { "cache-control": "no-store" });
   };

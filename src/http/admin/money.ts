@@ -7,7 +7,7 @@ import { findAccount } from "../../domain/accounts/accounts.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
-import { requireConfigured } from "./accounts.ts";
+import { requireConfigured } from "../../domain/accounts/require_configured.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts/{id}/credits: 201 when booked, 200 when the reference was booked before. */

@@ -1,4 +1,4 @@
-import { MODEL_TYPES } from "../../lib/model_types.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import {
   findForOperator,
   listForOperator,

@@ -2,7 +2,7 @@ import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { type ChatRequest, type DramaRequest, REQUESTS } from "../../../schemas/requests.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import type { Route } from "../../platform/config/config.ts";
-import { requestOf } from "../../platform/config/standard_request.ts";
+import { definitionOf } from "../../model_types/model_types.ts";
 import { narrowRequest } from "../narrow_request.ts";
 import { type RequestBody, requestBody } from "../request_body.ts";
 
@@ -32,7 +32,7 @@ const GENERATIONS: readonly RequestBody<GenerationBody>[] = [
 export function generationRequest(route: Route): RequestBody<GenerationBody> | undefined {
   const named = (name: string) => GENERATIONS.find((request) => request.name === name);
   if (route.requestSchema === null) return named(route.request ?? "");
-  const builtIn = named(requestOf(route.type!));
+  const builtIn = named(definitionOf(route.type!).request.name);
   return builtIn && narrowRequest(builtIn, route.requestSchema, route);
 }
 

@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../../../schemas/requests.ts";
-import { withArticle } from "../../lib/model_types.ts";
+import { modelWithArticle } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { usableModel } from "../../platform/config/usable_model.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
@@ -26,7 +26,7 @@ export function chatCompletions({ chat }: ChatEndpointDeps): BodyEndpoint<ChatRe
     if (model.type !== "chat") {
       throw new ApiError(
         "capability_not_supported",
-        `${model.id} is ${withArticle(model.type)} model, not a chat model. ` +
+        `${model.id} is ${modelWithArticle(model.type)}, not a chat model. ` +
           "GET /v1/models?type=chat lists chat models.",
         { param: "model" },
       );

@@ -1,9 +1,5 @@
-import {
-  CAPABILITIES,
-  MODEL_STATUSES,
-  MODEL_TYPES,
-} from "../../platform/config/model_type_specs.ts";
-import { isVisible } from "../../platform/config/config.ts";
+import { CAPABILITIES, MODEL_TYPES } from "../../model_types/model_types.ts";
+import { isVisible, MODEL_STATUSES } from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 import { readChoice } from "../read_choice.ts";
 

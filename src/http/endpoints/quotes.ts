@@ -11,6 +11,7 @@ import {
   generationRequest,
   SPEECH_REQUEST,
 } from "./charged_requests.ts";
+import { isPipeline } from "../../model_types/model_types.ts";
 import { callOf, notReleased, requestedModel } from "./create_generation.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
@@ -44,8 +45,8 @@ const CHARGED = new Set(["chat", "speech", "generation"]);
 
 function chargedRequest(route: Route, body: unknown): ChargedRequest {
   if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
-  if (route.operation === "speech") return { kind: "speech", body: SPEECH_REQUEST.check(body) };
-  if (route.type === "drama") return { kind: "drama", body: dramaRequest(route).check(body) };
+  if (route.operation === "speech") return { kind: "media", body: SPEECH_REQUEST.check(body) };
+  if (isPipeline(route.type)) return { kind: "drama", body: dramaRequest(route).check(body) };
   const request = generationRequest(route);
   if (request === undefined) throw notReleased(route);
   return { kind: "media", body: request.check(body) };

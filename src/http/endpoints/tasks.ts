@@ -1,4 +1,4 @@
-import { MODEL_TYPES } from "../../lib/model_types.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { followTask } from "../../workflows/tasks/await_task.ts";
 import { cancelTask } from "../../workflows/tasks/cancel_task.ts";
 import type { TaskDeps } from "../../workflows/tasks/deps.ts";

@@ -3,18 +3,15 @@ import type {
   WebhookRedelivery,
   WebhookRotation,
 } from "../../../schemas/requests.ts";
-import { ApiError } from "../../lib/api_error.ts";
-import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
-  createEndpoint,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   findEndpoint,
   listEndpoints,
-  updateEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
-import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
+import { changeEndpoint, registerEndpoint } from "../../domain/webhooks/register_endpoint.ts";
+import { redeliverToEndpoint, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { revealSecret, rotateSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import {
@@ -73,9 +70,9 @@ export function listWebhookEndpoints({ webhooks: { sql } }: WebhookDeps): Endpoi
 
 /** POST /v1/webhook_endpoints */
 export const createWebhookEndpoint = respondToBody<NewWebhookEndpoint>(
-  async ({ webhooks: { sql, secretBox }, account, c }, fields) => {
-    await checkUrlResolves(fields.url, c.env.config.outbound, "url");
-    const endpoint = await createEndpoint(sql, secretBox, account, fields);
+  async ({ webhooks, account, c }, fields) => {
+    const { sql, secretBox } = webhooks;
+    const endpoint = await registerEndpoint(webhooks, c.env.config.outbound, account, fields);
     const { secret } = await revealSecret(sql, secretBox, { account, endpoint: endpoint.id });
     return { ...endpoint, secret };
   },
@@ -89,10 +86,8 @@ export const retrieveWebhookEndpoint = respondWith(({ webhooks: { sql }, account
 
 /** POST /v1/webhook_endpoints/{id} */
 export const updateWebhookEndpoint = respondToBody<Partial<NewWebhookEndpoint>>(
-  async ({ webhooks: { sql }, account, id, c }, fields) => {
-    if (fields.url !== undefined) await checkUrlResolves(fields.url, c.env.config.outbound, "url");
-    return await updateEndpoint(sql, account, id, fields);
-  },
+  ({ webhooks, account, id, c }, fields) =>
+    changeEndpoint(webhooks, c.env.config.outbound, { account, id }, fields),
 );
 
 /** DELETE /v1/webhook_endpoints/{id} */
@@ -131,16 +126,10 @@ export const rotateWebhookSecret = respondToBody<WebhookRotation>(
 );
 
 /** POST /v1/webhook_endpoints/{id}/redeliver */
-export const redeliverToEndpoint = respondToBody<WebhookRedelivery>(
+export const redeliverWebhooks = respondToBody<WebhookRedelivery>(
   async ({ webhooks, account, id }, body) => {
-    const { status } = await findEndpoint(webhooks.sql, account, id);
-    if (status === "disabled") {
-      throw new ApiError("invalid_value", "This webhook endpoint is disabled. Enable it first.", {
-        param: "id",
-      });
-    }
     const since = new Date(body.since);
-    const count = await redeliverFailed(webhooks, { account, endpoint: id, since });
+    const count = await redeliverToEndpoint(webhooks, { account, endpoint: id, since });
     return { object: "webhook_redelivery", endpoint: id, since: since.toISOString(), count };
   },
   202,

@@ -1,4 +1,4 @@
-import { MODEL_TYPES } from "../../platform/config/model_type_specs.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";

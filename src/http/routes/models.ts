@@ -1,8 +1,5 @@
-import {
-  CAPABILITIES,
-  MODEL_STATUSES,
-  MODEL_TYPES,
-} from "../../platform/config/model_type_specs.ts";
+import { CAPABILITIES, MODEL_TYPES } from "../../model_types/model_types.ts";
+import { MODEL_STATUSES } from "../../platform/config/config.ts";
 import { listModels } from "../endpoints/list_models.ts";
 import { listPrices } from "../endpoints/list_prices.ts";
 import { retrieveModel } from "../endpoints/retrieve_model.ts";

@@ -1,7 +1,7 @@
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Config, Route as ConfiguredRoute } from "../../platform/config/config.ts";
 import type { ConfigStore } from "../../platform/config/config_store.ts";
-import type { ModelType } from "../../lib/model_types.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
 import type { Database } from "../../platform/database/postgres.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";

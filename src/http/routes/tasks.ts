@@ -1,5 +1,5 @@
 import { STATUSES } from "../../workflows/tasks/task.ts";
-import { MODEL_TYPES } from "../../platform/config/model_type_specs.ts";
+import { definitionOf, MODEL_TYPES } from "../../model_types/model_types.ts";
 import {
   cancelTaskEndpoint,
   followTaskEndpoint,
@@ -26,7 +26,7 @@ export const taskRoutes: RouteArea = {
         choice(
           "type",
           "Only tasks of this model type.",
-          MODEL_TYPES.filter((type) => type !== "chat"),
+          MODEL_TYPES.filter((type) => definitionOf(type).work !== "chat"),
         ),
         choice("status", "Only tasks with this status.", STATUSES),
       ],

@@ -12,7 +12,7 @@ import {
   disableWebhookEndpoint,
   enableWebhookEndpoint,
   listWebhookEndpoints,
-  redeliverToEndpoint,
+  redeliverWebhooks,
   retrieveWebhookEndpoint,
   retrieveWebhookSecret,
   rotateWebhookSecret,
@@ -173,7 +173,7 @@ export const webhookRoutes: RouteArea = {
         202: json("WebhookRedeliveryCount", "The number of deliveries that are sent again."),
       },
       example: { ...AT_ENDPOINT, body: { since: "2026-01-31T00:00:00Z" } },
-      handler: redeliverToEndpoint,
+      handler: redeliverWebhooks,
     }),
     operationRoute({
       ...ENDPOINTS,

@@ -2,11 +2,11 @@ import { blockOf, type Checker, listOf, type Names } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
 import {
-  MODEL_TYPE_SPECS,
+  definitionOf,
+  isModelType,
   type ModelType,
-  modelTypeSpec,
   modelWithArticle,
-} from "./model_type_specs.ts";
+} from "../../model_types/model_types.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 
 type Keys = Record<string, unknown>;
@@ -28,9 +28,7 @@ export function checkModels(checker: Checker, file: Partial<GatewayFile>): void 
       } else firstAt.set(model.id, index);
     }
     checkUpstreams(checker, path, model, { providers, names: providerNames });
-    if (modelTypeSpec(model.type) !== null) {
-      checkModelType(checker, path, model, model.type as ModelType);
-    }
+    if (isModelType(model.type)) checkModelType(checker, path, model, model.type);
     for (const [at, plan] of listOf(blockOf(model.visible_to).plans).entries()) {
       if (typeof plan !== "string") continue;
       checker.reference([...path, "visible_to", "plans", at], plan, "plan", planNames);
@@ -77,8 +75,7 @@ function checkUpstreams(
       ? checker.capabilities.adapters.get(adapter)?.types
       : undefined;
     if (
-      modelTypeSpec(model.type) !== null && types !== undefined &&
-      !types.includes(model.type as ModelType)
+      isModelType(model.type) && types !== undefined && !types.includes(model.type)
     ) {
       checker.report(at, {
         message: `the adapter "${adapter}" serves ${types.join(", ")} models, not ${model.type}`,
@@ -88,24 +85,21 @@ function checkUpstreams(
 }
 
 function checkModelType(checker: Checker, path: Path, model: Keys, type: ModelType): void {
+  const { capabilities, limits } = definitionOf(type);
   for (const [index, capability] of listOf(model.capabilities).entries()) {
-    if (
-      typeof capability !== "string" || MODEL_TYPE_SPECS[type].capabilities.includes(capability)
-    ) continue;
+    if (typeof capability !== "string" || capabilities.includes(capability)) continue;
     const at = [...path, "capabilities", index];
     checker.report(at, {
       message: `${checker.sourceText(at)} is not a capability of ${modelWithArticle(type)}: use ${
-        MODEL_TYPE_SPECS[type].capabilities.join(", ")
+        capabilities.join(", ")
       }`,
-      suggestion: didYouMean(capability, MODEL_TYPE_SPECS[type].capabilities),
+      suggestion: didYouMean(capability, capabilities),
     });
   }
   for (const key of Object.keys(blockOf(model.limits))) {
-    if (MODEL_TYPE_SPECS[type].limits.includes(key)) continue;
+    if (limits.includes(key)) continue;
     checker.report([...path, "limits", key], {
-      message: `is not a limit of ${modelWithArticle(type)}: use ${
-        MODEL_TYPE_SPECS[type].limits.join(", ")
-      }`,
+      message: `is not a limit of ${modelWithArticle(type)}: use ${limits.join(", ")}`,
     }, "key");
   }
 }

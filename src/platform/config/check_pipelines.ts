@@ -2,18 +2,11 @@ import { blockOf, type Checker, listOf } from "./checker.ts";
 import { modelsOfPipeline } from "./compile_pipeline.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
-import { modelTypeSpec, modelWithArticle } from "./model_type_specs.ts";
+import { CAPABILITY_OF, DRAMA_STAGES } from "../../model_types/drama.ts";
+import { isModelType, isPipeline, modelWithArticle } from "../../model_types/model_types.ts";
 import { placeholdersOf } from "./template.ts";
 
 type Keys = Record<string, unknown>;
-
-/** A stage and the capability of the drama that offers it. Each stage needs the stages before it. */
-const STAGES = [
-  ["script", "script"],
-  ["roles", "roles"],
-  ["storyboard", "storyboard"],
-  ["video", "final_video"],
-] as const;
 
 const TEXT_PLACEHOLDERS = [
   "title",
@@ -39,14 +32,14 @@ export function checkPipelines(checker: Checker, file: Partial<GatewayFile>): vo
     if (typeof model.id === "string") models.set(model.id, model);
   }
   for (const [index, drama] of listOf(file.models).map(blockOf).entries()) {
-    if (drama.type !== "drama" || drama.chain === undefined) continue;
+    if (!isPipeline(drama.type) || drama.chain === undefined) continue;
     const path: Path = ["models", index];
     const pipeline = blockOf(drama.chain);
     for (const { path: at, model, type } of modelsOfPipeline(drama.chain)) {
       const where = [...path, "chain", ...at];
       checker.reference(where, model, "model", models);
       const used = models.get(model);
-      if (used !== undefined && modelTypeSpec(used.type) !== null && used.type !== type) {
+      if (used !== undefined && isModelType(used.type) && used.type !== type) {
         checker.report(where, {
           message: `${checker.sourceText(where)} is ${
             modelWithArticle(used.type)
@@ -63,11 +56,13 @@ export function checkPipelines(checker: Checker, file: Partial<GatewayFile>): vo
 /** The pipeline has every stage that the drama offers, and the stages before it. */
 function checkStages(checker: Checker, path: Path, drama: Keys, pipeline: Keys): void {
   const offered = listOf(drama.capabilities);
-  const last = STAGES.findLastIndex(([, capability]) => offered.includes(capability));
-  for (const [stage] of STAGES.slice(0, last + 1)) {
+  const last = DRAMA_STAGES.findLastIndex((stage) => offered.includes(CAPABILITY_OF[stage]));
+  for (const stage of DRAMA_STAGES.slice(0, last + 1)) {
     if (pipeline[stage] !== undefined) continue;
     checker.report([...path, "chain"], {
-      message: `has no ${stage} stage, which the capability ${STAGES[last]![1]} needs`,
+      message: `has no ${stage} stage, which the capability ${
+        CAPABILITY_OF[DRAMA_STAGES[last]!]
+      } needs`,
     }, "key");
   }
   const limits = blockOf(drama.limits);
@@ -127,7 +122,7 @@ function checkShots(
 }
 
 function checkPlaceholders(checker: Checker, path: Path, pipeline: Keys): void {
-  for (const [stage] of STAGES) {
+  for (const stage of DRAMA_STAGES) {
     const { prompt } = blockOf(pipeline[stage]);
     if (typeof prompt !== "string") continue;
     if ([...placeholdersOf(prompt)].some((name) => !PLACEHOLDERS[stage]!.includes(name))) {

@@ -4,13 +4,8 @@ import { startOfPrice } from "./check_books.ts";
 import { type SmallestUnit, smallestUnitOf, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import { formatPath, type Path } from "./issues.ts";
-import {
-  type BillingType,
-  modelTypeSpec,
-  modelWithArticle,
-  UNIT_SIZES,
-  unitFamily,
-} from "./model_type_specs.ts";
+import { findDefinition, modelWithArticle } from "../../model_types/model_types.ts";
+import { type BillingType, unitOf } from "../../model_types/units.ts";
 
 type Keys = Record<string, unknown>;
 type Models = ReadonlyMap<string, { model: Keys; index: number }>;
@@ -115,10 +110,10 @@ function activeStarts(
 }
 
 function checkUnit(checker: Checker, at: Path, entry: Keys, model: Keys): void {
-  const spec = modelTypeSpec(model.type);
-  if (spec === null || typeof entry.billing_type !== "string") return;
-  const units = Object.hasOwn(spec.units, entry.billing_type)
-    ? spec.units[entry.billing_type as BillingType]!
+  const definition = findDefinition(model.type);
+  if (definition === null || typeof entry.billing_type !== "string") return;
+  const units = Object.hasOwn(definition.units, entry.billing_type)
+    ? definition.units[entry.billing_type as BillingType]!
     : null;
   if (units === null) {
     checker.report([...at, "billing_type"], {
@@ -126,7 +121,7 @@ function checkUnit(checker: Checker, at: Path, entry: Keys, model: Keys): void {
         `${checker.sourceText([...at, "billing_type"])} is not a billing type of ${
           modelWithArticle(model.type)
         }: ` +
-        `use ${Object.keys(spec.units).join(", ")}`,
+        `use ${Object.keys(definition.units).join(", ")}`,
     });
   } else if (typeof entry.unit === "string" && !units.includes(entry.unit)) {
     // The amounts belong to another billing type: that is reported, and the unit is a consequence of it.
@@ -168,13 +163,11 @@ function warnBelowCost(
 
 function pricePerItem(
   amount: unknown,
-  unit: unknown,
+  unitName: unknown,
 ): { amount: bigint; size: bigint; family: string } | null {
-  if (typeof amount !== "string" || typeof unit !== "string" || !Object.hasOwn(UNIT_SIZES, unit)) {
-    return null;
-  }
-  const value = parseDecimal(amount);
-  return value === null
+  const unit = unitOf(unitName);
+  const value = typeof amount === "string" ? parseDecimal(amount) : null;
+  return unit === null || value === null
     ? null
-    : { amount: value, size: UNIT_SIZES[unit]!, family: unitFamily(unit) };
+    : { amount: value, size: unit.size, family: unit.family };
 }

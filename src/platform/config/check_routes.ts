@@ -1,9 +1,8 @@
 import { blockOf, type Checker, listOf } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
-import { type ModelType, modelTypeSpec } from "./model_type_specs.ts";
 import { isFileName } from "./own_files.ts";
-import { requestOf } from "./standard_request.ts";
+import { findDefinition } from "../../model_types/model_types.ts";
 
 type Keys = Record<string, unknown>;
 
@@ -101,6 +100,7 @@ function checkParameter(
 function checkRequest(checker: Checker, path: Path, route: Keys): void {
   // An operator's own file has been read and checked before.
   if (isFileName(route.request)) return;
+  const request = findDefinition(route.type)?.request;
   if (typeof route.request === "string") {
     checker.reference(
       [...path, "request"],
@@ -108,12 +108,9 @@ function checkRequest(checker: Checker, path: Path, route: Keys): void {
       "request schema",
       checker.capabilities.requests,
     );
-  } else if (
-    modelTypeSpec(route.type) !== null &&
-    !checker.capabilities.requests.has(requestOf(route.type as ModelType))
-  ) {
+  } else if (request !== undefined && !checker.capabilities.requests.has(request.name)) {
     checker.report([...path, "type"], {
-      message: `there is no request schema "${requestOf(route.type as ModelType)}"`,
+      message: `there is no request schema "${request.name}"`,
       suggestion: "Set request to another schema, or set stage: planned.",
     });
   }
@@ -136,11 +133,10 @@ function checkReachable(
     for (const each of operation === "generation" ? [served] : spec.serves) reached.add(each);
   }
   for (const [index, model] of listOf(file.models).map(blockOf).entries()) {
-    if (modelTypeSpec(model.type) === null || reached.has(model.type)) continue;
-    const [operation] = [...operations].find(([, { serves }]) =>
-      serves.includes(model.type as ModelType)
-    ) ?? [];
-    if (operation === undefined) continue;
+    const definition = findDefinition(model.type);
+    if (definition === null || reached.has(model.type)) continue;
+    const { operation } = definition.endpoint;
+    if (!operations.has(operation)) continue;
     checker.report(["models", index, "type"], {
       message: `no route serves ${model.type} models`,
       suggestion: operation === "generation"

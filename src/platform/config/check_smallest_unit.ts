@@ -2,7 +2,7 @@ import { formatDecimal, parseDecimal, SCALE } from "../../lib/money.ts";
 import { blockOf, type Checker } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
-import { UNIT_SIZES, unitFamily } from "./model_type_specs.ts";
+import { unitOf } from "../../model_types/units.ts";
 
 /** The smallest amount that can be charged, in units of 10⁻¹². */
 export type SmallestUnit = bigint;
@@ -29,16 +29,16 @@ export function warnBelowSmallestUnit(
   entry: Record<string, unknown>,
   smallest: SmallestUnit,
 ): void {
-  const { unit } = entry;
-  if (typeof unit !== "string" || !Object.hasOwn(UNIT_SIZES, unit)) return;
+  const unit = unitOf(entry.unit);
+  if (unit === null) return;
   if ((amountOf(entry.minimum_charge) ?? 0n) >= smallest) return;
-  const { quantity, name } = TYPICAL[unitFamily(unit)] ?? { quantity: 1n, name: `one ${unit}` };
+  const { quantity, name } = TYPICAL[unit.family] ?? { quantity: 1n, name: `one ${entry.unit}` };
   const verb = quantity === 1n ? "costs" : "cost";
   const least = formatDecimal(smallest, 0);
   for (const key of ["price", "input_price"]) {
     const amount = amountOf(entry[key]);
     if (amount === null || amount === 0n) continue;
-    if (amount * quantity >= smallest * UNIT_SIZES[unit]!) continue;
+    if (amount * quantity >= smallest * unit.size) continue;
     checker.report([...at, key], {
       severity: "warning",
       message: `${name} ${verb} less than ${least}, the smallest amount that can be charged`,

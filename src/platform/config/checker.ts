@@ -1,7 +1,7 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
 import { type ConfigIssue, formatPath, ISSUES_MAX, type Path } from "./issues.ts";
 import type { RouteEntry } from "./gateway_file.ts";
-import type { ModelType } from "./model_type_specs.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
 import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
 import type { IssueText } from "../../lib/yaml/issue.ts";
 import { nearest } from "../../lib/suggest.ts";

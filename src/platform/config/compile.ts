@@ -25,7 +25,7 @@ import type { AccountPlan, Config, Provider, Rates, Route } from "./config.ts";
 import { withDefaults } from "./defaults.ts";
 import { GATEWAY_SCHEMA, SCHEMAS } from "./schema.ts";
 import { type SettingsOf, toSettings } from "./settings.ts";
-import { requestOf } from "./standard_request.ts";
+import { definitionOf } from "../../model_types/model_types.ts";
 import { validateSchema } from "./validate.ts";
 
 export interface CompileOptions {
@@ -200,7 +200,7 @@ function providerOf(id: string, provider: ProviderEntry, own: OwnAdapters): Prov
 
 function routeOf(route: RouteEntry, requests: OwnRequests): Route {
   const own = requests.schemas.get(route.request ?? "");
-  const builtIn = route.operation === "generation" ? requestOf(route.type!) : null;
+  const builtIn = route.operation === "generation" ? definitionOf(route.type!).request.name : null;
   return {
     ...toSettings(SCHEMAS.route, route),
     request: own?.version ?? route.request ?? builtIn,

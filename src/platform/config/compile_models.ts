@@ -3,7 +3,8 @@ import type { ModelEntry, UpstreamEntry } from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
 import { SCHEMAS } from "./schema.ts";
 import { toSettings } from "./settings.ts";
-import type { Model, ModelLimits, Provider, Upstream, Visibility } from "./config.ts";
+import type { ModelLimits } from "../../model_types/definition.ts";
+import type { Model, Provider, Upstream, Visibility } from "./config.ts";
 
 /** One model: the JSON that clients see, and the private part. */
 export function compileModel(

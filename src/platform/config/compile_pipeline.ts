@@ -1,4 +1,6 @@
 import type { ChainEntry, ModelEntry } from "./gateway_file.ts";
+import { STAGE_MODELS } from "../../model_types/drama.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
 import type { DramaPipeline, TextStage } from "./config.ts";
 
 const NOT_OFFERED = { offered: false } as const;
@@ -51,19 +53,12 @@ function textStage(stage: ChainEntry["script"]): TextStage {
 /** Every model that a pipeline uses, with the path of its key. */
 export function modelsOfPipeline(
   pipeline: unknown,
-): { path: string[]; model: string; type: string }[] {
-  const stages = (pipeline ?? {}) as Record<
-    string,
-    { model?: unknown; speech?: { model?: unknown } }
-  >;
-  const uses: [path: string[], model: unknown, type: string][] = [
-    [["script", "model"], stages.script?.model, "chat"],
-    [["roles", "model"], stages.roles?.model, "chat"],
-    [["storyboard", "model"], stages.storyboard?.model, "image"],
-    [["video", "model"], stages.video?.model, "video"],
-    [["video", "speech", "model"], stages.video?.speech?.model, "speech"],
-  ];
-  return uses.flatMap(([path, model, type]) =>
-    typeof model === "string" ? [{ path, model, type }] : []
-  );
+): { path: readonly string[]; model: string; type: ModelType }[] {
+  return STAGE_MODELS.flatMap(({ path, type }) => {
+    const model = path.reduce<unknown>(
+      (value, key) => (value as Record<string, unknown> | null | undefined)?.[key],
+      pipeline,
+    );
+    return typeof model === "string" ? [{ path, model, type }] : [];
+  });
 }

@@ -1,4 +1,6 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
+import type { ModelLimits } from "../../model_types/definition.ts";
+import type { BillingType } from "../../model_types/units.ts";
 import type {
   GatewayFile,
   ModelEntry,
@@ -9,8 +11,10 @@ import type {
   SignInProviderEntry,
   UpstreamEntry,
 } from "./gateway_file.ts";
-import type { BillingType } from "./model_type_specs.ts";
 import type { SettingsOf } from "./settings.ts";
+
+export const MODEL_STATUSES = ["available", "preview", "deprecated", "unavailable"] as const;
+export type ModelStatus = (typeof MODEL_STATUSES)[number];
 
 /** Sections that consist of settings only: requests read them as the file has them, with defaults. */
 type Sections = SettingsOf<
@@ -126,10 +130,6 @@ export interface SpeechStage {
   readonly model: string;
   readonly voices: readonly string[];
   readonly charactersMax: number;
-}
-
-export interface ModelLimits {
-  readonly [key: string]: number | readonly number[] | readonly string[] | undefined;
 }
 
 export type Visibility = "everyone" | {

@@ -1,7 +1,7 @@
 import { blockOf, type BuildCapabilities } from "./checker.ts";
 import type { ConfigIssue } from "./issues.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
-import { MODEL_TYPES } from "./model_type_specs.ts";
 import { isFileName, type OwnFiles } from "./own_files.ts";
 
 /** Adapters from an operator's own files: `adapter: ./service.yaml` is a file next to gateway.yaml. */

@@ -5,9 +5,8 @@ import { issueText, type SourceIssue } from "../../lib/yaml/issue.ts";
 import type { LoadedYaml } from "../../lib/yaml/load_yaml.ts";
 import { blockOf, type BuildCapabilities, listOf } from "./checker.ts";
 import type { ConfigIssue } from "./issues.ts";
-import { type ModelType, modelTypeSpec } from "./model_type_specs.ts";
+import { findDefinition } from "../../model_types/model_types.ts";
 import { isFileName, type OwnFiles } from "./own_files.ts";
-import { requestOf } from "./standard_request.ts";
 
 /** Request schemas from an operator's own files: `request: ./posters.schema.json` of a generation route. */
 export interface OwnRequests {
@@ -36,9 +35,7 @@ export function readOwnRequests(
       continue;
     }
     const read = readSchema(request, file.text);
-    const builtIn = modelTypeSpec(type) === null
-      ? undefined
-      : capabilities.requestSchema?.(requestOf(type as ModelType));
+    const builtIn = capabilities.requestSchema?.(findDefinition(type)?.request.name ?? "");
     const found = [
       ...read.issues,
       ...(builtIn === undefined || read.schema === null ? [] : findMisfits(read, builtIn)),

@@ -1,5 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
-import { withArticle } from "../../lib/model_types.ts";
+import { modelWithArticle } from "../../model_types/model_types.ts";
 import { type Config, isVisible, type Model, type Route } from "./config.ts";
 
 interface ModelReader {
@@ -35,8 +35,8 @@ export function modelForRoute(
   throw new ApiError(
     "capability_not_supported",
     `${model.id} is ${
-      withArticle(model.type)
-    } model, but ${route.path} accepts ${type} models only. ` +
+      modelWithArticle(model.type)
+    }, but ${route.path} accepts ${type} models only. ` +
       `GET /v1/models?type=${type} lists them.`,
     { param: "model" },
   );

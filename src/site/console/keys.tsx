@@ -1,6 +1,8 @@
 import { z } from "zod";
 import {
   type ApiKey,
+  BROWSER_KEY_PREFIX,
+  checkKeyName,
   createKey,
   listKeys,
   OWN_KEYS_MAX,
@@ -17,17 +19,17 @@ import { Badge, CodeBox, ConfirmForm, CopyButton, Empty, Field, Form, Notice } f
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { sessionSecretOf } from "../visitor.ts";
+import { type FieldLabels, type FormError, toFormError } from "../form_error.ts";
+import { keyForm } from "../request_forms.ts";
 import { pricedAccountOf } from "./account.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { firstRequest } from "./first_request.ts";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
 const PATH = "/console/keys";
-const NAME_MAX = 100;
 /** Keys are created by people: 20 at once, then one every half minute. */
 const CREATIONS = { burst: 20, everySeconds: 30 };
-/** Prefix of keys that browser authorization created; the rest is the client's name. */
-const BROWSER_PREFIX = "BA:";
+const LABELS: FieldLabels = { name: "Name" };
 
 /** GET /console/keys */
 export function keysPage({ database }: ConsoleDeps) {
@@ -45,14 +47,13 @@ export function createKeyPage({ database, throttle }: ConsoleDeps) {
     const person = personOf(c);
     const { account } = person;
     const form = await readSiteForm(c);
-    const name = (form.name ?? "").trim();
-    const error = nameError(name);
-    if (error !== null) {
+    const name = readName(form);
+    if (typeof name !== "string") {
       const keys = await listKeys(database.sql, account);
       return sendConsole(
         c,
         { section: "keys", title: "API keys", status: 400 },
-        <Keys c={c} keys={keys} name={name} error={error} />,
+        <Keys c={c} keys={keys} name={form.name} error={name.message} />,
       );
     }
     await throttle.take([[`key:${account}`, CREATIONS]]);
@@ -118,13 +119,14 @@ export function revokeKeyPage({ database, cluster }: ConsoleDeps) {
   };
 }
 
-function nameError(name: string): string | null {
-  if (name === "") return "Enter a name.";
-  if (name.length > NAME_MAX) return `Use at most ${NAME_MAX} characters.`;
-  // The next browser authorization of that client would revoke such a key.
-  return name.startsWith(BROWSER_PREFIX)
-    ? `Names starting with ${BROWSER_PREFIX} are reserved for browser authorization.`
-    : null;
+function readName(form: Record<string, string>): string | FormError {
+  try {
+    const { name } = keyForm.read(form);
+    checkKeyName(name);
+    return name;
+  } catch (error) {
+    return toFormError(error, LABELS);
+  }
 }
 
 function Keys(
@@ -149,8 +151,7 @@ function Keys(
             placeholder="e.g. production"
             value={name}
             error={error}
-            maxlength={NAME_MAX}
-            required
+            {...keyForm.limits("name")}
             autocomplete="off"
           />
           <button type="submit" class="button button-primary">Create key</button>
@@ -228,10 +229,10 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
 }
 
 function KeyName({ name }: { name: string }) {
-  if (!name.startsWith(BROWSER_PREFIX)) return <span class="strong">{name}</span>;
+  if (!name.startsWith(BROWSER_KEY_PREFIX)) return <span class="strong">{name}</span>;
   return (
     <span class="row-tight">
-      <span class="strong">{name.slice(BROWSER_PREFIX.length)}</span>
+      <span class="strong">{name.slice(BROWSER_KEY_PREFIX.length)}</span>
       <Badge kind="info">Browser authorization</Badge>
       <span class="sr-only">(key {name})</span>
     </span>

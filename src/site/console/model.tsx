@@ -10,8 +10,9 @@ import { type Offer, offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { readableName } from "../readable_name.ts";
 import { ModelStatusBadge } from "./models.tsx";
-import { Playground, type PlaygroundProps } from "./playground.tsx";
-import { bodyOf, type Fields } from "./playground_body.ts";
+import { bodyOf, FORMS } from "./playground/forms.ts";
+import { Playground, type PlaygroundProps } from "./playground/playground.tsx";
+import type { Fields } from "./playground/fields.ts";
 import { priceLines, stagePriceLines } from "./price_text.ts";
 import { Head, sendConsole } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
@@ -186,21 +187,8 @@ function exampleOf(c: SiteContext, { model, details }: Offer, route: string): st
     const values = details.limits[name];
     return Array.isArray(values) ? String(values[0]) : "";
   };
-  const body = bodyOf(model, {
-    prompt: "A lighthouse in the rain",
-    size: first("sizes"),
-    duration: first("durations"),
-    aspect_ratio: first("aspect_ratios"),
-    input: "Good morning.",
-    voice: first("voices"),
-    response_format: first("formats"),
-    title: "The lighthouse",
-    script: "A lighthouse keeper finds a letter.",
-    stage: "script",
-    business_id: "my-own-id-1",
-    avatar_file_id: "file_…",
-    audio_file_id: "file_…",
-  });
-  const output = details.type === "speech" ? `speech.${first("formats")}` : undefined;
+  const form = FORMS[details.type];
+  const body = bodyOf(model, form.example(first));
+  const output = form.result === "file" ? `${details.type}.${first("formats")}` : undefined;
   return curlExample(c, route, body, output);
 }

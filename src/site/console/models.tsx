@@ -1,4 +1,4 @@
-import { MODEL_TYPES } from "../../lib/model_types.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, Empty, Field, FilterSelect } from "../parts.tsx";
 import { readableName } from "../readable_name.ts";

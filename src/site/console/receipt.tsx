@@ -3,7 +3,7 @@ import { trimDecimal } from "../../lib/money.ts";
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { findReceipt } from "../../domain/ledger/statement.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
-import type { Usage, UsageItem } from "../../domain/pricing/usage.ts";
+import type { Usage, UsageItem } from "../../model_types/usage.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { formatCount, formatMoney, isZero, type MoneyFormat } from "../format.ts";
 import { Money } from "../money.tsx";

@@ -3,6 +3,8 @@ import { stashText } from "../../domain/accounts/session_stash.ts";
 import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { newSecret } from "../../lib/ids.ts";
+import { isPipeline } from "../../model_types/model_types.ts";
+import { extensionOf } from "../../domain/files/media_types.ts";
 import type { SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { formError } from "../form_error.ts";
@@ -13,8 +15,9 @@ import { callApiAs, pricedAccountOf } from "./account.ts";
 import { type Offer, offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { sendModel } from "./model.tsx";
-import { type Body, bodyOf, type Fields, messagesOf } from "./playground_body.ts";
-import { FIELD_LABELS } from "./playground_controls.tsx";
+import { messagesOf } from "./playground/conversation.ts";
+import { bodyOf, FORMS } from "./playground/forms.ts";
+import type { Body, Fields } from "./playground/fields.ts";
 
 const API_PREFIX = "/console/api/";
 
@@ -37,16 +40,17 @@ export function runModel(deps: ConsoleDeps) {
     const fields = await readSiteForm(c);
     const { account, offer, route } = await findOffer(deps, c);
     const body = bodyOf(offer.model, fields);
-    if (offer.model.type === "chat" && !isPage && offer.model.capabilities.has("streaming")) {
+    const { result, labels } = FORMS[offer.model.type];
+    if (result === "message" && !isPage && offer.model.capabilities.has("streaming")) {
       body.stream = true;
       body.stream_options = { include_usage: true };
     }
-    if (offer.model.type === "drama") body.business_id ??= `console-${newSecret().slice(0, 20)}`;
+    if (isPipeline(offer.model.type)) body.business_id ??= `console-${newSecret().slice(0, 20)}`;
     const response = await postToApi(deps, c, route, body);
     if (!isPage) return response;
     if (!response.ok) {
       const { error } = ErrorResponse.parse(await response.json());
-      const { message } = formError({ ...error, param: error.param ?? null }, FIELD_LABELS);
+      const { message } = formError({ ...error, param: error.param ?? null }, labels);
       return sendModel(c, account, offer, { fields, error: message, status: response.status });
     }
     return await sendResult(deps, c, { offer, fields, response });
@@ -59,8 +63,8 @@ async function sendResult(
   c: SiteContext,
   { offer, fields, response }: { offer: Offer; fields: Fields; response: Response },
 ): Promise<Response> {
-  switch (offer.model.type) {
-    case "chat": {
+  switch (FORMS[offer.model.type].result) {
+    case "message": {
       const { choices } = ChatResponse.parse(await response.json());
       const content = choices[0]!.message.content ?? "";
       const { system: _, ...said } = fields;
@@ -70,13 +74,13 @@ async function sendResult(
       const path = `/console/models/${encodeURIComponent(offer.model.id)}`;
       return seeOther(`${path}?${new URLSearchParams({ conversation: ticket })}`);
     }
-    case "speech": {
-      const format = fields.response_format ?? "mp3";
-      const name = `speech.${/^\w+$/.test(format) ? format : "bin"}`;
+    case "file": {
+      const extension = extensionOf(response.headers.get("content-type") ?? "");
+      const name = `${offer.model.type}.${extension}`;
       response.headers.set("content-disposition", `attachment; filename="${name}"`);
       return response;
     }
-    default:
+    case "task":
       return seeOther(`/console/tasks/${TaskResponse.parse(await response.json()).id}`);
   }
 }
@@ -87,8 +91,8 @@ export function quoteModel(deps: ConsoleDeps) {
     const fields: Fields = await readSiteForm(c);
     const { offer, route } = await findOffer(deps, c);
     // A chat has a maximum before anything is typed: that of the longest response.
-    const isEmptyChat = offer.model.type === "chat" && (fields.prompt ?? "") === "";
-    const body = bodyOf(offer.model, isEmptyChat ? { ...fields, prompt: " " } : fields);
+    const isEmpty = FORMS[offer.model.type].result === "message" && (fields.prompt ?? "") === "";
+    const body = bodyOf(offer.model, isEmpty ? { ...fields, prompt: " " } : fields);
     const response = await postToApi(deps, c, "/quotes", { path: route, body });
     if (!response.ok) return sendSiteJson({ text: "" });
     const quote = QuoteResponse.parse(await response.json());

@@ -1,11 +1,12 @@
 import { cancelTask } from "../../workflows/tasks/cancel_task.ts";
 import { findTask, taskNotFound } from "../../workflows/tasks/find_task.ts";
 import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
-import { isOver } from "../../workflows/tasks/task.ts";
+import { isOver, receiptOf } from "../../workflows/tasks/task.ts";
 import { findTaskRequest, type TaskRequest } from "../../workflows/tasks/task_request.ts";
+import { type Receipt, toReceipt } from "../../domain/ledger/receipt.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { formatDuration } from "../format.ts";
+import { formatDuration, type MoneyFormat } from "../format.ts";
 import { Form, Notice } from "../parts.tsx";
 import { seeOtherWith, sendHtml } from "../respond.ts";
 import { Time } from "../time.tsx";
@@ -13,7 +14,7 @@ import { DeliveryTable } from "./delivery_table.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { readableName } from "../readable_name.ts";
 import { ReceiptCard } from "./receipt.tsx";
-import { isFree } from "./receipt_status.tsx";
+import { Charged, isFree } from "./receipt_status.tsx";
 import { Head, sendConsole } from "./shell.tsx";
 import { Outputs, Stages, type StageView } from "./task_outputs.tsx";
 import { TaskStatus } from "./tasks.tsx";
@@ -59,7 +60,7 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
           <Notice kind="bad" title={task.error.message}>
             <span class="small">
               <code>{task.error.code}</code>
-              {isFree(task.charge) && ". You were not charged."}
+              <ChargeNote receipt={task.charge} currency={c.env.config.service} />
             </span>
           </Notice>
         )}
@@ -77,6 +78,17 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
       </>,
     );
   };
+}
+
+/** What the receipt says of a task that failed. Nothing while it is open. */
+function ChargeNote({ receipt, currency }: { receipt: Receipt; currency: MoneyFormat }) {
+  if (receipt.status === "open") return null;
+  if (isFree(receipt)) return <>. You were not charged.</>;
+  return (
+    <>
+      . You were charged <Charged receipt={receipt} currency={currency} /> for results so far.
+    </>
+  );
 }
 
 /** A finished drama has both: its episode, and what its stages made. */
@@ -217,7 +229,9 @@ export function cancelTaskPage({ tasks }: ConsoleDeps) {
       isPending
         ? "Cancellation requested."
         : row.status === "cancelled"
-        ? "Task cancelled. Held funds were returned."
+        ? isFree(toReceipt(receiptOf(row), c.env.config.service.currency))
+          ? "Task cancelled. You were not charged."
+          : "Task cancelled. Results so far were charged: see the receipt."
         : `The task has already ${ENDED[row.status] ?? "ended"}.`,
     );
   };

@@ -56,7 +56,9 @@ export function Stages(
               </Badge>
             </span>
           </summary>
-          {output.length === 0 ? <p class="soft">No results yet.</p> : <Outputs outputs={output} />}
+          {output.length === 0
+            ? <p class="soft">{status === "failed" ? "No results." : "No results yet."}</p>
+            : <Outputs outputs={output} />}
         </details>
       ))}
     </section>

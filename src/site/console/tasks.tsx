@@ -1,22 +1,23 @@
-import { MODEL_TYPES } from "../../lib/model_types.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { listTasks } from "../../workflows/tasks/find_task.ts";
 import { isOver, type Status, STATUSES, type TaskRow } from "../../workflows/tasks/task.ts";
 import { receiptOf } from "../../workflows/tasks/task.ts";
 import { toReceipt } from "../../domain/ledger/receipt.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import type { MoneyFormat } from "../format.ts";
+import { formatList, type MoneyFormat } from "../format.ts";
 import { Badge, Empty, FilterSelect } from "../parts.tsx";
 import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { readableName } from "../readable_name.ts";
 import { Charged } from "./receipt_status.tsx";
+import { FORMS } from "./playground/forms.ts";
 import { Head, Pager, sendConsole, TableCard } from "./shell.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
 const PATH = "/console/tasks";
 const PAGE = 20;
-/** Chat and speech answer at once. */
-const TASK_TYPES = MODEL_TYPES.filter((type) => type !== "chat" && type !== "speech");
+/** Types whose requests give tasks; others answer at once. */
+const TASK_TYPES = MODEL_TYPES.filter((type) => FORMS[type].result === "task");
 
 /** GET /console/tasks */
 export function tasksPage({ database }: ConsoleDeps) {
@@ -37,7 +38,12 @@ export function tasksPage({ database }: ConsoleDeps) {
       c,
       { section: "tasks", title: "Tasks" },
       <>
-        <Head title="Tasks" note="Asynchronous jobs: images, videos, avatars and dramas." />
+        <Head
+          title="Tasks"
+          note={`Asynchronous jobs: ${
+            formatList(TASK_TYPES.map((type) => FORMS[type].title.toLowerCase()))
+          }.`}
+        />
         <TaskFilters type={type} status={status} />
         {rows.length === 0 ? <NoTasks isFiltered={isFiltered} /> : (
           <TaskTable

@@ -5,7 +5,7 @@ import type { ChartDay } from "./chart.tsx";
 const SERIES_MAX = 5;
 
 /** Periods that a chart can be of, in days. */
-export const PERIODS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"]] as const;
+export const PERIODS = [7, 30, 90].map((days) => [String(days), `${days} days`] as const);
 const PERIOD_DEFAULT = "30";
 
 /** The days of a period as a query names it. */

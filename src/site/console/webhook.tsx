@@ -1,16 +1,16 @@
 import { ApiError } from "../../lib/api_error.ts";
-import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   findEndpoint,
-  updateEndpoint,
   type WebhookEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
-import { redeliverFailed, sendTest } from "../../domain/webhooks/redeliver.ts";
+import { KEEP_DAYS } from "../../domain/webhooks/prune_webhooks.ts";
+import { redeliverToEndpoint, sendTest } from "../../domain/webhooks/redeliver.ts";
+import { changeEndpoint } from "../../domain/webhooks/register_endpoint.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { type FormError, toFormError } from "../form_error.ts";
@@ -30,8 +30,6 @@ import {
 } from "./webhooks.tsx";
 
 const PAGE = 20;
-/** How far back failed deliveries are redelivered. */
-const REDELIVER_DAYS = 7;
 
 /** GET /console/webhooks/{id} */
 export function webhookPage(deps: ConsoleDeps) {
@@ -44,12 +42,9 @@ export function updateWebhook(deps: ConsoleDeps) {
     const id = c.req.param("id") ?? "";
     const fields = await readSiteForm(c);
     try {
-      const wanted = readEndpoint(fields);
-      await checkUrlResolves(wanted.url, c.env.config.outbound, "url");
-      await updateEndpoint(deps.database.sql, personOf(c).account, id, {
-        ...wanted,
-        event_types: wanted.event_types ?? [...TASK_EVENTS],
-      });
+      const { outbound } = c.env.config;
+      const own = { account: personOf(c).account, id };
+      await changeEndpoint(deps.webhooks, outbound, own, readEndpoint(fields));
       return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Endpoint saved.");
     } catch (error) {
       if (error instanceof ApiError && error.kind === "not_found") throw error;
@@ -81,10 +76,9 @@ const ACTIONS: Readonly<Record<string, EndpointAction>> = {
     await deleteEndpoint(database.sql, account, id);
     return [WEBHOOKS, "Endpoint deleted."];
   },
-  async redeliver({ webhooks, database }, account, id) {
-    await findEndpoint(database.sql, account, id);
-    const since = new Date(Date.now() - REDELIVER_DAYS * 86_400_000);
-    const sent = await redeliverFailed(webhooks, { account, endpoint: id, since });
+  async redeliver({ webhooks }, account, id) {
+    const since = new Date(Date.now() - KEEP_DAYS * 86_400_000);
+    const sent = await redeliverToEndpoint(webhooks, { account, endpoint: id, since });
     return [
       pathOf(id),
       sent === 0
@@ -192,7 +186,7 @@ function EndpointDeliveries(
           c={c}
           id={id}
           action="redeliver"
-          name={`Redeliver failed (${REDELIVER_DAYS} days)`}
+          name={`Redeliver failed (${KEEP_DAYS} days)`}
           look="button-small"
         />
       }

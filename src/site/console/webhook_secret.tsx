@@ -8,6 +8,8 @@ import {
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { Form, Select } from "../parts.tsx";
+import { formatDuration } from "../format.ts";
+import { rotationForm } from "../request_forms.ts";
 import { seeOtherWith } from "../respond.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { SecretCard } from "./secret_card.tsx";
@@ -52,7 +54,7 @@ export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
               name="old"
               label="Old secret"
               options={[
-                ["keep", `Keep for ${OVERLAP_SECONDS / 3600} h`],
+                ["keep", `Keep for ${formatDuration(OVERLAP_SECONDS)}`],
                 ["revoke", "Revoke now"],
               ]}
             />
@@ -69,7 +71,11 @@ export function rotateSecretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) 
   return async function rotateSecretPage(c: SiteContext): Promise<Response> {
     const { owner } = await ownerOf(sql, c);
     const { old } = await readSiteForm(c);
-    await rotateSecret(sql, secretBox, owner, old === "revoke" ? 0 : undefined);
+    const { overlap_seconds } = rotationForm.read(
+      {},
+      old === "revoke" ? { overlap_seconds: 0 } : {},
+    );
+    await rotateSecret(sql, secretBox, owner, overlap_seconds);
     return seeOtherWith(c, pathOf(owner), "good", "Secret rotated.");
   };
 }

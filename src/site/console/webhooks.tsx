@@ -1,22 +1,22 @@
-import { ApiError } from "../../lib/api_error.ts";
 import type { Config } from "../../platform/config/config.ts";
-import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
   DELIVERY_STATES,
   listDeliveries,
   type WebhookDelivery,
 } from "../../domain/webhooks/deliveries.ts";
 import {
-  createEndpoint,
+  type EndpointFields,
   listEndpoints,
   type WebhookEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
-import { TASK_EVENTS, type TaskEvent } from "../../domain/webhooks/event.ts";
+import { registerEndpoint } from "../../domain/webhooks/register_endpoint.ts";
+import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../form_error.ts";
 import { formatRoundDuration } from "../format.ts";
 import { Badge, Empty, Field, Form } from "../parts.tsx";
+import { endpointForm } from "../request_forms.ts";
 import { seeOtherWith } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { DeliveryTable } from "./delivery_table.tsx";
@@ -43,12 +43,15 @@ export function webhooksPage(deps: ConsoleDeps) {
 export function createWebhookPage(deps: ConsoleDeps) {
   return async function createWebhookPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
-    const { sql, secretBox } = deps.webhooks;
     const fields = await readSiteForm(c);
     try {
-      const wanted = readEndpoint(fields);
-      await checkUrlResolves(wanted.url, c.env.config.outbound, "url");
-      const endpoint = await createEndpoint(sql, secretBox, account, wanted);
+      const { outbound } = c.env.config;
+      const endpoint = await registerEndpoint(
+        deps.webhooks,
+        outbound,
+        account,
+        readEndpoint(fields),
+      );
       return seeOtherWith(c, `${WEBHOOKS}/${endpoint.id}/secret`, "good", "Endpoint created.");
     } catch (error) {
       const formError = toFormError(error, ENDPOINT_LABELS);
@@ -58,21 +61,11 @@ export function createWebhookPage(deps: ConsoleDeps) {
 }
 
 /** Reads the endpoint form. No event selected means all events. */
-export function readEndpoint(
-  fields: Record<string, string>,
-): { url: string; description: string; event_types: TaskEvent[] | undefined } {
-  const url = (fields.url ?? "").trim();
-  if (url === "") {
-    throw new ApiError("missing_field", "The field url is missing.", { param: "url" });
-  }
-  const description = (fields.description ?? "").trim();
-  if (description.length > 200) {
-    throw new ApiError("invalid_value", "description must be at most 200 characters.", {
-      param: "description",
-    });
-  }
+export function readEndpoint(fields: Record<string, string>): Required<EndpointFields> {
   const types = TASK_EVENTS.filter((type) => fields[type] !== undefined);
-  return { url, description, event_types: types.length === 0 ? undefined : types };
+  const event_types = types.length === 0 ? [...TASK_EVENTS] : types;
+  const description = (fields.description ?? "").trim();
+  return { ...endpointForm.read(fields, { event_types, description }), description, event_types };
 }
 
 async function sendWebhooks(
@@ -218,15 +211,14 @@ export function EndpointFieldset(
         }; failed deliveries are retried for ${formatRoundDuration(retriesFor)}.`}
         value={fields.url}
         error={errorOf("url") ?? (error?.field === null ? error.message : null)}
-        required
-        maxlength={2048}
+        {...endpointForm.limits("url")}
       />
       <Field
         name="description"
         label="Description"
         value={fields.description}
         error={errorOf("description")}
-        maxlength={200}
+        {...endpointForm.limits("description")}
       />
       <fieldset class="checks">
         <legend>Events (none selected: all)</legend>

@@ -6,6 +6,7 @@ import { siteOrigin } from "../base_url.ts";
 import { type Guide, readGuide, readReceiver, resolveGuideLink } from "./guides.ts";
 import { renderMarkdown } from "./markdown.tsx";
 import { fillInValues } from "./sample_values.ts";
+import { stateValues } from "./stated_values.ts";
 import { sendDocs } from "./shell.tsx";
 
 /** GET /docs/…: a file of docs/use with the values of this gateway. */
@@ -19,7 +20,7 @@ export function guidePage({ database }: SiteDeps, guide: Guide) {
       baseUrl: baseUrlOf(c),
       account,
     });
-    const text = await readGuide(guide);
+    const text = stateValues(await readGuide(guide), c.env.config);
     const { title, content } = renderMarkdown(text, { fillIn, resolveLink: resolveGuideLink });
     return sendDocs(c, { title }, content);
   };

@@ -1,8 +1,7 @@
 import { exampleModel } from "../../http/example_of.ts";
-import type { Config, Model } from "../../platform/config/config.ts";
+import { MODEL_TYPES } from "../../model_types/model_types.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { variablePrefix } from "../api_key_variable.ts";
-
-const TYPES: readonly Model["type"][] = ["chat", "image", "video", "avatar", "drama", "speech"];
 
 export interface SampleReader {
   readonly siteUrl: string;
@@ -25,11 +24,15 @@ export function fillInValues(config: Config, reader: SampleReader): (text: strin
     ["Tollgate", name],
     [`"tollgate"`, JSON.stringify(name)],
   ]);
-  for (const type of TYPES) {
+  for (const type of MODEL_TYPES) {
     values.set(`sim-${type}`, exampleModel(config, type, reader.account)?.id ?? "model-id");
   }
   return (text) => text.replace(SAMPLES, (found) => values.get(found)!);
 }
 
-const SAMPLES =
-  /http:\/\/127\.0\.0\.1:8787(?:\/v1)?|TOLLGATE|Tollgate|"tollgate"|sim-(?:chat|image|video|avatar|drama|speech)/g;
+const SAMPLES = new RegExp(
+  `http://127\\.0\\.0\\.1:8787(?:/v1)?|TOLLGATE|Tollgate|"tollgate"|sim-(?:${
+    MODEL_TYPES.join("|")
+  })`,
+  "g",
+);

@@ -5,6 +5,8 @@ import { passwordFault } from "../../domain/accounts/passwords.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { deleteAccount } from "../delete_account.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
+import { toFormError } from "../form_error.ts";
+import { accountForm } from "../request_forms.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { clearSessionCookie, signIn } from "../visitor.ts";
 import { accountPage } from "./account_page.tsx";
@@ -22,13 +24,13 @@ export type AccountErrors = Partial<
 export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
   site.get("/account", (c) => sendAccountPage(c, deps));
   site.post("/account/name", async (c) => {
-    const { name = "" } = await readSiteForm(c);
-    const text = name.trim();
-    if (text === "" || text.length > 200) {
-      return sendAccountPage(c, deps, { name: "Use 1 to 200 characters." });
+    try {
+      const { name } = accountForm.read(await readSiteForm(c));
+      await renamePerson(deps.database.sql, signedInOf(c).person.id, name);
+      return seeOtherWith(c, "/account", "good", "Name saved.");
+    } catch (error) {
+      return sendAccountPage(c, deps, { name: toFormError(error, { name: "Name" }).message });
     }
-    await renamePerson(deps.database.sql, signedInOf(c).person.id, text);
-    return seeOtherWith(c, "/account", "good", "Name saved.");
   });
   site.post("/account/password", (c) => changePassword(c, deps));
   site.post("/account/sessions/end", async (c) => {

@@ -6,6 +6,7 @@ import { deviceName } from "../device.ts";
 import { Time } from "../time.tsx";
 import { sendHtmlPage } from "../layout.tsx";
 import { Badge, Field, Form, NewPasswordField, PageHead } from "../parts.tsx";
+import { accountForm } from "../request_forms.ts";
 import type { AccountErrors } from "./account.tsx";
 
 interface AccountView {
@@ -47,8 +48,7 @@ export function accountPage(c: SiteContext, view: AccountView): Response {
               name="name"
               label="Name"
               value={person.name}
-              required
-              maxlength={200}
+              {...accountForm.limits("name")}
               autocomplete="name"
               error={view.errors.name}
             />

@@ -6,7 +6,8 @@ export interface ConnectError {
   readonly text: string;
 }
 
-const CLIENT = /^[A-Za-z0-9._-]{2,64}$/;
+const CLIENT_CHARACTERS = { min: 2, max: 64 };
+const CLIENT = /^[A-Za-z0-9._-]+$/;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost):([1-9]\d{0,4})\/callback$/;
 const STATE_CHARACTERS_MAX = 1024;
 
@@ -28,9 +29,11 @@ export function readConnectRequest(
   const client = one(
     "client",
     (value) =>
-      CLIENT.test(value)
+      CLIENT.test(value) && value.length >= CLIENT_CHARACTERS.min &&
+        value.length <= CLIENT_CHARACTERS.max
         ? null
-        : "must be 2 to 64 characters: letters, digits, dots, underscores and hyphens.",
+        : `must be ${CLIENT_CHARACTERS.min} to ${CLIENT_CHARACTERS.max} characters: ` +
+          "letters, digits, dots, underscores and hyphens.",
   );
   one("response_type", (value) => value === "api_key" ? null : 'must be "api_key".');
   const redirectUri = one("redirect_uri", (value) => {

@@ -1,18 +1,12 @@
 import { isVisible, type Model } from "../../platform/config/config.ts";
+import { FORMS } from "../console/playground/forms.ts";
 import { chatCurl } from "../curl_example.ts";
 import type { SiteContext } from "../context.ts";
+import { formatList } from "../format.ts";
 import { sendHtmlPage } from "../layout.tsx";
 import { Badge, CodeBox } from "../parts.tsx";
 
 const MODELS_SHOWN = 6;
-const TYPE_NAMES: Readonly<Record<Model["type"], string>> = {
-  chat: "Chat",
-  image: "Images",
-  video: "Video",
-  avatar: "Avatars",
-  drama: "Dramas",
-  speech: "Speech",
-};
 
 /** GET /: the landing page. */
 export function landing(c: SiteContext): Response {
@@ -21,13 +15,13 @@ export function landing(c: SiteContext): Response {
   const open = [...models.values()].filter((model) =>
     model.status !== "unavailable" && isVisible(model, { id: "", plan: "free" })
   );
-  const kinds = [...new Set(open.map(({ type }) => TYPE_NAMES[type].toLowerCase()))];
+  const kinds = [...new Set(open.map(({ type }) => FORMS[type].title.toLowerCase()))];
   return sendHtmlPage(
     c,
     {
       title: service.name,
       description: `${service.name}: ${
-        listed(kinds)
+        formatList(kinds)
       } through one OpenAI-compatible API, one key and one balance.`,
     },
     <>
@@ -35,7 +29,7 @@ export function landing(c: SiteContext): Response {
         <div>
           <h1>One key for every model you use.</h1>
           <p class="lead">
-            {service.name} offers {listed(kinds)}{" "}
+            {service.name} offers {formatList(kinds)}{" "}
             through one OpenAI-compatible API. See the maximum cost before a request runs, and the
             exact cost afterwards.
           </p>
@@ -69,7 +63,7 @@ export function landing(c: SiteContext): Response {
           <h2>Transparent billing</h2>
           <p>
             The maximum cost of a request is held first, the rest is released as soon as it ends,
-            and every request has a receipt. You are not charged for failures.
+            and every request has a receipt that says what was charged.
           </p>
         </section>
       </div>
@@ -111,15 +105,11 @@ function ModelCard({ model }: { model: Model }) {
       <div class="row">
         <strong>{name}</strong>
         <span class="push">
-          <Badge>{TYPE_NAMES[model.type]}</Badge>
+          <Badge>{FORMS[model.type].title}</Badge>
         </span>
       </div>
       <code class="faint small">{model.id}</code>
       {description && <p>{description}</p>}
     </div>
   );
-}
-
-function listed(words: string[]): string {
-  return new Intl.ListFormat("en").format(words);
 }

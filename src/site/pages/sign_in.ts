@@ -9,6 +9,8 @@ import { passwordFault } from "../../domain/accounts/passwords.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
+import { toFormError } from "../form_error.ts";
+import { accountForm } from "../request_forms.ts";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { countSignInAttempt } from "../sign_in_throttle.ts";
 import { clearSessionCookie, readReturnTo, startSession } from "../visitor.ts";
@@ -44,7 +46,7 @@ async function postSignIn(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const form = await readSiteForm(c);
   const returnTo = readReturnTo(form.return_to);
   const email = readEmail(form.email ?? "");
-  const filled = { returnTo, email: form.email?.slice(0, 320) ?? "" };
+  const filled = { returnTo, email: form.email ?? "" };
   const { password = "" } = form;
   if (password === "") return signInPage(c, { ...filled, error: MISSING, status: 400 });
   try {
@@ -112,12 +114,12 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
   const name = form.name?.trim() || (email?.split("@")[0] ?? "");
   const filled: SignInForm = {
     returnTo: readReturnTo(form.return_to),
-    email: form.email?.slice(0, 320) ?? "",
-    name: form.name?.slice(0, 200) ?? "",
+    email: form.email ?? "",
+    name: form.name ?? "",
   };
   const fieldErrors = {
     email: email === null ? "Enter a valid email." : null,
-    name: name.length > 200 ? "Use at most 200 characters." : null,
+    name: email === null ? null : nameFault(name),
     password: passwordFault(password, email ?? ""),
   };
   if (email === null || fieldErrors.name !== null || fieldErrors.password !== null) {
@@ -139,6 +141,15 @@ async function postRegister(c: SiteContext, deps: SiteDeps): Promise<Response> {
     );
   }
   return await signInNewPerson(c, deps, registration, filled.returnTo);
+}
+
+function nameFault(name: string): string | null {
+  try {
+    accountForm.read({ name });
+    return null;
+  } catch (error) {
+    return toFormError(error, { name: "Name" }).message;
+  }
 }
 
 /**

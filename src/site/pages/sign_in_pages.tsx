@@ -1,5 +1,6 @@
 import type { SiteContext } from "../context.ts";
 import { sendHtmlPage } from "../layout.tsx";
+import { accountForm } from "../request_forms.ts";
 import { Field, Form, NewPasswordField, Notice } from "../parts.tsx";
 import { signInReason } from "./sign_in_reason.ts";
 
@@ -74,7 +75,8 @@ export function registerPage(
           name="name"
           label="Name"
           value={name}
-          maxlength={200}
+          {...accountForm.limits("name")}
+          required={false}
           autocomplete="name"
           hint="Optional. Your name or your team's."
           error={fieldErrors.name}

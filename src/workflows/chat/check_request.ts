@@ -2,6 +2,12 @@ import { contentParts, pathOf } from "../../lib/content_parts.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { OutboundPolicy } from "../../platform/outbound/check_url.ts";
 import type { Model } from "../../platform/config/config.ts";
+import {
+  checkChatCapabilities,
+  checkChatLimits,
+  type MessageTotals,
+  textOnly,
+} from "../../model_types/chat.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { ImageLink } from "../../platform/outbound/public_hosts.ts";
 import { checkSchemas } from "./check_schemas.ts";
@@ -9,10 +15,8 @@ import { checkPart } from "./check_parts.ts";
 
 type Message = ChatRequest["messages"][number];
 
-interface MessageTotals {
-  images: number;
-  characters: number;
-  linked: ImageLink[] | null;
+interface MeasuredMessages extends MessageTotals {
+  readonly linked: ImageLink[] | null;
 }
 
 /**
@@ -24,48 +28,13 @@ export function checkRequest(
   request: ChatRequest,
   policy: OutboundPolicy,
 ): readonly ImageLink[] | null {
-  if (request.stream === true) need(model, "streaming", "stream");
-  if (isAsked(request.tools) || isAsked(request.functions)) need(model, "tools", "tools");
-  const format = (request.response_format as { type?: string } | null | undefined)?.type;
-  if (format === "json_schema" || format === "json_object") {
-    need(model, "json_schema", "response_format");
-  }
-  if (asksForReasoning(request)) need(model, "reasoning", "reasoning_effort");
-  if (isAsked(request.modalities) && request.modalities.some((kind) => kind !== "text")) {
-    throw textOnly(model, "modalities");
-  }
-  if (isGiven(request.audio)) throw textOnly(model, "audio");
+  checkChatCapabilities(model, request);
   request.messages.forEach((message, at) => checkMessage(model, message, at));
   checkPrediction(request.prediction);
   checkSchemas(request);
-  const { images, characters, linked } = measure(request, policy);
-  if (images > 0) need(model, "vision", "messages");
-  checkLimit(model, { name: "max_input_images", value: images, param: "messages", unit: "images" });
-  if (characters > number(model, "max_prompt_length")) {
-    throw new ApiError(
-      "prompt_too_long",
-      `The messages have ${characters} characters. The limit of ${model.id} is ${
-        number(model, "max_prompt_length")
-      }.`,
-      { param: "messages" },
-    );
-  }
-  for (const name of ["max_completion_tokens", "max_tokens"]) {
-    const asked = request[name];
-    if (typeof asked === "number") {
-      checkLimit(model, {
-        name: "max_output_tokens",
-        value: asked,
-        param: name,
-        unit: "tokens",
-      });
-    }
-  }
-  return linked;
-}
-
-function asksForReasoning({ reasoning_effort: effort }: ChatRequest): boolean {
-  return isGiven(effort) && effort !== "none";
+  const measured = measure(request, policy);
+  checkChatLimits(model, request, measured);
+  return measured.linked;
 }
 
 function isGiven(value: unknown): boolean {
@@ -74,12 +43,6 @@ function isGiven(value: unknown): boolean {
 
 function isAsked(list: unknown): list is unknown[] {
   return Array.isArray(list) && list.length > 0;
-}
-
-function textOnly({ id }: Model, param: string): ApiError {
-  return new ApiError("capability_not_supported", `The model "${id}" returns text only.`, {
-    param,
-  });
 }
 
 function checkMessage(model: Model, message: Message, at: number): void {
@@ -130,39 +93,8 @@ function needContent(message: Message, at: number): void {
   throw new ApiError("missing_field", `The field ${param} is missing.`, { param });
 }
 
-function need(model: Model, capability: string, param: string): void {
-  if (model.capabilities.has(capability)) return;
-  throw new ApiError(
-    "capability_not_supported",
-    `The model "${model.id}" does not support ${capability}.`,
-    { param },
-  );
-}
-
-interface LimitedValue {
-  readonly name: string;
-  readonly value: number;
-  readonly param: string;
-  readonly unit: string;
-}
-
-function checkLimit(model: Model, { name, value, param, unit }: LimitedValue): void {
-  const max = number(model, name);
-  if (value <= max) return;
-  throw new ApiError(
-    "invalid_value",
-    `${param} may not be more than ${max} ${unit} with "${model.id}".`,
-    { param },
-  );
-}
-
-function number(model: Model, name: string): number {
-  const value = model.limits[name];
-  return typeof value === "number" ? value : Infinity;
-}
-
 /** Checks every part of the messages and counts images and characters. */
-function measure(request: ChatRequest, policy: OutboundPolicy): MessageTotals {
+function measure(request: ChatRequest, policy: OutboundPolicy): MeasuredMessages {
   let images = 0;
   let characters = 0;
   let linked: ImageLink[] | null = null;

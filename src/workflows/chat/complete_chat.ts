@@ -8,7 +8,7 @@ import type { Log } from "../../platform/telemetry/log.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";

@@ -1,15 +1,9 @@
 import { countTokens } from "../../lib/count_tokens.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage, type Quote } from "../../domain/pricing/quote.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import { chatUsage, type MeteredChat } from "../../model_types/chat.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import type { ChatChunk, ChatReply, ChatRequest, TokenUsage } from "../../upstream/adapter.ts";
-
-/** Tokens of an answer: the provider's count, or our estimate where it gave none. */
-export interface MeteredChat {
-  tokens: TokenUsage;
-  isEstimated: boolean;
-}
 
 export interface MeterOptions {
   /** The model may reason without showing it: then reasoning is estimated by time. */
@@ -160,25 +154,13 @@ export class ChatMeter {
 
 /** What a metered chat costs. */
 export function chargeFor(quote: Quote, upstream: Upstream, metered: MeteredChat): Charge {
-  const usage = usageOf(metered);
+  const usage = chatUsage(metered);
   return chargeUsage(quote, usage, costAttribution(upstream, usage));
 }
 
 export function tokenCount({ tokens }: MeteredChat): number {
   const { input, cachedInput, output, reasoning } = tokens;
   return input + cachedInput + output + reasoning;
-}
-
-/** The quantities that the price is applied to. */
-export function usageOf({ tokens, isEstimated }: MeteredChat): Usage {
-  return {
-    input_tokens: tokens.input,
-    cached_input_tokens: tokens.cachedInput,
-    output_tokens: tokens.output,
-    reasoning_tokens: tokens.reasoning,
-    calls: 1,
-    ...(isEstimated ? { estimated: true } : {}),
-  };
 }
 
 /** All parts of a request that a model reads as text. */

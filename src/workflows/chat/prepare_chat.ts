@@ -1,6 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model, Upstream } from "../../platform/config/config.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { WrittenChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
@@ -15,7 +15,7 @@ import {
   limitBeside,
   outputBound,
   outputLimit,
-} from "./token_bound.ts";
+} from "../../model_types/chat.ts";
 
 /** The likely token count of an image without a known rule. */
 const IMAGE_TOKENS_USUAL = 1600;

@@ -1,6 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 
 /** The tokens per minute that an API key may use. */
 export interface TokenRate {

@@ -5,7 +5,8 @@ import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamResult } from "../../upstream/upstreams.ts";
 import type { ChatDeps, HeldChat } from "./complete_chat.ts";
-import { chargeFor, type MeteredChat, tokenCount } from "./meter.ts";
+import type { MeteredChat } from "../../model_types/chat.ts";
+import { chargeFor, tokenCount } from "./meter.ts";
 import { relay } from "./relay.ts";
 import { ChunkWriter } from "./render.ts";
 

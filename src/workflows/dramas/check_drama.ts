@@ -1,21 +1,14 @@
 import type { DramaRequest } from "../../../schemas/requests.ts";
-import { notOffered } from "../../lib/not_offered.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { isPipeline } from "../../model_types/model_types.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { Files } from "../../domain/files/files.ts";
-import { checkLength } from "../tasks/check_generation.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { findTask, taskNotFound } from "../tasks/find_task.ts";
 import { isOver, type StoredOutput, type TaskStage } from "../tasks/task.ts";
-import {
-  CAPABILITY_OF,
-  type Character,
-  type DramaJob,
-  type GivenStages,
-  type Roles,
-  type Script,
-  type StoredPipeline,
-} from "./drama.ts";
+import { readFile } from "../../model_types/limits.ts";
+import { checkDramaLimits, checkStage, type DramaStage } from "../../model_types/drama.ts";
+import type { Character, DramaJob, GivenStages, Roles, Script, StoredPipeline } from "./drama.ts";
 import { parseDramaJob, parseRoles, parseScript } from "./stored_drama.ts";
 import { nameKey } from "./texts.ts";
 
@@ -29,24 +22,17 @@ export async function checkDrama(
   model: Model,
   body: DramaRequest,
 ): Promise<CheckedDrama> {
-  const until = body.stage ?? "video";
-  if (!model.capabilities.has(CAPABILITY_OF[until])) {
-    throw new ApiError("capability_not_supported", `${model.id} does not go as far as ${until}.`, {
-      param: "stage",
-    });
-  }
+  const until = checkStage(model, body.stage);
   const earlier = body.from_task === undefined
     ? null
     : await continuedFrom(deps, account, body.from_task);
   const title = body.title ?? earlier?.job.title ?? missing("title");
   const script = body.script ?? earlier?.job.script ?? missing("script");
-  if (script.trim() === "") {
-    throw new ApiError("invalid_value", "script must tell a story: it is empty.", {
-      param: "script",
-    });
-  }
-  checkLength(model, script, "script");
-  const aspect_ratio = ratioOf(model, body.aspect_ratio ?? earlier?.job.aspect_ratio ?? undefined);
+  const aspect_ratio = checkDramaLimits(model, {
+    script,
+    aspect_ratio: body.aspect_ratio ?? earlier?.job.aspect_ratio ?? undefined,
+    characters: body.characters,
+  });
   if (earlier !== null && script !== earlier.job.script) {
     throw new ApiError(
       "invalid_value",
@@ -61,7 +47,7 @@ export async function checkDrama(
     aspect_ratio,
     characters: body.characters === undefined
       ? earlier?.job.characters ?? []
-      : await charactersOf(deps.files, account, model, body.characters),
+      : await charactersOf(deps.files, account, body.characters),
     until,
     shots_max: Number(model.limits.max_shots),
     pipeline: storedPipeline(model, aspect_ratio),
@@ -77,26 +63,11 @@ function missing(param: string): never {
   throw new ApiError("missing_field", `The field ${param} is missing.`, { param });
 }
 
-function ratioOf(model: Model, asked: string | undefined): string | null {
-  const { aspect_ratios: offered } = model.limits;
-  if (!Array.isArray(offered)) return asked ?? null;
-  if (asked === undefined) return offered[0];
-  if (offered.includes(asked)) return asked;
-  throw notOffered(model, "aspect_ratio", offered, "aspect_ratio_not_allowed");
-}
-
 async function charactersOf(
   files: Files,
   account: string,
-  model: Model,
   named: NonNullable<DramaRequest["characters"]>,
 ): Promise<Character[]> {
-  const { max_characters: most } = model.limits;
-  if (typeof most === "number" && named.length > most) {
-    throw new ApiError("invalid_value", `characters may not have more than ${most} entries.`, {
-      param: "characters",
-    });
-  }
   const seen = new Set<string>();
   const characters: Character[] = [];
   for (const [at, { name, reference_file_id }] of named.entries()) {
@@ -111,18 +82,11 @@ async function charactersOf(
       characters.push({ name });
       continue;
     }
-    const param = `characters.${at}.reference_file_id`;
-    const file = await files.find(account, reference_file_id);
-    if (file === null) {
-      throw new ApiError(
-        "file_not_found",
-        "There is no such file: upload it with POST /v1/files.",
-        { kind: "invalid_request", param },
-      );
-    }
-    if (file.kind !== "image") {
-      throw new ApiError("invalid_value", "A reference must be an image.", { param });
-    }
+    const file = await readFile((id) => files.find(account, id), {
+      id: reference_file_id,
+      param: `characters.${at}.reference_file_id`,
+      kinds: ["image"],
+    });
     characters.push({ name, file_id: file.id });
   }
   return characters;
@@ -156,7 +120,7 @@ async function continuedFrom(
       param,
     });
   }
-  if (row.type !== "drama") {
+  if (!isPipeline(row.type)) {
     throw new ApiError("invalid_value", "from_task must be a drama.", { param });
   }
   if (!isOver(row.status)) {

@@ -4,18 +4,8 @@ import type {
   StoryboardStage,
 } from "../../platform/config/config.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
+import type { DramaStage } from "../../model_types/drama.ts";
 import type { StoredOutput, TaskStage } from "../tasks/task.ts";
-
-export const DRAMA_STAGES = ["script", "roles", "storyboard", "video"] as const;
-export type DramaStage = (typeof DRAMA_STAGES)[number];
-
-/** The capability of a drama model that offers a stage. */
-export const CAPABILITY_OF: Readonly<Record<DramaStage, string>> = {
-  script: "script",
-  roles: "roles",
-  storyboard: "storyboard",
-  video: "final_video",
-};
 
 /** Result of the script stage: one scene is one shot. */
 export interface Script {
@@ -79,11 +69,6 @@ export interface GivenStages {
 /** A stage of a drama as its row stores it. */
 export interface StageStatus extends TaskStage {
   readonly stage: DramaStage;
-}
-
-/** The stages up to the last one wanted. */
-export function stagesUntil(last: DramaStage): readonly DramaStage[] {
-  return DRAMA_STAGES.slice(0, DRAMA_STAGES.indexOf(last) + 1);
 }
 
 /** A stage that a drama needs. The request check refuses stages that its model does not offer. */

@@ -1,14 +1,8 @@
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import { isOver, type StoredOutput, type TaskOutput } from "../tasks/task.ts";
-import {
-  type DramaJob,
-  type DramaStage,
-  type Roles,
-  type Script,
-  type StageStatus,
-  stagesUntil,
-} from "./drama.ts";
-import type { MadeUnits, PricedSubtask } from "./price_drama.ts";
+import { type DramaStage, type MadeUnits, stagesUntil } from "../../model_types/drama.ts";
+import type { DramaJob, Roles, Script, StageStatus } from "./drama.ts";
+import type { PricedSubtask } from "./price_drama.ts";
 import { parseRoles, parseScript } from "./stored_drama.ts";
 import type { SubtaskRow } from "./subtasks.ts";
 

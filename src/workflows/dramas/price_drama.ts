@@ -1,14 +1,23 @@
-import { maxTextUsage } from "../chat/token_bound.ts";
+import { maxChatUsage } from "../../model_types/chat.ts";
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
 import type { Config, Model, Price } from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { priceOf } from "../../domain/pricing/price.ts";
 import { type Charge, type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot, snapshotOf } from "../../domain/pricing/snapshot.ts";
-import type { Usage, UsageItem } from "../../domain/pricing/usage.ts";
-import { maxUsage } from "../../domain/pricing/max_usage.ts";
+import type { Usage, UsageItem } from "../../model_types/usage.ts";
 import { ApiError } from "../../lib/api_error.ts";
-import { type DramaJob, type DramaStage, requireStage, stagesUntil } from "./drama.ts";
+import {
+  type DramaStage,
+  dramaUsage,
+  type MadeUnits,
+  maxDramaUsage,
+  stagesUntil,
+} from "../../model_types/drama.ts";
+import { imageUsage } from "../../model_types/image.ts";
+import { maxSpeechUsage } from "../../model_types/speech.ts";
+import { videoUsage } from "../../model_types/video.ts";
+import { type DramaJob, requireStage } from "./drama.ts";
 import { textPrompt } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
@@ -19,13 +28,6 @@ export interface PricedSubtask {
   readonly shot: number | null;
   readonly model: string;
   readonly usage: Usage;
-}
-
-/** Units of the drama's own price. */
-export interface MadeUnits {
-  readonly shots: number;
-  readonly episodes: 0 | 1;
-  readonly seconds: number;
 }
 
 /** Prices of the drama itself and of every model that its pipeline uses up to a stage. */
@@ -61,21 +63,25 @@ export function pricesOf(
 const RETOKENIZED = 2;
 
 /** The maximum price of a drama: every shot made, every text as long as its limit. */
-export function quoteDrama(config: Config, model: Model, own: Price, job: DramaJob): Quote {
+export function quoteDrama(
+  config: Config,
+  model: Model,
+  own: Price,
+  job: DramaJob,
+): { maxUsage: Usage; quote: Quote } {
   const shots = job.given.script?.scenes.length ?? job.shots_max;
-  const wanted = new Set(stagesUntil(job.until));
-  const amounts = [...maxTexts(config, job), ...maxShots(config, job, shots)]
+  const amounts = [...maxTexts(config, job), ...maxShots(job, shots)]
     .map(([id, usage]) => {
       const price = priceFrom(job.prices[id]!);
       return quoteUsage(config.models.get(id)!, price, usage).amount;
     });
-  const fee = quoteUsage(model, own, {
-    shots: wanted.has("storyboard") ? shots : 0,
-    episodes: wanted.has("video") ? 1 : 0,
-    calls: 1,
-    seconds: wanted.has("video") ? shots * requireStage(job.pipeline.video, "video").duration : 0,
+  const { video } = job.pipeline;
+  const maxUsage = maxDramaUsage(job.until, {
+    shots,
+    shotSeconds: video.offered ? video.duration : 0,
   });
-  return { ...fee, kind: null, units: 0n, amount: [fee.amount, ...amounts].reduce(add) };
+  const fee = quoteUsage(model, own, maxUsage);
+  return { maxUsage, quote: { ...fee, amount: [fee.amount, ...amounts].reduce(add) } };
 }
 
 type ModelUsage = readonly [model: string, usage: Usage];
@@ -94,7 +100,7 @@ function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
       id,
       model.capabilities.has("json_schema"),
     );
-    const usage = maxTextUsage(model, request);
+    const usage = maxChatUsage(model, request);
     return [id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + moreTokens }];
   };
   const texts: ModelUsage[] = [];
@@ -112,22 +118,22 @@ function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
 }
 
 /** Maximum usage of the images, videos and spoken lines that are not given. */
-function maxShots(config: Config, { pipeline, given, until }: DramaJob, shots: number) {
+function maxShots({ pipeline, given, until }: DramaJob, shots: number) {
   const wanted = new Set(stagesUntil(until));
   const usages: ModelUsage[] = [];
   for (let shot = 1; shot <= shots; shot++) {
     if (wanted.has("storyboard") && given.images?.[shot] === undefined) {
       const { model } = requireStage(pipeline.storyboard, "storyboard");
-      usages.push([model, { images: 1, calls: 1 }]);
+      usages.push([model, imageUsage(1)]);
     }
     if (!wanted.has("video")) continue;
     const video = requireStage(pipeline.video, "video");
     if (given.videos?.[shot] === undefined) {
-      usages.push([video.model, { seconds: video.duration, videos: 1, calls: 1 }]);
+      usages.push([video.model, videoUsage(video.duration)]);
     }
     if (video.speech.offered && given.lines?.[shot] === undefined) {
       const { model: id, charactersMax } = video.speech;
-      usages.push([id, maxUsage(config.models.get(id)!, { input: "x".repeat(charactersMax) })]);
+      usages.push([id, maxSpeechUsage(charactersMax)]);
     }
   }
   return usages;
@@ -144,7 +150,7 @@ export function chargeDrama(
     scale: number;
   },
 ): Charge {
-  const total: Usage = { ...made, calls: subtasks.length > 0 ? 1 : 0 };
+  const total = dramaUsage(made, subtasks.length);
   const lines = [
     ...subtasks.map(({ stage, shot, model, usage }) => ({
       item: { stage, ...(shot === null ? {} : { shot }), model, usage },

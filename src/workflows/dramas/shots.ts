@@ -1,5 +1,5 @@
 import { fillIn } from "../../platform/config/template.ts";
-import type { TaskJob } from "../tasks/task.ts";
+import type { TaskJob } from "../../model_types/definition.ts";
 import {
   type Character,
   type DramaJob,

@@ -3,7 +3,8 @@ import { storedPrice } from "../../domain/pricing/stored_price.ts";
 import { parseStored } from "../../lib/stored_json.ts";
 import type { OptionalStage } from "../../platform/config/config.ts";
 import { storedOutput } from "../tasks/stored_task.ts";
-import { DRAMA_STAGES, type DramaJob, type Roles, type Script } from "./drama.ts";
+import { DRAMA_STAGES } from "../../model_types/drama.ts";
+import type { DramaJob, Roles, Script } from "./drama.ts";
 import type { TextJob } from "./write_text.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { newId } from "../../lib/ids.ts";
-import type { ModelType } from "../../lib/model_types.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
 import { parseStored } from "../../lib/stored_json.ts";
 import { storedUsage } from "../../domain/pricing/stored_price.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import type { JobMessage } from "../../platform/queue/queue.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { TaskDeps } from "../tasks/deps.ts";

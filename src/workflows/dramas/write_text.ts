@@ -1,5 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
-import { ChatMeter, usageOf } from "../chat/meter.ts";
+import { chatUsage } from "../../model_types/chat.ts";
+import { ChatMeter } from "../chat/meter.ts";
 import type { NextStep } from "../../platform/queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { failTask, finishTask } from "../tasks/finish_task.ts";
@@ -70,7 +71,7 @@ export async function writeText(
   await finishTask(deps, task, {
     status: "succeeded",
     outputs: [{ index: 0, type: job.stage, content }],
-    usage: { ...usageOf(await meter.total()), calls: 1 },
+    usage: chatUsage(await meter.total()),
   });
   return "done";
 }

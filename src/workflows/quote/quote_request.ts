@@ -1,16 +1,14 @@
-import type { DramaRequest, SpeechRequest } from "../../../schemas/requests.ts";
+import type { DramaRequest } from "../../../schemas/requests.ts";
 import { checkIdempotencyKey } from "../../domain/idempotency/key.ts";
 import { covers } from "../../domain/ledger/balance.ts";
-import { maxUsage } from "../../domain/pricing/max_usage.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
+import type { Usage } from "../../model_types/usage.ts";
 import { formatDecimal, roundUp } from "../../lib/money.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import { prepareChat } from "../chat/prepare_chat.ts";
 import { quoteDramaRequest } from "../dramas/accept_drama.ts";
-import { checkSpeech } from "../speech/check_speech.ts";
 import { type GenerationCall, quoteFor } from "../tasks/accept_generation.ts";
 import { checkGeneration, type GenerationBody } from "../tasks/check_generation.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -23,7 +21,6 @@ export interface QuoteDeps {
 /** A request that would be charged, with the body that fits its schema. */
 export type ChargedRequest =
   | { readonly kind: "chat"; readonly body: ChatRequest }
-  | { readonly kind: "speech"; readonly body: SpeechRequest }
   | { readonly kind: "drama"; readonly body: DramaRequest }
   | { readonly kind: "media"; readonly body: GenerationBody };
 
@@ -66,13 +63,11 @@ async function quoteByKind(
   switch (kind) {
     case "chat":
       return quoted(prepareChat(upstreams, config, model, body).maxUsage);
-    case "speech":
-      return quoted(checkSpeech(model, body).maxUsage);
     case "drama": {
       // May be absent here: the request itself may send it as a header.
       if (body.business_id !== undefined) checkIdempotencyKey(body.business_id, "business_id");
-      const { quote } = await quoteDramaRequest(tasks, call, model, body);
-      return { most: maxUsage(model, body), quote };
+      const { quote, maxUsage } = await quoteDramaRequest(tasks, call, model, body);
+      return { most: maxUsage, quote };
     }
     case "media": {
       const check = { files: tasks.files, config, account: account.id, model, body };

@@ -10,7 +10,7 @@ import {
 import type { CreatedTask, NewTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { PATIENCE_MS } from "../tasks/submit_task.ts";
-import { checkSpeech, type SpeechBody } from "./check_speech.ts";
+import { checkSpeech, type SpeechBody } from "../../model_types/speech.ts";
 import { abandonSpeech, ONLY_WAIT_MS } from "./await_speech.ts";
 
 /** Accepts a speech request as a task; its client follows the task. */

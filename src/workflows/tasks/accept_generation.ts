@@ -3,12 +3,9 @@ import type { Config, Model } from "../../platform/config/config.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { type Quote, quoteUsage as quoteUsage } from "../../domain/pricing/quote.ts";
-import type { Usage } from "../../domain/pricing/usage.ts";
-import {
-  type CheckedGeneration,
-  checkGeneration,
-  type GenerationBody,
-} from "./check_generation.ts";
+import type { CheckedRequest } from "../../model_types/definition.ts";
+import type { Usage } from "../../model_types/usage.ts";
+import { checkGeneration, type GenerationBody } from "./check_generation.ts";
 import type { CreatedTask, NewTask } from "./create_task.ts";
 import type { TaskDeps } from "./deps.ts";
 import { findTask } from "./find_task.ts";
@@ -54,7 +51,7 @@ export async function acceptChecked(
   deps: TaskDeps,
   call: GenerationCall,
   model: Model,
-  { job, maxUsage }: Omit<CheckedGeneration, "job"> & { job: unknown },
+  { job, maxUsage }: CheckedRequest,
 ): Promise<CreatedTask> {
   const quote = quoteFor(call.config, call.account, model, maxUsage);
   return await deps.creation.create({ ...newTaskOf(call, model), job, quote });

@@ -1,10 +1,11 @@
-import { BadOutput, type MediaKind, type StoredFile } from "../../domain/files/files.ts";
+import { mediaDefinitionOf } from "../../model_types/model_types.ts";
+import { BadOutput, type StoredFile } from "../../domain/files/files.ts";
 import { RAW_AUDIO } from "../../domain/files/media_types.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import type { UpstreamOutput } from "../../upstream/media_adapter.ts";
 import { recordOutput } from "./lease.ts";
 import type { AssignedStep } from "./media_step.ts";
-import type { MediaTask, StoredOutput } from "./task.ts";
+import type { StoredOutput } from "./task.ts";
 
 /** Results copied at once. */
 const AT_ONCE = 3;
@@ -70,7 +71,7 @@ async function copyOutput(
     const file = await deps.files.storeOutput(task.account_id, {
       taskId: task.id,
       body,
-      kind: kindOf(task),
+      kind: mediaDefinitionOf(task.type).output,
       mimeType: isRawAudio(task) ? RAW_AUDIO.mimeType : mimeType,
       name: `${task.id}-${index + 1}`,
     }).catch(async (error) => {
@@ -90,12 +91,8 @@ async function copyOutput(
 }
 
 /** Providers name samples without a header in many ways; the bytes do not tell. */
-function isRawAudio({ type, job }: MediaTask): boolean {
-  return type === "speech" && job.parameters.response_format === "pcm";
-}
-
-function kindOf({ type }: MediaTask): MediaKind {
-  return type === "image" ? "image" : type === "speech" ? "audio" : "video";
+function isRawAudio({ job }: AssignedStep["task"]): boolean {
+  return job.parameters.response_format === "pcm";
 }
 
 /** A stored file as a result of a task. */

@@ -1,6 +1,6 @@
 import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import { newId } from "../../lib/ids.ts";
-import type { ModelType } from "../../lib/model_types.ts";
+import type { ModelType } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";

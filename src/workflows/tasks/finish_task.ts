@@ -5,7 +5,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot } from "../../domain/pricing/snapshot.ts";
-import type { Usage, UsageKind } from "../../domain/pricing/usage.ts";
+import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { JobMessage } from "../../platform/queue/queue.ts";
 import { enqueueEvent } from "../../domain/webhooks/enqueue_event.ts";
 import type { TaskDeps } from "./deps.ts";

@@ -3,7 +3,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { OutboundError } from "../../platform/outbound/outbound_error.ts";
 import type { MediaInput } from "../../upstream/media_adapter.ts";
 import type { AssignedStep } from "./media_step.ts";
-import type { InputRef } from "./task.ts";
+import type { InputRef } from "../../model_types/definition.ts";
 
 const FETCH_TRIES = 3;
 

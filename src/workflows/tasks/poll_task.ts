@@ -8,8 +8,7 @@ import { failTask, finishTask } from "./finish_task.ts";
 import { recordCancelSent, recordDownloadFailed, reschedule } from "./lease.ts";
 import type { AssignedStep, MediaStep } from "./media_step.ts";
 import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
-import type { MediaTask, TaskJob } from "./task.ts";
-import { meterTask } from "./usage.ts";
+import { mediaDefinitionOf } from "../../model_types/model_types.ts";
 
 /** Polls an accepted job once; before that, passes on a cancellation request. */
 export async function pollTask(unassigned: MediaStep): Promise<NextStep> {
@@ -86,7 +85,7 @@ export async function succeed(
   await finishTask(deps, task, {
     status: "succeeded",
     outputs,
-    ...meterTask(task.type, task.job, outputs, seen.usage),
+    ...mediaDefinitionOf(task.type).meter(task.job, { outputs, reported: seen.usage }),
     upstream: assignment.upstream,
   });
   return "done";
@@ -118,17 +117,11 @@ async function endCancelled(
     );
   }
   const isBilled = (said?.durationMs ?? 0) > 0 || (said?.outputs ?? 0) > 0;
-  const job = task.job;
-  const billed = isBilled && said !== null ? meterBilled(task, job, said) : {};
+  const billed = isBilled
+    ? mediaDefinitionOf(task.type).meter(task.job, { outputs: null, reported: said })
+    : {};
   await finishTask(deps, task, { status: "cancelled", ...billed, upstream });
   return "done";
-}
-
-function meterBilled(task: MediaTask, job: TaskJob, said: MediaUsage) {
-  if (task.type !== "image") return meterTask(task.type, job, [], said);
-  const asked = typeof job.parameters.n === "number" ? job.parameters.n : 1;
-  const images = Math.min(asked, said.outputs ?? 0);
-  return { usage: { images, calls: images }, units: images };
 }
 
 async function schedulePoll(

@@ -1,14 +1,8 @@
 import { z } from "zod";
 import { parseStored } from "../../lib/stored_json.ts";
 import type { MediaUsage, UpstreamOutput } from "../../upstream/media_adapter.ts";
-import type {
-  ClaimedRow,
-  ClaimedTask,
-  StoredOutput,
-  TaskJob,
-  TaskOutput,
-  TaskStage,
-} from "./task.ts";
+import type { TaskJob } from "../../model_types/definition.ts";
+import type { ClaimedRow, ClaimedTask, StoredOutput, TaskOutput, TaskStage } from "./task.ts";
 
 /**
  * Schemas of the JSON columns of a task. A task outlives a deploy: a field that earlier versions did not write

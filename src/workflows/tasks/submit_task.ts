@@ -4,13 +4,7 @@ import { type AttemptKind, upstreamName } from "../../upstream/admission.ts";
 import { type FailureKind, UpstreamFailure } from "../../upstream/failure.ts";
 import { decideFallback, untilAvailableMs, untilNextRoundMs } from "../../upstream/fallback.ts";
 import { jobError } from "../../upstream/job_error.ts";
-import type {
-  JobStatus,
-  MediaInput,
-  MediaJob,
-  MediaJobType,
-  Submitted,
-} from "../../upstream/media_adapter.ts";
+import type { JobStatus, MediaInput, MediaJob, Submitted } from "../../upstream/media_adapter.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import {
@@ -118,7 +112,7 @@ function upstreamJob(
   const { prompt, parameters } = task.job;
   const { seconds_max: _, ...asked } = parameters;
   return {
-    type: task.type as MediaJobType,
+    type: task.type,
     reference: task.id,
     prompt,
     parameters: asked,

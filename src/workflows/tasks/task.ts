@@ -1,9 +1,9 @@
-import type { ModelType } from "../../lib/model_types.ts";
+import type { MediaKind, TaskJob } from "../../model_types/definition.ts";
+import type { MediaJobType, ModelType } from "../../model_types/model_types.ts";
 import type { ReceiptRow } from "../../domain/ledger/receipt.ts";
 import type { HoldState } from "../../domain/ledger/item.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
-import type { Usage, UsageKind } from "../../domain/pricing/usage.ts";
-import type { MediaInput } from "../../upstream/media_adapter.ts";
+import type { Usage, UsageKind } from "../../model_types/usage.ts";
 
 /** The queue's message kind for tasks. */
 export const TASK = "task";
@@ -24,28 +24,11 @@ export function isOver(status: Status): status is EndStatus {
   return status !== "queued" && status !== "running";
 }
 
-/** The request of a generation as stored: checked, with defaults filled in. */
-export interface TaskJob {
-  readonly prompt: string | null;
-  readonly parameters: Readonly<Record<string, string | number | boolean>>;
-  readonly inputs: readonly InputRef[];
-  /** A request waits for the task: it fails soon rather than late. */
-  readonly is_awaited?: boolean | undefined;
-}
-
-/** A file of the account, or a URL from the request. */
-export type InputRef =
-  & { readonly role: MediaInput["role"] }
-  & (
-    | { readonly file_id: string }
-    | { readonly url: string }
-  );
-
 /** A result in the gateway's own storage. */
 export interface StoredOutput {
   /** Its place among the task's results. */
   readonly index: number;
-  readonly type: "image" | "video" | "audio";
+  readonly type: MediaKind;
   readonly file_id: string;
   readonly mime_type: string;
   readonly bytes: number;
@@ -190,5 +173,6 @@ export interface ClaimedTask extends ClaimedRow {
 
 /** A claimed task that is one job at one upstream. */
 export interface MediaTask extends ClaimedTask {
+  readonly type: MediaJobType;
   readonly job: TaskJob;
 }

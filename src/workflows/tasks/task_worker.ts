@@ -9,6 +9,7 @@ import { finishTask } from "./finish_task.ts";
 import { claimTask, dueTasks, keepLease, LostLease, recordFailure, reschedule } from "./lease.ts";
 import type { MediaStep } from "./media_step.ts";
 import { pollTask, succeed } from "./poll_task.ts";
+import { isMediaType } from "../../model_types/model_types.ts";
 import { failUnreachable, findAssignedUpstream } from "./upstream_assignment.ts";
 import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedRow, ClaimedTask } from "./task.ts";
@@ -61,7 +62,9 @@ async function advanceMedia(
   claimed: ClaimedTask,
   signal: AbortSignal,
 ): Promise<NextStep> {
-  const task = { ...claimed, job: parseTaskJob(claimed.job) };
+  const { type } = claimed;
+  if (!isMediaType(type)) throw new Error(`There is no worker for ${type} tasks`);
+  const task = { ...claimed, type, job: parseTaskJob(claimed.job) };
   const step: MediaStep = { deps, task, signal };
   switch (task.phase) {
     case "submit":
@@ -132,8 +135,8 @@ async function failUnreadable(
     status: "failed",
     error: {
       code: "internal_error",
-      message:
-        "The gateway cannot continue this task. Nothing was charged: send the request again.",
+      // Not a word about money: a drama that fails with its subtask passes this on, and is charged for others.
+      message: "The gateway cannot continue this task: send the request again.",
     },
   });
   if (isEnded && task.phase === "pipeline") await cancelSubtasks(deps, task.id);

@@ -8,6 +8,7 @@ import type { FormError } from "../../form_error.ts";
 import { type MoneyFormat, plural } from "../../format.ts";
 import { Money } from "../../money.tsx";
 import { Badge, ConfirmForm, Field, Form, Notice, Select } from "../../parts.tsx";
+import { creditForm } from "../../request_forms.ts";
 import { Time } from "../../time.tsx";
 import { BalanceCard } from "../balance.tsx";
 import { MovementTable } from "../billing.tsx";
@@ -129,11 +130,10 @@ function CreditForm(
             name="amount"
             label={`Amount in ${c.env.config.service.currency}`}
             inputmode="decimal"
-            pattern="\d{1,20}(\.\d{1,12})?"
+            {...creditForm.limits("amount")}
             placeholder="10.00"
             value={form.amount}
             error={errorOf("amount")}
-            required
           />
         </div>
         <Field
@@ -142,8 +142,7 @@ function CreditForm(
           hint="Each reference is booked only once."
           value={form.reference}
           error={errorOf("reference")}
-          maxlength={200}
-          required
+          {...creditForm.limits("reference")}
         />
         <Field
           name="expires_at"

@@ -1,3 +1,4 @@
+import { requireConfigured } from "../../../domain/accounts/require_configured.ts";
 import { listKeys, revokeKey } from "../../../domain/accounts/api_keys.ts";
 import { addCredit } from "../../../domain/ledger/credit.ts";
 import { setPlan } from "../../../domain/ledger/plans.ts";
@@ -6,12 +7,12 @@ import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, toFormError } from "../../form_error.ts";
 import { formatMoney } from "../../format.ts";
+import { creditForm, planForm } from "../../request_forms.ts";
 import { seeOtherWith } from "../../respond.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { sendAccount } from "./account.tsx";
 import { ACCOUNTS } from "./accounts.tsx";
 
-const REFERENCE_MAX = 200;
 const CREDIT_LABELS: FieldLabels = {
   amount: "Amount",
   reference: "Reference",
@@ -24,18 +25,12 @@ export function creditAccount(deps: ConsoleDeps) {
   return async function creditAccount(c: SiteContext): Promise<Response> {
     const account = c.req.param("id") ?? "";
     const form = await readSiteForm(c);
-    const reference = (form.reference ?? "").trim();
     try {
-      if (reference === "" || reference.length > REFERENCE_MAX) {
-        throw new ApiError(
-          "invalid_value",
-          `reference must be 1 to ${REFERENCE_MAX} characters, such as an invoice number.`,
-          { param: "reference" },
-        );
-      }
-      const kind = form.kind === "gift" ? "gift" : "cash";
-      const amount = (form.amount ?? "").trim();
-      const expiresAt = readDay(form.expires_at);
+      const { kind, amount, reference, expires_at } = creditForm.read(
+        form,
+        startOfDay(form.expires_at),
+      );
+      const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
       const { isFirst } = await addCredit(deps.database.sql, {
         account,
         kind,
@@ -62,15 +57,14 @@ export function creditAccount(deps: ConsoleDeps) {
 export function planAccount(deps: ConsoleDeps) {
   return async function planAccount(c: SiteContext): Promise<Response> {
     const account = c.req.param("id") ?? "";
-    const { plan = "", ends_at } = await readSiteForm(c);
+    const form = await readSiteForm(c);
     try {
-      const known = c.env.config.plans.get(plan);
-      if (known === undefined) {
-        throw new ApiError("invalid_value", "plan is unknown.", { param: "plan" });
-      }
-      const expiresAt = readDay(ends_at);
+      const { plan, expires_at } = planForm.read(form, startOfDay(form.ends_at));
+      requireConfigured(c.env.config, { plan });
+      const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
       await setPlan(deps.database, deps.cluster, { account, plan, expiresAt });
-      return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `Plan set to ${known.name}.`);
+      const { name } = c.env.config.plans.get(plan)!;
+      return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `Plan set to ${name}.`);
     } catch (error) {
       return await sendAccount(deps, c, { plan: toFormError(error, PLAN_LABELS) });
     }
@@ -88,13 +82,7 @@ export function revokeAccountKey({ database, cluster }: ConsoleDeps) {
   };
 }
 
-function readDay(day: string | undefined): Date | undefined {
-  if (day === undefined || day === "") return undefined;
-  const read = new Date(`${day}T00:00:00Z`);
-  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(read.getTime())) {
-    throw new ApiError("invalid_value", "expires_at must be a date such as 2027-01-31.", {
-      param: "expires_at",
-    });
-  }
-  return read;
+/** A day of a form as the API writes times: it begins at midnight, UTC. */
+function startOfDay(day: string | undefined): { expires_at?: string } {
+  return day === undefined || day === "" ? {} : { expires_at: `${day}T00:00:00Z` };
 }

@@ -1,12 +1,13 @@
 import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
+import { requireConfigured } from "../../../domain/accounts/require_configured.ts";
 import { availableBalances } from "../../../domain/ledger/balance.ts";
-import { ApiError } from "../../../lib/api_error.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
 import { Money } from "../../money.tsx";
 import { Badge, Empty, Field, Form, Select } from "../../parts.tsx";
+import { accountForm } from "../../request_forms.ts";
 import { seeOtherWith } from "../../respond.ts";
 import { Time } from "../../time.tsx";
 import type { ConsoleDeps } from "../deps.ts";
@@ -14,7 +15,6 @@ import { Head, Pager, sendConsole, TableCard } from "../shell.tsx";
 
 export const ACCOUNTS = "/console/operator/accounts";
 const PAGE = 25;
-const NAME_MAX = 200;
 const LABELS: FieldLabels = { name: "Name", email: "Email", plan: "Plan" };
 
 interface FilledForm {
@@ -31,18 +31,10 @@ export function accountsPage(deps: ConsoleDeps) {
 export function createAccountPage(deps: ConsoleDeps) {
   return async function createAccountPage(c: SiteContext): Promise<Response> {
     const form = await readSiteForm(c);
-    const name = (form.name ?? "").trim();
-    const plan = form.plan ?? "free";
     try {
-      if (name === "" || name.length > NAME_MAX) {
-        const message = `name must be 1 to ${NAME_MAX} characters.`;
-        throw new ApiError("invalid_value", message, { param: "name" });
-      }
-      if (!c.env.config.plans.has(plan)) {
-        throw new ApiError("invalid_value", "plan is unknown.", { param: "plan" });
-      }
-      const email = (form.email ?? "").trim() || undefined;
-      const { id } = await createAccount(deps.database.sql, { name, email, plan });
+      const account = accountForm.read(form);
+      requireConfigured(c.env.config, account);
+      const { id, name } = await createAccount(deps.database.sql, account);
       return seeOtherWith(c, `${ACCOUNTS}/${id}`, "good", `Account created: ${name}`);
     } catch (error) {
       return await sendAccounts(deps, c, { form, error: toFormError(error, LABELS) });
@@ -121,8 +113,7 @@ function NewAccount({ c, filled }: { c: SiteContext; filled: FilledForm | undefi
         <Field
           name="name"
           label="Name"
-          required
-          maxlength={NAME_MAX}
+          {...accountForm.limits("name")}
           value={form.name}
           error={errorOf("name")}
         />
@@ -130,6 +121,7 @@ function NewAccount({ c, filled }: { c: SiteContext; filled: FilledForm | undefi
           name="email"
           label="Email (optional)"
           type="email"
+          {...accountForm.limits("email")}
           value={form.email}
           error={errorOf("email")}
         />

@@ -1,8 +1,9 @@
-import type { SiteContext } from "../context.ts";
-import { CsrfField, Notice } from "../parts.tsx";
-import type { Offer } from "./catalogue.ts";
-import { type Fields, type PlaygroundMessage, readHistory } from "./playground_body.ts";
-import { Inputs } from "./playground_inputs.tsx";
+import type { SiteContext } from "../../context.ts";
+import { CsrfField, Notice } from "../../parts.tsx";
+import type { Offer } from "../catalogue.ts";
+import { type PlaygroundMessage, readHistory } from "./conversation.ts";
+import { FORMS } from "./forms.ts";
+import type { Fields } from "./fields.ts";
 
 export interface PlaygroundProps {
   c: SiteContext;
@@ -14,6 +15,8 @@ export interface PlaygroundProps {
 
 /** A form that runs the model. With scripts the response appears as it is made; without, on the next page. */
 export function Playground({ c, offer: { details }, fields = {}, error }: PlaygroundProps) {
+  const { result, Inputs } = FORMS[details.type];
+  const isConversation = result === "message";
   const action = `/console/models/${encodeURIComponent(details.id)}`;
   return (
     <section class="card stack playground" aria-labelledby="playground-title">
@@ -28,29 +31,29 @@ export function Playground({ c, offer: { details }, fields = {}, error }: Playgr
         method="post"
         action={`${action}/run`}
         class="form"
-        data-playground={details.type}
+        data-playground={result}
         data-quote={`${action}/quote`}
       >
         <CsrfField c={c} />
-        {details.type === "chat" && <Conversation history={readHistory(fields.history)} />}
+        {isConversation && <Conversation history={readHistory(fields.history)} />}
         <Inputs details={details} fields={fields} />
         <div class="playground-send">
           <button type="submit" class="button button-primary" data-send>
-            {details.type === "chat" ? "Send" : "Generate"}
+            {isConversation ? "Send" : "Generate"}
           </button>
           <button type="button" class="button only-scripted" data-stop hidden>Stop</button>
-          {details.type === "chat" && (
+          {isConversation && (
             <button type="button" class="button button-quiet only-scripted" data-clear>
               New conversation
             </button>
           )}
           <p class="small faint numeric playground-quote" data-quoted aria-live="polite"></p>
         </div>
-        {details.type === "speech" && (
+        {result === "file" && (
           <p class="only-unscripted small soft">The audio is downloaded as a file.</p>
         )}
       </form>
-      {details.type !== "chat" && <div class="playground-results" data-results></div>}
+      {!isConversation && <div class="playground-results" data-results></div>}
     </section>
   );
 }

@@ -1,5 +1,4 @@
-import { decimal, SCALE } from "../../lib/money.ts";
-import type { ModelType } from "../../lib/model_types.ts";
+import { decimal, SCALE } from "../lib/money.ts";
 
 /** What a request used. Tokens are counted once: a cached one is not also an input one. */
 export interface Usage {
@@ -34,20 +33,6 @@ export type Quantity = Exclude<keyof Usage, "seconds" | "estimated" | "items">;
 /** What quotas count: tokens of text, images, seconds of video. */
 export type UsageKind = "text" | "image" | "video";
 export const USAGE_KINDS: readonly UsageKind[] = ["text", "image", "video"];
-
-/** Which quota pays for which type of model. Dramas and speech are always paid with money. */
-const KIND_OF: Readonly<Record<ModelType, UsageKind | null>> = {
-  chat: "text",
-  image: "image",
-  video: "video",
-  avatar: "video",
-  drama: null,
-  speech: null,
-};
-
-export function kindOf(type: ModelType): UsageKind | null {
-  return KIND_OF[type];
-}
 
 const TOKENS = [
   "input_tokens",

@@ -1,39 +1,14 @@
 import type { Child } from "hono/jsx";
-import { Field, Select } from "../parts.tsx";
-import type { FieldLabels } from "../form_error.ts";
-import type { CatalogueModel } from "./catalogue.ts";
-import type { Fields } from "./playground_body.ts";
+import { Field, Select } from "../../parts.tsx";
+import type { CatalogueModel } from "../catalogue.ts";
+import type { InputsProps } from "./model_type_form.ts";
+import type { Fields } from "./fields.ts";
 
-/** Labels of the playground's fields by their names in the API, for error messages. */
-export const FIELD_LABELS: FieldLabels = {
-  prompt: "Prompt",
-  messages: "Message",
-  system: "System message",
-  temperature: "Temperature",
-  max_completion_tokens: "Max output tokens",
-  size: "Size",
-  n: "Number of images",
-  input_images: "Input image",
-  duration: "Duration",
-  aspect_ratio: "Aspect ratio",
-  avatar_file_id: "Portrait image",
-  audio_file_id: "Audio",
-  title: "Title",
-  script: "Story",
-  stage: "Last stage",
-  episode: "Episode",
-  from_task: "Continue from task",
-  input: "Text",
-  voice: "Voice",
-  response_format: "Format",
-  speed: "Speed",
-};
-
-export function Prompt({ details, fields }: { details: CatalogueModel; fields: Fields }) {
+export function Prompt({ label, details, fields }: InputsProps & { label: string }) {
   return (
     <Area
       name="prompt"
-      label={FIELD_LABELS.prompt!}
+      label={label}
       rows={3}
       value={fields.prompt}
       max={limitOf(details, "max_prompt_length")}
@@ -69,12 +44,12 @@ export function Area(
   );
 }
 
-export function Images({ fields }: { fields: Fields }) {
+export function Images({ label, fields }: { label: string; fields: Fields }) {
   return (
     <div class="grid field-grid-wide">
       <Field
         name="input_images"
-        label="Input image (optional)"
+        label={`${label} (optional)`}
         placeholder="https://…"
         hint="A public URL, or the ID of an uploaded file."
         value={fields.input_images}
@@ -104,13 +79,13 @@ export function Upload({ name, label, accept }: { name: string; label: string; a
   );
 }
 
-export function Ratio({ details, fields }: { details: CatalogueModel; fields: Fields }) {
+export function Ratio({ label, details, fields }: InputsProps & { label: string }) {
   return (
     <LimitSelect
       details={details}
       limit="aspect_ratios"
       name="aspect_ratio"
-      label={FIELD_LABELS.aspect_ratio!}
+      label={label}
       fields={fields}
     />
   );
