@@ -25,9 +25,6 @@ export interface Permit {
 /** Whether a job is new to an upstream or has failed there before. */
 export type AttemptKind = "first" | "retry";
 
-/** A background job, which is retried until it is done, or a request of an account. */
-export type AdmissionCaller = AttemptKind | { readonly account: string };
-
 /** Decides whether an upstream may be called now: circuit breaker and concurrency. Shared by chat and media. */
 export class Admission {
   readonly #breaker = new Breaker();
@@ -52,14 +49,9 @@ export class Admission {
   }
 
   /** A permit for a request of an account; null when the upstream is at capacity or its breaker is open. */
-  acquire(
-    upstream: Upstream,
-    provider: Provider,
-    caller?: Exclude<AdmissionCaller, AttemptKind>,
-  ): Permit | null {
+  acquire(upstream: Upstream, provider: Provider, account: string): Permit | null {
     const name = upstreamName(upstream);
-    const account = caller?.account;
-    const isWhileOpen = this.#allowWhileOpen(name, caller);
+    const isWhileOpen = this.#breaker.allowWhileOpen(name, account);
     const release = this.#takeSlot(
       provider,
       () => isWhileOpen || this.#breaker.allow(name, account),
@@ -88,7 +80,7 @@ export class Admission {
   #updateBreaker(
     name: string,
     failure: UpstreamFailure | null,
-    account: string | undefined,
+    account: string,
     isWhileOpen: boolean,
   ): void {
     const cause = failure === null ? "none" : causeOf(failure);
@@ -117,7 +109,7 @@ export class Admission {
   acquireForJob(upstream: Upstream, provider: Provider, attempt: AttemptKind): Permit | null {
     const name = upstreamName(upstream);
     const isClosed = () => this.#breaker.getHealth(name).state === "closed";
-    const isWhileOpen = this.#allowWhileOpen(name, attempt);
+    const isWhileOpen = this.#allowsJobWhileOpen(name, attempt);
     const isProbe = !isWhileOpen && !isClosed();
     const release = this.#takeSlot(provider, () => isWhileOpen || this.#breaker.allow(name));
     if (release === null) return null;
@@ -150,18 +142,17 @@ export class Admission {
     return null;
   }
 
-  /** Whether `acquire` or `acquireForJob` would return a permit now. */
-  hasCapacity(upstream: Upstream, config: Config, caller?: AdmissionCaller): boolean {
+  /** Whether `acquireForJob` would return a permit now; without `attempt`, one by a closed breaker. */
+  hasCapacity(upstream: Upstream, config: Config, attempt?: AttemptKind): boolean {
     const { id, concurrencyMax } = config.providers.get(upstream.provider)!;
     const isFull = concurrencyMax !== null && this.#slots.count(id) >= concurrencyMax;
     const name = upstreamName(upstream);
     return !isFull &&
-      (this.#breaker.wouldAllow(name) || this.#allowWhileOpen(name, caller));
+      (this.#breaker.wouldAllow(name) || this.#allowsJobWhileOpen(name, attempt));
   }
 
-  #allowWhileOpen(name: string, caller?: AdmissionCaller): boolean {
-    if (typeof caller === "object") return this.#breaker.allowWhileOpen(name, caller.account);
-    return caller === "first" && this.#breaker.allowWhileOpen(name);
+  #allowsJobWhileOpen(name: string, attempt: AttemptKind | undefined): boolean {
+    return attempt === "first" && this.#breaker.allowWhileOpen(name);
   }
 
   reportAttempt({ provider, model }: Upstream, failure: UpstreamFailure | null): void {

@@ -1,5 +1,5 @@
 import { inProcessTransport } from "./adapter.ts";
-import type { Admission, AdmissionCaller } from "./admission.ts";
+import type { Admission, AttemptKind } from "./admission.ts";
 import { endAttempt, toUpstreamFailure } from "./end_attempt.ts";
 import { chooseUpstream } from "./fallback.ts";
 import { UpstreamFailure } from "./failure.ts";
@@ -33,13 +33,13 @@ const SHORT_CALL_MS_MAX = 30_000;
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs } = options;
   return {
-    choose: (config, model, tried, caller) =>
-      chooseUpstream(admission, config, model, { tried, caller }),
+    choose: (config, model, tried, attempt = "first") =>
+      chooseUpstream(admission, config, model, { tried, attempt }),
     inputsFor: (assignment) => adapterOf(admission, assignment).inputs,
     polling: (assignment) => adapterOf(admission, assignment).polling,
     canFind: (assignment) => adapterOf(admission, assignment).find !== undefined,
-    submit: (assignment, job, signal, caller) =>
-      submitWithPermit(options, { assignment, job, signal, caller }),
+    submit: (assignment, job, signal, attempt = "first") =>
+      submitWithPermit(options, { assignment, job, signal, attempt }),
     getStatus: (assignment, id, signal) =>
       callShortly(options, assignment, signal, (call, adapter) => poll(adapter, call, id)),
     cancel: (assignment, id, signal) =>
@@ -126,20 +126,18 @@ interface Submission {
   assignment: UpstreamAssignment;
   job: MediaJob;
   signal: AbortSignal;
-  caller: AdmissionCaller | undefined;
+  attempt: AttemptKind;
 }
 
 /** Submits a job if the upstream may be called now, and reports the result to its circuit breaker. */
 async function submitWithPermit(
   options: MediaCallsOptions,
-  { assignment, job, signal, caller }: Submission,
+  { assignment, job, signal, attempt }: Submission,
 ): Promise<Submitted> {
   const { admission } = options;
   const adapter = adapterOf(admission, assignment);
   const provider = assignment.config.providers.get(assignment.upstream.provider)!;
-  const permit = typeof caller === "string"
-    ? admission.acquireForJob(assignment.upstream, provider, caller)
-    : admission.acquire(assignment.upstream, provider, caller);
+  const permit = admission.acquireForJob(assignment.upstream, provider, attempt);
   if (permit === null) {
     throw new UpstreamFailure(
       "overloaded",

@@ -18,10 +18,12 @@ async function failureOf(call: Promise<unknown>): Promise<UpstreamFailure> {
 function startRawServer(answer: string | null) {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open: Deno.Conn[] = [];
+  const taken = Promise.withResolvers<void>();
   const serving = (async () => {
     for await (const connection of listener) {
       open.push(connection);
       await connection.read(new Uint8Array(65_536));
+      taken.resolve();
       if (answer === null) continue;
       await connection.write(new TextEncoder().encode(answer));
       connection.close();
@@ -30,6 +32,8 @@ function startRawServer(answer: string | null) {
   })();
   return {
     url: `http://127.0.0.1:${listener.addr.port}`,
+    /** Resolves when it has a request. */
+    taken: taken.promise,
     async [Symbol.asyncDispose]() {
       listener.close();
       await serving;
@@ -140,7 +144,11 @@ Deno.test("each upstream is chosen once, and a full one not at all", strict, asy
       retryAfterMs: null,
     },
   );
-  const permit = admission.acquire(assignment.upstream, assignment.config.providers.get("p")!)!;
+  const permit = admission.acquire(
+    assignment.upstream,
+    assignment.config.providers.get("p")!,
+    "acc_1",
+  )!;
   assert.deepEqual(calls.choose(assignment.config, assignment.model, []), {
     upstream: null,
     retryAfterMs: 1000,
@@ -226,7 +234,8 @@ Deno.test(
     const leaving = new AbortController();
     const call = media.calls.submit(media.assignment, VIDEO_JOB, leaving.signal);
     const ended = failureOf(call);
-    setTimeout(() => leaving.abort(), 20);
+    await silent.taken;
+    leaving.abort();
     assert.equal((await ended).received, "unknown");
     assert.deepEqual(media.attempts, []);
     assert.equal(media.admission.getHealth(media.assignment.upstream).in_flight, 0);

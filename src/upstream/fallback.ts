@@ -1,5 +1,5 @@
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
-import { type Admission, type AdmissionCaller, upstreamName } from "./admission.ts";
+import { type Admission, type AttemptKind, upstreamName } from "./admission.ts";
 import type { FailureKind, UpstreamFailure } from "./failure.ts";
 import { orderUpstreams } from "./order_upstreams.ts";
 
@@ -34,7 +34,7 @@ export type UpstreamChoice =
 export interface ChoiceState {
   /** Names from `upstreamName`. */
   readonly tried: readonly string[];
-  readonly caller: AdmissionCaller | undefined;
+  readonly attempt: AttemptKind;
 }
 
 const AT_CAPACITY_RETRY_MS = 1_000;
@@ -44,14 +44,14 @@ export function chooseUpstream(
   admission: Admission,
   config: Config,
   model: Model,
-  { tried, caller }: ChoiceState,
+  { tried, attempt }: ChoiceState,
 ): UpstreamChoice {
   const left = model.upstreams.filter((upstream) => !tried.includes(upstreamName(upstream)));
   if (left.length === 0) return { upstream: null, retryAfterMs: null };
   const order = orderUpstreams(left);
-  // A closed breaker is preferred to one that makes an exception for this caller.
+  // A closed breaker is preferred to one that makes an exception for this job.
   const upstream = order.find((one) => admission.hasCapacity(one, config)) ??
-    order.find((one) => admission.hasCapacity(one, config, caller));
+    order.find((one) => admission.hasCapacity(one, config, attempt));
   if (upstream !== undefined) {
     return { upstream, provider: config.providers.get(upstream.provider)! };
   }

@@ -1,5 +1,5 @@
 import type { Config, Model, Upstream } from "../platform/config/config.ts";
-import type { AdmissionCaller } from "./admission.ts";
+import type { AttemptKind } from "./admission.ts";
 import type { UpstreamChoice } from "./fallback.ts";
 import type { JobStatus, MediaJob, Submitted, UpstreamOutput } from "./media_adapter.ts";
 
@@ -24,13 +24,13 @@ export interface UpstreamAssignment {
 export interface MediaCalls {
   /**
    * Picks an upstream by priority, weight, health and capacity; `tried` are names from `upstreamName`. The
-   * circuit breaker decides by `caller`, here and in `submit`.
+   * circuit breaker decides by `attempt`, here and in `submit`; left out, it is the first.
    */
   choose(
     config: Config,
     model: Model,
     tried: readonly string[],
-    caller?: AdmissionCaller,
+    attempt?: AttemptKind,
   ): UpstreamChoice;
   /** What a job's inputs should carry for this upstream. */
   inputsFor(assignment: UpstreamAssignment): "url" | "bytes";
@@ -46,7 +46,7 @@ export interface MediaCalls {
     assignment: UpstreamAssignment,
     job: MediaJob,
     signal: AbortSignal,
-    caller?: AdmissionCaller,
+    attempt?: AttemptKind,
   ): Promise<Submitted>;
   /** Polls once. A failure says nothing about the job: poll again later. */
   getStatus(assignment: UpstreamAssignment, id: string, signal: AbortSignal): Promise<JobStatus>;

@@ -48,7 +48,7 @@ export class Upstreams {
     let last: UpstreamFailure | null = null;
     for (const upstream of orderUpstreams(model.upstreams)) {
       const provider = config.providers.get(upstream.provider)!;
-      const permit = this.admission.acquire(upstream, provider, { account });
+      const permit = this.admission.acquire(upstream, provider, account);
       if (permit === null) continue;
       try {
         const value = await call(this.#attempt(upstream, provider, signal));
