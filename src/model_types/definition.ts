@@ -66,12 +66,12 @@ export interface ModelLimits {
 }
 
 /** A request body that its schema let pass. */
-export type RequestBody = Readonly<Record<string, unknown>>;
+export type RequestFields = Readonly<Record<string, unknown>>;
 
 /** A request and what it is checked against. */
 export interface RequestCheck {
   readonly model: LimitedModel;
-  readonly body: RequestBody;
+  readonly body: RequestFields;
   readonly findFile: FindFile;
   /** Throws an `ApiError` for a URL that an upstream must not fetch. */
   readonly checkUrl: (url: string, param: string) => void;

@@ -1,5 +1,5 @@
 import schema from "../../schemas/requests/images_generations.schema.json" with { type: "json" };
-import type { LimitedModel, MediaModelType, RequestBody } from "./definition.ts";
+import type { LimitedModel, MediaModelType, RequestFields } from "./definition.ts";
 import {
   numberLimit,
   readAspectRatio,
@@ -48,7 +48,7 @@ export function imageUsage(images: number): Usage {
   return { images, calls: images };
 }
 
-function imageCount(model: LimitedModel, body: RequestBody): number {
+function imageCount(model: LimitedModel, body: RequestFields): number {
   const max = numberLimit(model, "max_count") ?? schema.properties.n.maximum;
   return readWhole(body, "n", { min: 1, max }) ?? 1;
 }

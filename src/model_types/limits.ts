@@ -6,8 +6,8 @@ import type {
   InputRef,
   LimitedModel,
   MediaKind,
-  RequestBody,
   RequestCheck,
+  RequestFields,
 } from "./definition.ts";
 
 /** Prompts of models that declare no limit of their own, in characters. */
@@ -79,7 +79,7 @@ export function readAspectRatio(
 
 /** A whole number of the body; undefined where it has none. */
 export function readWhole(
-  body: RequestBody,
+  body: RequestFields,
   name: string,
   { min, max }: { min: number; max: number },
 ): number | undefined {

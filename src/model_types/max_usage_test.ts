@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ModelLimits, RequestBody } from "./definition.ts";
+import type { ModelLimits, RequestFields } from "./definition.ts";
 import { maxDramaUsage } from "./drama.ts";
 import { mediaDefinitionOf, type MediaJobType } from "./model_types.ts";
 import type { Usage } from "./usage.ts";
@@ -12,7 +12,7 @@ interface Files {
 async function maxUsage(
   type: MediaJobType,
   limits: ModelLimits,
-  body: RequestBody,
+  body: RequestFields,
   { audioMs = null }: Files = {},
 ): Promise<Usage> {
   const definition = mediaDefinitionOf(type);
@@ -31,7 +31,7 @@ async function maxUsage(
 async function refused(
   type: MediaJobType,
   limits: ModelLimits,
-  body: RequestBody,
+  body: RequestFields,
 ): Promise<[code: string, param: string | null]> {
   const error = await maxUsage(type, limits, body).catch((error) => error);
   return [error.code, error.param];

@@ -1,6 +1,6 @@
 import schema from "../../schemas/requests/audio_speech.schema.json" with { type: "json" };
 import { notOffered } from "../lib/not_offered.ts";
-import type { LimitedModel, MediaModelType, RequestBody } from "./definition.ts";
+import type { LimitedModel, MediaModelType, RequestFields } from "./definition.ts";
 import { checkLength, listLimit } from "./limits.ts";
 import { capMs, decimalSeconds, measuredMs } from "./measured_time.ts";
 import { CHARACTER_UNITS, TIME_UNITS } from "./units.ts";
@@ -19,7 +19,7 @@ export const speech: MediaModelType = {
   endpoint: { path: "/audio/speech", operation: "speech" },
   request: { name: "audio_speech", schema },
 
-  check: ({ model, body }) => checkSpeech(model, body as RequestBody & SpeechBody),
+  check: ({ model, body }) => checkSpeech(model, body as RequestFields & SpeechBody),
 
   /** Characters of the text, and the length of the audio. */
   meter({ prompt, parameters }, made) {

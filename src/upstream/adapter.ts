@@ -67,14 +67,14 @@ export interface UpstreamReply {
 
 /** One kind of call to a provider: writes its request and reads its reply. */
 export interface Operation<Input, Output> {
-  write(input: Input, target: UpstreamTarget): Awaitable<UpstreamRequest<RequestBody>>;
+  write(input: Input, target: UpstreamTarget): Awaitable<UpstreamRequest<UpstreamBody>>;
   /** Throws if the reply is invalid. */
   read(reply: UpstreamReply, target: UpstreamTarget, input: Input): Awaitable<Output>;
   /** The result that a non-2xx status stands for; undefined or absent: the call has failed. */
   readStatus?(status: number, body: unknown): Output | undefined;
 }
 
-export type RequestBody = string | Uint8Array<ArrayBuffer> | FormData | null;
+export type UpstreamBody = string | Uint8Array<ArrayBuffer> | FormData | null;
 
 /** A chat request in OpenAI's format, as the client sent it; valid for the gateway's schema. */
 export interface ChatRequest {

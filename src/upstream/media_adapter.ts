@@ -3,7 +3,7 @@ import type { InputRole, MediaUsage } from "../model_types/definition.ts";
 import type { MediaJobType } from "../model_types/model_types.ts";
 import type {
   Operation,
-  RequestBody,
+  UpstreamBody,
   UpstreamFault,
   UpstreamReply,
   UpstreamRequest,
@@ -39,7 +39,7 @@ export interface MediaInput {
   readonly bytes: Uint8Array<ArrayBuffer> | null;
 }
 
-export type MediaRequest = UpstreamRequest<RequestBody>;
+export type MediaRequest = UpstreamRequest<UpstreamBody>;
 
 /** A job with the replies to the requests that prepared it. */
 export interface PreparedJob {

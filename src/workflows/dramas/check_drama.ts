@@ -7,7 +7,7 @@ import type { TaskDeps } from "../tasks/deps.ts";
 import { findTask, taskNotFound } from "../tasks/find_task.ts";
 import { isOver, type StoredOutput, type TaskStage } from "../tasks/task.ts";
 import { readFile } from "../../model_types/limits.ts";
-import { checkDramaLimits, checkStage, type DramaStage } from "../../model_types/drama.ts";
+import { checkDramaLimits, checkStage } from "../../model_types/drama.ts";
 import type { Character, DramaJob, GivenStages, Roles, Script, StoredPipeline } from "./drama.ts";
 import { parseDramaJob, parseRoles, parseScript } from "./stored_drama.ts";
 import { nameKey } from "./texts.ts";

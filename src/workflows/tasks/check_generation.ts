@@ -1,11 +1,11 @@
-import type { CheckedRequest, RequestBody } from "../../model_types/definition.ts";
+import type { CheckedRequest, RequestFields } from "../../model_types/definition.ts";
 import { definitionOf } from "../../model_types/model_types.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import type { Files } from "../../domain/files/files.ts";
 import { checkUrl } from "../../platform/outbound/check_url.ts";
 
 /** A request body that its schema let pass. */
-export type GenerationBody = RequestBody & { readonly model: string };
+export type GenerationBody = RequestFields & { readonly model: string };
 
 /** A request and what it is checked against. */
 export interface GenerationCheck {
