@@ -46,7 +46,9 @@ export function readOwnAdapters(
     }
   }
   return {
-    capabilities: { ...capabilities, adapters, baseUrlRequired },
+    capabilities: adapters.size === capabilities.adapters.size
+      ? capabilities
+      : { ...capabilities, adapters, baseUrlRequired },
     nameOf: (adapter) => versions.get(adapter) ?? adapter,
     versions: [...versions.values()],
     issues,
