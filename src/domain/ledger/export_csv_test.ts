@@ -53,6 +53,11 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
   );
   assert.deepEqual(lines, ["2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m"]);
   assert.deepEqual(queries, [["acc_1", 1000]]);
+  const two = (await exported([[row(), row({ id: "t_2" })]])).lines;
+  assert.deepEqual(two.map((line) => line.split(",").slice(0, 2).join()), [
+    "2026-01-31T12:00:00.123Z,t_1",
+    "2026-01-31T12:00:00.123Z,t_2",
+  ]);
   assert.equal(
     await lineOf({ unit: "text", amount: "-7", hold_id: null, model: null, bucket: "quota" }),
     "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,",

@@ -44,6 +44,17 @@ Deno.test("a day's usage is read from text, amounts exactly", async () => {
   });
 });
 
+Deno.test("usage of one account, or of all", async () => {
+  const asked: unknown[][] = [];
+  const sql = ((_: unknown, ...values: unknown[]) => {
+    asked.push(values);
+    return Promise.resolve([]);
+  }) as unknown as Queries;
+  await usageDays(sql, { account: "acc_1", from: "2026-01-01" });
+  await usageDays(sql, { from: "2026-01-01" });
+  assert.deepEqual(asked, [["acc_1", "2026-01-01"], [null, "2026-01-01"]]);
+});
+
 Deno.test("a chart's amounts are exact, however many decimals they are written with", async () => {
   const point = async (charged: string) => {
     const lines = ["2026-01-31", "m", "3", "1", charged, "16"].join("\t");
