@@ -4,6 +4,7 @@ import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
 import { CAPABILITY_OF, DRAMA_STAGES } from "../../model_types/drama.ts";
 import { isModelType, isPipeline, modelWithArticle } from "../../model_types/model_types.ts";
+import { modelNamesOf, type ModelsById, modelsById } from "./model_names.ts";
 import { placeholdersOf } from "./template.ts";
 
 type Keys = Record<string, unknown>;
@@ -27,18 +28,16 @@ const PLACEHOLDERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Pipelines of dramas: their models exist and have the right type, and their prompts use known placeholders. */
 export function checkPipelines(checker: Checker, file: Partial<GatewayFile>): void {
-  const models = new Map<string, Keys>();
-  for (const model of listOf(file.models).map(blockOf)) {
-    if (typeof model.id === "string") models.set(model.id, model);
-  }
+  const models = modelsById(file);
+  const modelNames = modelNamesOf(checker, file, models);
   for (const [index, drama] of listOf(file.models).map(blockOf).entries()) {
     if (!isPipeline(drama.type) || drama.chain === undefined) continue;
     const path: Path = ["models", index];
     const pipeline = blockOf(drama.chain);
     for (const { path: at, model, type } of modelsOfPipeline(drama.chain)) {
       const where = [...path, "chain", ...at];
-      checker.reference(where, model, "model", models);
-      const used = models.get(model);
+      checker.reference(where, model, "model", modelNames);
+      const used = models.get(model)?.model;
       if (used !== undefined && isModelType(used.type) && used.type !== type) {
         checker.report(where, {
           message: `${checker.sourceText(where)} is ${
@@ -82,10 +81,11 @@ function checkShots(
   checker: Checker,
   path: Path,
   drama: Keys,
-  { pipeline, models }: { pipeline: Keys; models: ReadonlyMap<string, Keys> },
+  { pipeline, models }: { pipeline: Keys; models: ModelsById },
 ): void {
   const ratios = listOf(blockOf(drama.limits).aspect_ratios);
-  const limitsOf = (stage: unknown) => blockOf(models.get(String(blockOf(stage).model))?.limits);
+  const limitsOf = (stage: unknown) =>
+    blockOf(models.get(String(blockOf(stage).model))?.model.limits);
   const sizes = blockOf(blockOf(pipeline.storyboard).sizes);
   const offeredSizes = limitsOf(pipeline.storyboard).sizes;
   for (const [ratio, size] of Object.entries(sizes)) {

@@ -4,18 +4,18 @@ import { startOfPrice } from "./check_books.ts";
 import { type SmallestUnit, smallestUnitOf, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import { formatPath, type Path } from "./issues.ts";
+import { modelNamesOf, type ModelsById, modelsById } from "./model_names.ts";
 import { findDefinition, modelWithArticle } from "../../model_types/model_types.ts";
 import { type BillingType, unitOf } from "../../model_types/units.ts";
 
 type Keys = Record<string, unknown>;
-type Models = ReadonlyMap<string, { model: Keys; index: number }>;
 
 /** Prices: their models exist, their units belong to the model type, and they are not below cost. */
 export function checkPrices(checker: Checker, file: Partial<GatewayFile>, now: number): void {
   const books = blockOf(file.prices);
   const models = modelsById(file);
   const smallestUnit = smallestUnitOf(file);
-  const modelNames = areAllNamed(checker, file) ? namesOf(checker, models) : null;
+  const modelNames = modelNamesOf(checker, file, models);
   for (const [name, item] of Object.entries(books)) {
     checkEntries(checker, ["prices", name], blockOf(item), {
       models,
@@ -26,36 +26,8 @@ export function checkPrices(checker: Checker, file: Partial<GatewayFile>, now: n
   }
 }
 
-function modelsById(file: Partial<GatewayFile>): Models {
-  const models = new Map<string, { model: Keys; index: number }>();
-  for (const [index, model] of listOf(file.models).map(blockOf).entries()) {
-    if (typeof model.id === "string" && !models.has(model.id)) {
-      models.set(model.id, { model, index });
-    }
-  }
-  return models;
-}
-
-/** Suggests only ids that are written in the file: a value from the environment must not be shown. */
-function namesOf(checker: Checker, models: Models): Names {
-  let written: string[] | undefined;
-  const keys = () =>
-    written ??= [...models].filter(([id, { index }]) =>
-      checker.sourceText(["models", index, "id"]) === JSON.stringify(id)
-    ).map(([id]) => id);
-  return { has: (id) => models.has(id), keys };
-}
-
-/** While one model id is invalid, a price may belong to that model: then no price is reported as unknown. */
-function areAllNamed(checker: Checker, file: Partial<GatewayFile>): boolean {
-  if (!Array.isArray(file.models) || checker.isInvalid(["models"])) return false;
-  return file.models.every((model, index) =>
-    typeof blockOf(model).id === "string" && !checker.isInvalid(["models", index, "id"])
-  );
-}
-
 interface PriceContext {
-  models: Models;
+  models: ModelsById;
   modelNames: Names;
   now: number;
   smallestUnit: SmallestUnit;

@@ -177,6 +177,15 @@ Deno.test("the value of an environment variable appears in no issue", () => {
   );
 });
 
+Deno.test("a model id from the environment is not suggested for a drama's stage", () => {
+  const source = SHIPPED.replace("- id: sim-chat\n", "- id: ${SECRET}\n")
+    .replace("script: { model: sim-chat }", "script: { model: canary-chot }");
+  const { issues } = compileText(source, { SECRET: "canary-chat" });
+  const shown = JSON.stringify(issues);
+  assert.match(shown, /chain\.script\.model","message":"there is no model \\"canary-chot/);
+  assert.ok(!shown.includes("canary-chat"), shown);
+});
+
 Deno.test("a secret written into the file is hidden in every excerpt", () => {
   const source = SHIPPED.replace(
     "adapter: simulator\n",
