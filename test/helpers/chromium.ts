@@ -1,5 +1,4 @@
-import { type Browser, chromium, type Page } from "playwright-core";
-import { freePort } from "./gateway_process.ts";
+import { type Browser, chromium, type LaunchOptions, type Page } from "playwright-core";
 
 /** A real Chromium without a window, gone with the block that opened it. */
 export interface OpenBrowser extends AsyncDisposable {
@@ -37,12 +36,9 @@ export function findChromium(): string | null {
   return (named ? [named] : USUAL_PLACES).find(isThere) ?? null;
 }
 
-/** A connection to the browser that the whole run shares (`TEST_BROWSER`), else a browser of its own. */
+/** A browser of its own. */
 export async function openBrowser(): Promise<OpenBrowser> {
-  const shared = Deno.env.get("TEST_BROWSER");
-  const browser = shared === undefined
-    ? await launch()
-    : await chromium.connectOverCDP(shared, { timeout: TIMEOUT_MS });
+  const browser = await chromium.launch(launchOptions());
   return {
     browser,
     openPage: () => browser.newPage(),
@@ -53,34 +49,54 @@ export async function openBrowser(): Promise<OpenBrowser> {
 /** Starts the browser that all tests of a run share; null where there is no Chromium. */
 export async function startSharedBrowser(): Promise<{ url: string } & AsyncDisposable | null> {
   if (findChromium() === null) return null;
-  // Chromium prints the port that it was given; Playwright does not.
-  const port = freePort();
-  const browser = await launch([`--remote-debugging-port=${port}`]);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () => browser.close(),
-  };
+  const server = await chromium.launchServer(launchOptions());
+  return { url: server.wsEndpoint(), [Symbol.asyncDispose]: () => server.close() };
 }
 
-async function launch(more: string[] = []): Promise<Browser> {
+function launchOptions(): LaunchOptions {
   const executablePath = findChromium();
   if (executablePath === null) {
     throw new Error("Cannot open a browser: install Chromium, or say in CHROMIUM where it is.");
   }
-  return await chromium.launch({ executablePath, args: [...QUIET, ...more], timeout: TIMEOUT_MS });
+  return { executablePath, args: QUIET, timeout: TIMEOUT_MS };
+}
+
+/** The browser of this file's tests: a connection to the one of the whole run, or one of its own. */
+let browser: Browser | null = null;
+let hasHooks = false;
+
+/** Opened before the first test and closed after the last, so that no test seems to leak a connection. */
+function openBeforeTests(): void {
+  if (hasHooks) return;
+  hasHooks = true;
+  Deno.test.beforeAll(async () => {
+    const shared = Deno.env.get("TEST_BROWSER");
+    browser = shared === undefined
+      ? await chromium.launch(launchOptions())
+      : await chromium.connect(shared, { timeout: TIMEOUT_MS });
+  });
+  Deno.test.afterAll(() => browser?.close());
 }
 
 /** A test with a browser. Without Chromium it is skipped, and says so; under `CI` it fails. */
-export function browserTest(name: string, test: (opened: OpenBrowser) => Promise<void>): void {
+export function browserTest(
+  name: string,
+  test: (opened: Omit<OpenBrowser, keyof AsyncDisposable>) => Promise<void>,
+): void {
   const isMissing = findChromium() === null && !Deno.env.has("CI");
+  if (!isMissing) openBeforeTests();
   Deno.test({
     name: isMissing ? `${name} (skipped: no Chromium; CHROMIUM may name one)` : name,
     ignore: isMissing,
     sanitizeOps: true,
     sanitizeResources: true,
     async fn() {
-      await using opened = await openBrowser();
-      await test(opened);
+      const opened = browser!;
+      try {
+        await test({ browser: opened, openPage: () => opened.newPage() });
+      } finally {
+        await Promise.all(opened.contexts().map((context) => context.close()));
+      }
     },
   });
 }
