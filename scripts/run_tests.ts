@@ -118,7 +118,16 @@ async function filesOf(patterns: string[]): Promise<string[]> {
 async function run(chosen: string[], env: Record<string, string>): Promise<Outcome> {
   if (stopping.signal.aborted) return { passed: 0, failed: 0, reports: [] };
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--no-check", "--parallel", ...chosen],
+    args: [
+      "test",
+      "-A",
+      "--no-check",
+      // No test may leave a timer, a connection or a file open.
+      "--sanitize-ops",
+      "--sanitize-resources",
+      "--parallel",
+      ...chosen,
+    ],
     cwd: ROOT,
     stdin: "null",
     stdout: "piped",
