@@ -34,6 +34,9 @@ const BUILT: Readonly<Record<string, string>> = {
   // Names of secrets in gateway.yaml.
   'new RegExp(`(${KEY}${COLON})(${VALUE})`, "g")':
     `(\\b(?:api_key|client_secret)["']?[ \\t]*:[ \\t]*["']?)([^\\s"'][^"',}#\\r\\n]*)`,
+  // Addresses and model ids in the guides.
+  'new RegExp(`${TEXTS}|sim-(?:${MODEL_TYPES.join("|")})`, "g")':
+    `http://127\\.0\\.0\\.1:8787(?:/v1)?|TOLLGATE|Tollgate|"tollgate"|sim-(?:chat|image|video)`,
   'new RegExp(`<${tag}>([^<]*)</${tag}>`, "g")': "<Key>([^<]*)</Key>",
 };
 

@@ -30,9 +30,5 @@ export function fillInValues(config: Config, reader: SampleReader): (text: strin
   return (text) => text.replace(SAMPLES, (found) => values.get(found)!);
 }
 
-const SAMPLES = new RegExp(
-  `http://127\\.0\\.0\\.1:8787(?:/v1)?|TOLLGATE|Tollgate|"tollgate"|sim-(?:${
-    MODEL_TYPES.join("|")
-  })`,
-  "g",
-);
+const TEXTS = 'http://127\\.0\\.0\\.1:8787(?:/v1)?|TOLLGATE|Tollgate|"tollgate"';
+const SAMPLES = new RegExp(`${TEXTS}|sim-(?:${MODEL_TYPES.join("|")})`, "g");

@@ -16,7 +16,7 @@ const VALUES: Readonly<Record<string, (config: Config) => string>> = {
   "webhooks.overlap_seconds": () => formatRoundDuration(OVERLAP_SECONDS),
 };
 
-const MARKER = /<!-- value: (\S+) -->([^]*?)<!-- end -->/g;
+const MARKER = /<!-- value: ([a-z_.]+) -->([^<]*)<!-- end -->/g;
 
 /**
  * A guide with the values of this gateway in place of those between `<!-- value: name -->` and `<!-- end -->`,
