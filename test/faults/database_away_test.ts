@@ -4,6 +4,7 @@ import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 import { noLog } from "../helpers/logs.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 Deno.test("503 while the database is away, and full service by itself when it is back", async () => {
   await using postgres = {
@@ -26,7 +27,7 @@ Deno.test("503 while the database is away, and full service by itself when it is
   };
   await using _store = store;
   await using gateway = await openGateway({ store });
-  assert.equal((await gateway.get("/v1/models")).status, 200);
+  assert.equal(await statusOf(gateway.get("/v1/models")), 200);
 
   await postgres.kill();
   const started = performance.now();
@@ -40,19 +41,19 @@ Deno.test("503 while the database is away, and full service by itself when it is
   const ready = await gateway.fetch("/readyz");
   assert.equal(ready.status, 503);
   assert.equal((await ready.json()).checks.database.ok, false);
-  assert.equal((await gateway.fetch("/healthz")).status, 200);
+  assert.equal(await statusOf(gateway.fetch("/healthz")), 200);
 
   await postgres.restart();
   for (let waited = 0;; waited += 100) {
     const res = await gateway.get("/v1/models");
     await res.body?.cancel();
-    if (res.status === 200 && (await gateway.fetch("/readyz")).status === 200) break;
+    if (res.status === 200 && await statusOf(gateway.fetch("/readyz")) === 200) break;
     assert.ok(waited < 15_000, `still ${res.status}`);
     await new Promise((resume) => setTimeout(resume, 100));
   }
   const made = await gateway.newKey();
   assert.equal(
-    (await gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })).status,
+    await statusOf(gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })),
     200,
   );
 });

@@ -7,6 +7,7 @@ import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 import { smallDisk } from "../helpers/small_disk.ts";
 import { noLog } from "../helpers/logs.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
 
@@ -131,7 +132,7 @@ Deno.test(
       await res.body?.cancel();
       return res.status === 200;
     });
-    assert.equal((await create(0)).status, 201);
+    assert.equal(await statusOf(create(0)), 201);
   },
 );
 

@@ -11,6 +11,7 @@ import {
   videoConfig,
   type VideoService,
 } from "../helpers/video_service.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const ON_SERVER = { ...STRICT, ignore: Deno.env.get("TEST_STORE") === "embedded" };
@@ -187,7 +188,7 @@ Deno.test(
     const before = videos.looks();
     await until("it is asked for several times", () => videos.looks() > before + 3, 30);
     videos.finish();
-    assert.equal((await second.ended(id)).status, "succeeded");
+    assert.equal(await statusOf(second.ended(id)), "succeeded");
     const told = second.logged().match(/config version of a task not usable/g);
     assert.equal(told?.length, 1);
   },

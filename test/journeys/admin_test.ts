@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 Deno.test("401 on /admin without the operator's token, also with a client's key", async () => {
   await using gateway = await openGateway();
@@ -38,7 +39,7 @@ Deno.test("an account and its key: made, used, listed, revoked", async () => {
   assert.match(key.key, /^sk-[0-9A-Za-z]{43}$/);
   assert.equal(key.last4, key.key.slice(-4));
   const authorization = `Bearer ${key.key}`;
-  assert.equal((await gateway.get("/v1/models", { authorization })).status, 200);
+  assert.equal(await statusOf(gateway.get("/v1/models", { authorization })), 200);
 
   const listed = await (await gateway.admin("GET", `/accounts/${account.id}/keys`)).json();
   assert.equal(listed.data.length, 1);
@@ -47,13 +48,12 @@ Deno.test("an account and its key: made, used, listed, revoked", async () => {
   const [row] = await gateway.gateway.database.sql`select * from api_key where id = ${key.id}`;
   assert.ok(!JSON.stringify(row).includes(key.key), "a key is stored as a hash");
 
-  const revoked = await gateway.admin("DELETE", `/keys/${key.id}`);
-  assert.equal(revoked.status, 200);
+  assert.equal(await statusOf(gateway.admin("DELETE", `/keys/${key.id}`)), 200);
   const refused = await gateway.get("/v1/models", { authorization });
   assert.equal(refused.status, 401, "the very next request");
   assert.equal((await errorOf(refused)).code, "invalid_api_key");
   assert.equal(
-    (await gateway.admin("DELETE", `/keys/${key.id}`)).status,
+    await statusOf(gateway.admin("DELETE", `/keys/${key.id}`)),
     200,
     "revoking again is harmless",
   );

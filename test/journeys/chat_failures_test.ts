@@ -118,7 +118,10 @@ Deno.test("a client that leaves stops the upstream and pays for what was produce
   for (let i = 0; i < 6; i++) await reader.read();
   leaving.abort();
   await until("the upstream is cancelled", () => simulator.counters.cancelled === 1);
-  await until("the hold is settled", async () => (await gateway.receipt(res)).status === "settled");
+  await until(
+    "the hold is settled",
+    async () => (await gateway.receipt(res)).status === "settled",
+  );
   const { usage } = await gateway.receipt(res);
   assert.ok(usage.output_tokens >= 3 && usage.output_tokens < 40, JSON.stringify(usage));
   await gateway.verify();
@@ -132,7 +135,10 @@ Deno.test("on_disconnect: drain reads on to the end and pays for all of it", asy
   });
   await res.body!.getReader().read();
   leaving.abort();
-  await until("the hold is settled", async () => (await gateway.receipt(res)).status === "settled");
+  await until(
+    "the hold is settled",
+    async () => (await gateway.receipt(res)).status === "settled",
+  );
   const { usage } = await gateway.receipt(res);
   assert.equal(usage.output_tokens, 30);
   assert.equal(usage.estimated, undefined);

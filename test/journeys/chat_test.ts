@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { openSimulator } from "../../providers/simulator/simulator.ts";
 import { eventsOf, type Json, openChatGateway } from "../helpers/chat_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 Deno.test("POST /v1/chat/completions answers 200 in OpenAI's shape, with our id and model, and takes the price", async () => {
   await using gateway = await openChatGateway({ cash: "100" });
@@ -302,11 +303,11 @@ Deno.test("cached prompt tokens are paid at their own price, once", async () => 
 Deno.test("429 when a key has used its tokens of the minute", async () => {
   await using gateway = await openChatGateway();
   const { key, account } = await gateway.newKey({ name: "few", plan: "few-tokens" });
-  await gateway.admin("POST", `/accounts/${account}/credits`, {
+  await statusOf(gateway.admin("POST", `/accounts/${account}/credits`, {
     kind: "cash",
     amount: "10",
     reference: "c",
-  });
+  }));
   const call = () =>
     gateway.chat("talk", "Hello", { max_tokens: 150 }, {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -323,11 +324,11 @@ Deno.test("429 when a key has used its tokens of the minute", async () => {
 Deno.test("tokens of a minute hold for many requests at once: the worst case is reserved, the rest given back", async () => {
   await using gateway = await openChatGateway();
   const { key, account } = await gateway.newKey({ name: "few", plan: "few-tokens" });
-  await gateway.admin("POST", `/accounts/${account}/credits`, {
+  await statusOf(gateway.admin("POST", `/accounts/${account}/credits`, {
     kind: "cash",
     amount: "10",
     reference: "c",
-  });
+  }));
   const call = (tokens: number) =>
     gateway.chat("by-call", `Hi [[simulate: latency=200ms tokens=${tokens}]]`, { max_tokens: 20 }, {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },

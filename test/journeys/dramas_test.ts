@@ -3,6 +3,7 @@ import { decimal, formatDecimal } from "../../src/lib/money.ts";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { png, wav } from "../helpers/media.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const CONFIG = Deno.readTextFileSync(
   new URL("../helpers/drama_config.yaml", import.meta.url),
@@ -269,8 +270,7 @@ Deno.test("POST /v1/dramas/generations answers 402 and stores nothing when the w
   const quote = await (await gateway.post("/v1/quotes", { path: PATH, body: request() })).json();
   assert.equal(quote.covered, false);
   assert.ok(Number(quote.amount) > 0.5);
-  const res = await gateway.post(PATH, request());
-  assert.equal(res.status, 402);
+  assert.equal(await statusOf(gateway.post(PATH, request())), 402);
   assert.equal(await gateway.count("task"), 0);
   const script = await gateway.submit(PATH, request({ stage: "script" }));
   await gateway.ended(script.id);
@@ -304,8 +304,7 @@ Deno.test("a cancelled drama keeps what is there and pays for it", async () => {
     seen = await gateway.task(task.id);
   }
   assert.equal(seen.stage, "storyboard");
-  const res = await gateway.post(`/v1/tasks/${task.id}/cancel`, {});
-  assert.equal(res.status, 202);
+  assert.equal(await statusOf(gateway.post(`/v1/tasks/${task.id}/cancel`, {})), 202);
   const done = await gateway.ended(task.id, 60);
   assert.equal(done.status, "cancelled");
   assert.equal(done.stages[0].status, "succeeded");

@@ -4,6 +4,7 @@ import { chargeUsage, quoteUsage } from "../../src/domain/pricing/quote.ts";
 import { openLedger } from "../../src/domain/ledger/ledger.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const balanceOf = async (gateway: TestGateway) => {
   const res = await gateway.get("/v1/balance");
@@ -80,7 +81,7 @@ Deno.test("GET /v1/balance", async (t) => {
       reference: "welcome",
       expires_at: "2126-01-01T00:00:00Z",
     };
-    assert.equal((await gateway.admin("POST", path, gift)).status, 201);
+    assert.equal(await statusOf(gateway.admin("POST", path, gift)), 201);
     const balance = await balanceOf(gateway);
     assert.equal(balance.cash_balance, "7.50");
     assert.equal(balance.gift_balance, "0.000000000001");
@@ -101,16 +102,16 @@ Deno.test("GET /v1/balance", async (t) => {
 
 Deno.test("GET /v1/usage and its receipts", async (t) => {
   await using gateway = await openGateway();
-  await gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
+  await statusOf(gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
     kind: "gift",
     amount: "0.05",
     reference: "g",
-  });
-  await gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
+  }));
+  await statusOf(gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
     kind: "cash",
     amount: "5",
     reference: "c",
-  });
+  }));
   const first = await spend(gateway, "tiny-image", {
     images: 3,
     used: 2,
@@ -190,13 +191,13 @@ Deno.test("GET /v1/usage and its receipts", async (t) => {
 Deno.test("PUT /admin/v1/accounts/{id}/plan changes limits, prices and models at once", async () => {
   await using gateway = await openGateway();
   const path = `/accounts/${gateway.account}/plan`;
-  assert.equal((await gateway.get("/v1/models/pro-chat")).status, 404);
+  assert.equal(await statusOf(gateway.get("/v1/models/pro-chat")), 404);
   const res = await gateway.admin("PUT", path, { plan: "pro", expires_at: "2126-01-01T00:00:00Z" });
   assert.equal(res.status, 200);
   const account = await res.json();
   assert.equal(account.plan, "pro");
   assert.equal(account.plan_expires_at, "2126-01-01T00:00:00.000Z");
-  assert.equal((await gateway.get("/v1/models/pro-chat")).status, 200);
+  assert.equal(await statusOf(gateway.get("/v1/models/pro-chat")), 200);
   assert.deepEqual((await balanceOf(gateway)).plan, {
     name: "pro",
     expires_at: "2126-01-01T00:00:00.000Z",
@@ -228,11 +229,11 @@ Deno.test("POST /v1/quotes tells the worst case and whether it is covered, and b
   assert.equal(image.object, "quote");
   assert.equal(image.amount, "0.08");
   assert.equal(image.covered, false);
-  await gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
+  await statusOf(gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
     kind: "cash",
     amount: "0.50",
     reference: "c",
-  });
+  }));
   const video =
     await (await ask("/v1/videos/generations", { model: "tiny-video", prompt: "x", duration: 10 }))
       .json();
@@ -338,11 +339,11 @@ Deno.test("400 for credits that are not money", async () => {
 
 Deno.test("GET /admin/v1/ledger/verify checks the books, and sees a figure that was tampered with", async () => {
   await using gateway = await openGateway();
-  await gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
+  await statusOf(gateway.admin("POST", `/accounts/${gateway.account}/credits`, {
     kind: "cash",
     amount: "5",
     reference: "c",
-  });
+  }));
   await (await spend(gateway, "tiny-image", { images: 3, used: 2 })).settle();
   const good = await (await gateway.admin("GET", "/ledger/verify")).json();
   assert.equal(good.ok, true, JSON.stringify(good));

@@ -134,7 +134,9 @@ Deno.test("the guide's example service makes a video that is copied, paid for an
   const [submission] = atelier.requests;
   assert.deepEqual([submission!.key, submission!.idempotency], ["sk-canary", task.id]);
   assert.deepEqual(await gateway.balance(), { available: "9.60", frozen: "0.00" });
-  assert.equal((await fetch(done.output[0].url)).headers.get("content-type"), "video/mp4");
+  const video = await fetch(done.output[0].url);
+  assert.equal(video.headers.get("content-type"), "video/mp4");
+  await video.body?.cancel();
   assert.doesNotMatch(
     JSON.stringify(done),
     /canary|atelier\.example|motion-2|127\.0\.0\.1:\d+\/v2/,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const GUIDE = await Deno.readTextFile(
   new URL("../../docs/operate/files-and-tasks.md", import.meta.url),
@@ -122,7 +123,7 @@ Deno.test("a task ends under the configuration it was accepted under, though its
   await Deno.remove(join(dirname(gateway.configFile), "posters.schema.json"));
   const reload = await gateway.admin("POST", "/config/reload");
   assert.equal(reload.status, 200, await reload.text());
-  assert.equal((await gateway.post(PATH, REQUEST)).status, 404);
+  assert.equal(await statusOf(gateway.post(PATH, REQUEST)), 404);
   assert.equal((await gateway.ended(id)).status, "succeeded");
   assert.doesNotMatch(gateway.logged(), /config version of a task not usable/);
   const [row] = await gateway.gateway.database.sql`

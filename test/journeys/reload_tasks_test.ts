@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const CONFIG = Deno.readTextFileSync(
   new URL("../helpers/drama_config.yaml", import.meta.url),
@@ -31,7 +32,7 @@ Deno.test("a task goes on under the configuration it was accepted under, though 
   await Deno.writeTextFile(gateway.configFile, ONE_MODEL);
   const reload = await gateway.admin("POST", "/config/reload");
   assert.equal(reload.status, 200, await reload.text());
-  assert.equal((await gateway.get("/v1/models/video-model")).status, 404);
+  assert.equal(await statusOf(gateway.get("/v1/models/video-model")), 404);
   const task = await gateway.ended(id, 90);
   assert.equal(task.status, "succeeded", JSON.stringify(task.error));
   assert.equal(task.output.length, 1);

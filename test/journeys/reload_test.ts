@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ADMIN_TOKEN, errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let waited = 0; waited < 10_000; waited += 20) {
@@ -42,13 +43,13 @@ Deno.test("a route that is added or removed by a reload is there or gone", async
     "  - { path: /videos/generations, operation: generation, type: video, stage: planned }",
   ];
   await Deno.writeTextFile(gateway.configFile, `${text}${routes.join("\n")}\n`);
-  assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
-  assert.equal((await gateway.get("/v1/catalogue")).status, 200);
-  assert.equal((await gateway.get("/v1/models")).status, 404);
+  assert.equal(await statusOf(gateway.admin("POST", "/config/reload")), 200);
+  assert.equal(await statusOf(gateway.get("/v1/catalogue")), 200);
+  assert.equal(await statusOf(gateway.get("/v1/models")), 404);
   await Deno.writeTextFile(gateway.configFile, text);
-  assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
-  assert.equal((await gateway.get("/v1/catalogue")).status, 404);
-  assert.equal((await gateway.get("/v1/models")).status, 200);
+  assert.equal(await statusOf(gateway.admin("POST", "/config/reload")), 200);
+  assert.equal(await statusOf(gateway.get("/v1/catalogue")), 404);
+  assert.equal(await statusOf(gateway.get("/v1/models")), 200);
 });
 
 Deno.test("a bad file changes nothing, and the log, /readyz and /admin/v1/config say so", async () => {
@@ -87,7 +88,7 @@ Deno.test("a bad file changes nothing, and the log, /readyz and /admin/v1/config
 Deno.test("a file that disappears changes nothing either", async () => {
   await using gateway = await openGateway();
   await Deno.remove(gateway.configFile);
-  assert.equal((await gateway.admin("POST", "/config/reload")).status, 400);
+  assert.equal(await statusOf(gateway.admin("POST", "/config/reload")), 400);
   assert.equal(await nameOf(gateway), "Tiny Chat");
 });
 
@@ -109,7 +110,7 @@ Deno.test("a request under way keeps the configuration it started with", async (
     return /tollgate_requests_in_flight 2/.test(await res.text());
   });
   await edit(gateway, "slow: { limits", "slower: { limits");
-  assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
+  assert.equal(await statusOf(gateway.admin("POST", "/config/reload")), 200);
   const late = await gateway.admin("POST", "/accounts", { name: "late", plan: "slow" });
   assert.equal(late.status, 400, "the plan is gone for new requests");
   await late.body?.cancel();
@@ -124,7 +125,7 @@ Deno.test("a compiled configuration cannot be changed", async () => {
   const { configStore } = gateway.gateway;
   const held = configStore.current;
   await edit(gateway, "name: Tiny Chat", "name: Renamed Chat");
-  assert.equal((await gateway.admin("POST", "/config/reload")).status, 200);
+  assert.equal(await statusOf(gateway.admin("POST", "/config/reload")), 200);
   assert.notEqual(configStore.current.version, held.version);
   assert.equal(JSON.parse(held.models.get("tiny-chat")!.detailJson).name, "Tiny Chat");
   assert.throws(

@@ -3,6 +3,7 @@ import { eventsOf, type Json, until } from "../helpers/chat_gateway.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { errorOf } from "../helpers/open_gateway.ts";
 import { startReceiver } from "../helpers/receiver.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -160,7 +161,7 @@ Deno.test(
     const plain = await running("seconds=60");
     assert.equal(plain.status, "cancelled");
     assert.equal(plain.charge.settled, "0.00");
-    assert.equal((await running("seconds=60 cancel=late")).status, "cancelled");
+    assert.equal(await statusOf(running("seconds=60 cancel=late")), "cancelled");
     const billed = await running("seconds=60 cancel=billed");
     assert.equal(billed.status, "cancelled");
     assert.equal(billed.charge.settled, "0.10");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { Visitor } from "../helpers/visitor.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -130,7 +131,7 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
     (await cli(["key", "create", id, "--name", "laptop", "--json"], env)).out,
   );
   assert.equal(
-    (await gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })).status,
+    await statusOf(gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })),
     200,
   );
   assert.match((await cli(["account", "list"], env)).out, new RegExp(`${id} +Ann +pro`));
@@ -141,7 +142,7 @@ Deno.test("gateway account, key and reload work for people and for scripts", asy
   const revoked = await cli(["key", "revoke", made.id], env);
   assert.equal(revoked.code, 0);
   assert.equal(
-    (await gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })).status,
+    await statusOf(gateway.get("/v1/models", { authorization: `Bearer ${made.key}` })),
     401,
   );
   assert.match((await cli(["reload"], env)).out, /No changes\./);

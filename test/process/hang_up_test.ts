@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort } from "../helpers/gateway_process.ts";
 import { sleep } from "../../src/lib/timers.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -70,7 +71,7 @@ Deno.test({
       });
       // As long as a stop would take to show.
       await sleep(2_000);
-      assert.ok((await fetch(`${address}/readyz`)).ok, "a reload is no stop");
+      assert.equal(await statusOf(fetch(`${address}/readyz`)), 200, "a reload is no stop");
 
       Deno.kill(-npm.pid, "SIGHUP");
       await until("ended", async () => (await groupOf(npm.pid)).length === 0);

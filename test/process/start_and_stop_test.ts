@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { copyEmbedded } from "../helpers/fresh_database.ts";
 import { freePort, startProcess } from "../helpers/gateway_process.ts";
 import { sleep } from "../../src/lib/timers.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 async function dataDir({ isEmpty = false } = {}) {
   const path = await Deno.makeTempDir({ prefix: "tollgate-process-" });
@@ -62,7 +63,7 @@ Deno.test("two processes on one DATA_DIR: the second is refused with what to do"
   assert.equal((await second.ended).code, 1);
   await second.says(/DATA_DIR[\s\S]*DATABASE_URL|DATABASE_URL[\s\S]*DATA_DIR/);
   assert.doesNotMatch(second.stderr(), /\.ts:\d+/, "a sentence, not a stack");
-  assert.equal((await fetch(`${first.address}/readyz`)).status, 200);
+  assert.equal(await statusOf(fetch(`${first.address}/readyz`)), 200);
 });
 
 Deno.test("an invalid configuration ends the start with every error and exit code 1", async () => {
