@@ -134,6 +134,7 @@ browserTest(
     assert.equal(await statusWith(gateway.address, answer.get("api_key")!), 200);
 
     // Each way works once.
+    await page.getByText("thank you").waitFor();
     await page.goBack();
     await page.getByRole("button", { name: "Send by redirect" }).click();
     await page.getByText("Authorization expired").waitFor();
