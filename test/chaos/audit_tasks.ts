@@ -1,6 +1,6 @@
 import type { Account, Entry } from "./client_records.ts";
 import { RETRY_SECONDS } from "./config.ts";
-import { amount, imagePrice, isCharge, videoPrice, written } from "./exact.ts";
+import { amount, imagePrice, isCharge, speechPrice, videoPrice, written } from "./exact.ts";
 import type { Findings } from "./findings.ts";
 import type { Receipts } from "./receivers.ts";
 import type { Delivery, Task } from "./records.ts";
@@ -34,16 +34,23 @@ export function auditTask(task: Task, entry: Entry | undefined, findings: Findin
   findings.expect("known_receipt", entry !== undefined, name);
   findings.expect("task_ended", status !== "queued" && status !== "running", name);
   findings.expect("hold_resolved", charge.status !== "open", name);
-  const expected = status !== "succeeded"
-    ? 0n
-    : task.type === "image"
-    ? imagePrice(output.length)
-    : videoPrice(charge.usage?.seconds ?? 0);
+  const expected = status === "succeeded" ? priceOfTask(task) : 0n;
   findings.expect(
     "task_charge",
     isCharge(amount(charge.settled), expected) && (status !== "succeeded" || output.length > 0),
     () => `${name()}: ${charge.settled} taken, ${written(expected)} expected`,
   );
+}
+
+function priceOfTask({ type, charge: { usage }, output }: Task): bigint {
+  switch (type) {
+    case "image":
+      return imagePrice(output.length);
+    case "speech":
+      return speechPrice(usage?.characters ?? 0);
+    default:
+      return videoPrice(usage?.seconds ?? 0);
+  }
 }
 
 /** What the upstream counted, by the reference that every job carries. */
@@ -74,6 +81,8 @@ export function auditEvent(
   },
   findings: Findings,
 ): void {
+  // Speech requests name no callback_url: without an endpoint nobody wants their events.
+  if (task.type === "speech" && !account.hasEndpoint && deliveries.length === 0) return;
   const ids = new Set(deliveries.map(({ event }) => event.id));
   const name = () =>
     `${task.id} ${task.status}: events ${[...ids].join(", ") || "none"}, ` +
