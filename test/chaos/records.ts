@@ -22,7 +22,7 @@ export interface Receipt {
 
 export interface Task {
   id: string;
-  type: "image" | "video";
+  type: "image" | "video" | "speech";
   model: string;
   status: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   output: { url: string; bytes: number; file_id: string; mime_type: string }[];
