@@ -81,7 +81,7 @@ export function auditEvent(
   },
   findings: Findings,
 ): void {
-  // Speech requests name no callback_url: without an endpoint nobody wants their events.
+  // Speech requests name no callback_url: without an endpoint their events have no receiver.
   if (task.type === "speech" && !account.hasEndpoint && deliveries.length === 0) return;
   const ids = new Set(deliveries.map(({ event }) => event.id));
   const name = () =>
