@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
+import { price } from "../../../test/helpers/prices.ts";
 import { fraction } from "../../lib/money.ts";
-import type { Price } from "../../platform/config/config.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
 import { holdItem, type HoldRequest, makeHold, readHeld, type Resolver } from "./hold.ts";
 import type { Outcome } from "./item.ts";
 import type { Resolution } from "./settle.ts";
 
-const PRICE: Price = {
-  book: "default",
-  model: "m",
-  billingType: "per_call",
-  unit: "image",
-  amounts: { price: "0.04" },
-  effectiveAt: 0,
-};
+const PRICE = price("per_call", "image", { price: "0.04" });
 const REQUEST: HoldRequest = {
   id: "req_1",
   account: "acc_1",

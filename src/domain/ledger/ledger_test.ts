@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { price } from "../../../test/helpers/prices.ts";
 import { fakeTime } from "../../../test/helpers/fake_time.ts";
 import { fraction } from "../../lib/money.ts";
-import type { Price } from "../../platform/config/config.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { ConnectionError } from "../../platform/database/storage_error.ts";
 import type { HoldRequest } from "./hold.ts";
@@ -9,14 +9,7 @@ import { HoldRenewer } from "./hold_renewer.ts";
 import type { Item, Outcome } from "./item.ts";
 import { openLedger } from "./ledger.ts";
 
-const PRICE: Price = {
-  book: "default",
-  model: "m",
-  billingType: "per_call",
-  unit: "image",
-  amounts: { price: "0.04" },
-  effectiveAt: 0,
-};
+const PRICE = price("per_call", "image", { price: "0.04" });
 const REQUEST: HoldRequest = {
   id: "req_1",
   account: "acc_1",
