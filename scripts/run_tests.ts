@@ -9,10 +9,16 @@
  */
 import { glob } from "node:fs/promises";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import { StorageError } from "../src/platform/database/storage_error.ts";
 import { startSharedBrowser } from "../test/helpers/chromium.ts";
 import { makeEmbeddedTemplate, makeServerTemplate } from "../test/helpers/fresh_database.ts";
+import {
+  addOutcome,
+  filesToRepeat,
+  noTests,
+  readOutcome,
+  type TestOutcome,
+} from "./test_outcome.ts";
 import { changedFiles, changedTests } from "./changed_tests.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
@@ -32,16 +38,6 @@ const QUEUE_PART = [
 ];
 
 const ROOT = join(import.meta.dirname!, "..");
-const SUMMARY = /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed/m;
-/** Of one part of the run. */
-const REPORT_CHARACTERS_MAX = 20_000;
-
-interface Outcome {
-  passed: number;
-  failed: number;
-  /** What `deno test` printed about the tests that failed. */
-  reports: string[];
-}
 
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -50,14 +46,17 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 const outcome = await testAll(Deno.args).catch((error) => {
   // The database for the tests could not be started. A message for people needs no stack.
   console.error(error instanceof StorageError ? error.message : error);
-  return { passed: 0, failed: 1, reports: [] };
+  return { ...noTests(), failed: 1 };
 });
 // Repeated at the end: a log that keeps only its last lines still says what failed.
 for (const report of outcome.reports) console.log(report);
+for (const file of outcome.unstable) {
+  console.log(`UNSTABLE: ${file} failed, and passed when run alone`);
+}
 console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
 Deno.exit(stopping.signal.aborted ? 130 : outcome.failed > 0 ? 1 : 0);
 
-async function testAll(args: string[]): Promise<Outcome> {
+async function testAll(args: string[]): Promise<TestOutcome> {
   const changed = args.find((arg) => /^--changed(=|$)/.test(arg));
   const chosen = args.filter((arg) => arg !== "--embedded" && arg !== changed);
   const parts = changed === undefined
@@ -66,13 +65,13 @@ async function testAll(args: string[]): Promise<Outcome> {
   if (args.includes("--embedded")) return await testEmbedded(chosen);
   if (parts !== null) return await testOnServer(parts.map((part) => [...part, ...chosen]));
   const total = await testOnServer([chosen]);
-  if (chosen.length === 0) add(total, await testEmbedded(await filesOf(EMBEDDED_PART)));
+  if (chosen.length === 0) addOutcome(total, await testEmbedded(await filesOf(EMBEDDED_PART)));
   return total;
 }
 
 /** Runs each list of arguments; the empty list stands for all tests. */
-async function testOnServer(lists: string[][]): Promise<Outcome> {
-  const total: Outcome = { passed: 0, failed: 0, reports: [] };
+async function testOnServer(lists: string[][]): Promise<TestOutcome> {
+  const total = noTests();
   if (lists.length === 0) return total;
   const isWhole = lists.some((list) => list.length === 0);
   // For a few files, each test that needs a browser starts its own.
@@ -88,10 +87,15 @@ async function testOnServer(lists: string[][]): Promise<Outcome> {
       ...(browser === null ? {} : { TEST_BROWSER: browser.url }),
     };
     if (isWhole) await makeEmbeddedTemplate();
-    for (const list of lists) add(total, await run(list, env));
+    for (const list of lists) {
+      addOutcome(total, await (isWhole ? runTwice : denoTest)(list, env));
+    }
     if (isWhole && !stopping.signal.aborted) {
       console.log("\nAgain, with the queue in Postgres:");
-      add(total, await run(await filesOf(QUEUE_PART), { ...env, TEST_QUEUE: "postgres" }));
+      addOutcome(
+        total,
+        await runTwice(await filesOf(QUEUE_PART), { ...env, TEST_QUEUE: "postgres" }),
+      );
     }
     return total;
   } finally {
@@ -99,11 +103,11 @@ async function testOnServer(lists: string[][]): Promise<Outcome> {
   }
 }
 
-async function testEmbedded(chosen: string[]): Promise<Outcome> {
-  if (stopping.signal.aborted || chosen.length === 0) return { passed: 0, failed: 0, reports: [] };
+async function testEmbedded(chosen: string[]): Promise<TestOutcome> {
+  if (stopping.signal.aborted || chosen.length === 0) return noTests();
   console.log("\nAgain, on the embedded database:");
   await makeEmbeddedTemplate();
-  return await run(chosen, { TEST_STORE: "embedded" });
+  return await runTwice(chosen, { TEST_STORE: "embedded" });
 }
 
 async function filesOf(patterns: string[]): Promise<string[]> {
@@ -114,9 +118,24 @@ async function filesOf(patterns: string[]): Promise<string[]> {
   return files.sort();
 }
 
-/** Runs `deno test`, shows its output, and reads the counts from its last line. */
-async function run(chosen: string[], env: Record<string, string>): Promise<Outcome> {
-  if (stopping.signal.aborted) return { passed: 0, failed: 0, reports: [] };
+/** Runs the tests, and those files that failed once more, alone. */
+async function runTwice(chosen: string[], env: Record<string, string>): Promise<TestOutcome> {
+  const { files, ...first } = await denoTest(chosen, env);
+  const repeated = filesToRepeat(files);
+  if (repeated.length === 0) return first;
+  console.log(`\nAgain, one at a time: ${repeated.join(" ")}`);
+  const { files: _, ...second } = await denoTest([...repeated], { ...env, DENO_JOBS: "1" });
+  // Of these files the first run counted some tests as passed; they are not counted again.
+  if (second.failed > 0) return first;
+  return { ...first, passed: first.passed + first.failed, failed: 0, unstable: [...repeated] };
+}
+
+/** Runs `deno test` and shows its output. */
+async function denoTest(
+  chosen: string[],
+  env: Record<string, string>,
+): Promise<ReturnType<typeof readOutcome>> {
+  if (stopping.signal.aborted) return { ...noTests(), files: [] };
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "test",
@@ -151,23 +170,5 @@ async function run(chosen: string[], env: Record<string, string>): Promise<Outco
   const { success } = await child.status;
   stopping.signal.removeEventListener("abort", stop);
 
-  const text = stripVTControlCharacters(output);
-  const counts = SUMMARY.exec(text);
-  const passed = Number(counts?.[1] ?? 0);
-  const failed = Number(counts?.[2] ?? 0);
-  if (success) return { passed, failed, reports: [] };
-  const start = text.indexOf("\n ERRORS \n");
-  const report = start === -1 ? text.slice(-REPORT_CHARACTERS_MAX) : text.slice(start);
-  // A file that does not compile, or a leak after the last test, fails without being counted.
-  return {
-    passed,
-    failed: Math.max(failed, 1),
-    reports: [report.slice(0, REPORT_CHARACTERS_MAX)],
-  };
-}
-
-function add(total: Outcome, more: Outcome): void {
-  total.passed += more.passed;
-  total.failed += more.failed;
-  total.reports.push(...more.reports);
+  return readOutcome(output, success);
 }
