@@ -205,6 +205,7 @@ test("an upload without end is refused as soon as it is too large", async () => 
   await using gateway = await openFileGateway();
   let sent = 0;
   let isAnswered = false;
+  let pause = Promise.resolve();
   const ended = Promise.withResolvers<void>();
   async function* endless() {
     yield form([PURPOSE, filePart(mp4Of(100))], { end: "" }).slice(0, -2);
@@ -213,7 +214,7 @@ test("an upload without end is refused as soon as it is too large", async () => 
       yield new Uint8Array(65_536);
       // The gateway closes the connection after its answer. A piece that is sent then resets it, and this client's
       // system drops an answer that was not read by then.
-      pause = new Promise((resume) => setTimeout(resume, 60));
+      pause = new Promise<void>((resume) => setTimeout(resume, 60));
       await pause;
     }
   }
