@@ -20,6 +20,7 @@ import {
   type TestOutcome,
 } from "./test_outcome.ts";
 import { changedFiles, changedTests } from "./changed_tests.ts";
+import { useMemoryFolder } from "./memory_folder.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
 /**
@@ -43,11 +44,13 @@ const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => stopping.abort());
 }
+const memory = useMemoryFolder();
 const outcome = await testAll(Deno.args).catch((error) => {
   // The database for the tests could not be started. A message for people needs no stack.
   console.error(error instanceof StorageError ? error.message : error);
   return { ...noTests(), failed: 1 };
 });
+memory[Symbol.dispose]();
 // Repeated at the end: a log that keeps only its last lines still says what failed.
 for (const report of outcome.reports) console.log(report);
 for (const file of outcome.unstable) {
