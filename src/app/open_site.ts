@@ -7,6 +7,7 @@ import { Sessions } from "../domain/accounts/sessions.ts";
 import { Throttle } from "../domain/accounts/throttle.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Settings } from "./environment.ts";
+import type { GatewayTiming } from "./timing.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openapi } from "../http/openapi.ts";
 import { toApiError } from "../http/render_error.ts";
@@ -21,7 +22,7 @@ type Deps = Omit<
 /** Adds what only the pages need: sessions, passwords, sign-in with other providers, and a throttle of attempts. */
 export async function openSite(
   deps: Deps,
-  { dataDir }: Pick<Settings, "dataDir">,
+  { dataDir, timing }: Pick<Settings, "dataDir"> & { timing?: GatewayTiming },
 ): Promise<{ deps: SiteDeps } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const { database: { sql, kind }, configStore, log } = deps;
@@ -36,7 +37,7 @@ export async function openSite(
   const siteDeps: SiteDeps = {
     ...deps,
     sessions: opened.use(new Sessions(store, systemClock)),
-    passwords: opened.use(new Passwords()),
+    passwords: opened.use(new Passwords(timing?.passwords)),
     throttle: opened.use(new Throttle(sql)),
     oauth: new OAuth(),
     toApiError,

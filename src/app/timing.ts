@@ -1,3 +1,4 @@
+import type { PasswordCost } from "../domain/accounts/passwords.ts";
 import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
 import type { TimeOptions } from "./watch_time.ts";
 import type { ConnectionTiming } from "../http/http_listener.ts";
@@ -6,7 +7,7 @@ import type { DownloadLimits } from "../workflows/tasks/downloads.ts";
 import type { ConfigVersionTiming } from "../workflows/tasks/config_versions.ts";
 import type { SubmissionTiming } from "../workflows/tasks/submit_task.ts";
 
-/** Times that tests shorten. */
+/** Times that tests shorten, and work that they make cheap. */
 export interface GatewayTiming {
   chat?: Partial<ChatTiming>;
   connections?: Partial<ConnectionTiming>;
@@ -15,4 +16,5 @@ export interface GatewayTiming {
   clock?: TimeOptions;
   configs?: Partial<ConfigVersionTiming>;
   tasks?: Partial<SubmissionTiming>;
+  passwords?: PasswordCost;
 }

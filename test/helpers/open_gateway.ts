@@ -85,7 +85,11 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       log,
       environment: options.environment ?? {},
       // A job that an upstream answered with an error is not looked for as long as usual.
-      timing: { tasks: { answeredSeconds: 0.5, lookupMs: 250 }, ...options.timing },
+      timing: {
+        tasks: { answeredSeconds: 0.5, lookupMs: 250 },
+        passwords: { memoryKib: 64, passes: 1 },
+        ...options.timing,
+      },
       simulator: options.simulator,
       resolve: options.resolve ?? (() => Promise.resolve(["93.184.215.14"])),
       taskWaits: options.taskWaits,

@@ -21,7 +21,7 @@ test("registering makes a person and an account on plan free, and signs in", asy
   const [row] = await gateway.gateway.database.sql`
     select p.email, p.name, p.is_operator, a.plan, p.password_hash
       from person p join account a on a.id = p.account_id`;
-  assert.match(row!.password_hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.match(row!.password_hash, /^\$argon2id\$v=19\$/);
   assert.deepEqual(
     { ...row, password_hash: null },
     {

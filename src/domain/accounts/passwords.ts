@@ -1,11 +1,19 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { FairQueue, type PasswordCaller } from "./fair_queue.ts";
 
+/** What a hash costs argon2id: KiB of memory, and passes over it. */
+export interface PasswordCost {
+  memoryKib: number;
+  passes: number;
+}
 export type PasswordTask =
-  | { task: "hash"; password: string }
-  | { task: "verify"; password: string; hash: string | null };
+  | { task: "hash"; password: string; cost: PasswordCost }
+  /** Without a hash it is compared with one that matches nothing. */
+  | { task: "verify"; password: string; hash: string | PasswordCost };
 export type PasswordAnswer = { result: string | boolean } | { error: string };
 
+/** OWASP's first choice for argon2id. */
+export const PASSWORD_COST: PasswordCost = { memoryKib: 19_456, passes: 2 };
 /** Characters of a password. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 /** More waiting entries are an attack or an outage: further ones fail at once. */
@@ -27,9 +35,15 @@ export class Passwords implements Disposable {
   #worker: Worker | undefined;
   #current: Waiting | null = null;
   readonly #queue = new FairQueue<Waiting>(WAITING, ({ reject }) => reject(tooMany()));
+  readonly #cost: PasswordCost;
+
+  constructor(cost = PASSWORD_COST) {
+    this.#cost = cost;
+  }
 
   async hash(password: string, asker = OPERATOR): Promise<string> {
-    return await this.#ask({ task: "hash", password: password.normalize("NFC") }, asker) as string;
+    const task = { task: "hash", password: password.normalize("NFC"), cost: this.#cost } as const;
+    return await this.#ask(task, asker) as string;
   }
 
   /** Whether a password matches. Without a hash it takes as long and is false. */
@@ -40,7 +54,7 @@ export class Passwords implements Disposable {
       task: "verify",
       // Two keyboards may write the same letter differently.
       password: password.slice(0, PASSWORD_LENGTH.max).normalize("NFC"),
-      hash,
+      hash: hash ?? this.#cost,
     };
     return await this.#ask(task, asker) as boolean;
   }

@@ -5,6 +5,7 @@ import { sleep } from "../../lib/timers.ts";
 Deno.test("a password matches its own hash, and never the one of an unknown person", async () => {
   using passwords = new Passwords();
   const hash = await passwords.hash("correct horse battery staple");
+  assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   assert.equal(await passwords.verify("correct horse battery staple", hash), true);
   assert.equal(await passwords.verify("another sentence", hash), false);
   assert.equal(await passwords.verify("", hash), false);
