@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import axe from "axe-core";
 import type { Browser } from "playwright-core";
+import { accessibilityFaults } from "../helpers/axe.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { browserTest } from "../helpers/chromium.ts";
 import { type ConsoleGateway, openConsole, shippedWith } from "../helpers/console_gateway.ts";
@@ -84,12 +84,8 @@ async function openCritic(browser: Browser, gateway: ConsoleGateway, look: Look)
   });
   return async (path: string): Promise<string[]> => {
     await page.goto(gateway.address + path);
-    await page.evaluate(axe.source);
-    const { violations, passes } = await page.evaluate("axe.run()") as axe.AxeResults;
-    assert.ok(passes.some(({ id }) => id === "color-contrast"), "axe has looked");
-    const faults = violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+    // What is not about colors was checked in the other one.
+    const faults = await accessibilityFaults(page, colorScheme === "light" ? "all" : "colors");
     const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth + 1");
     if (isWide) faults.push("it is wider than the window");
     return [...faults, ...complaints.splice(0)]
