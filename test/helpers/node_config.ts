@@ -10,7 +10,7 @@ plans:
 outbound: { allow_private: true }
 ${storage}
 providers:
-  sim: { adapter: simulator, headers: { x-simulate: "seconds=0 pace=0" } }
+  sim: { adapter: simulator, headers: { x-simulate: "seconds=0 pace=0" }, timeout_seconds: 10 }
 models:
   - id: image-model
     name: Image

@@ -84,9 +84,9 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       onDeploy: false,
       log,
       environment: options.environment ?? {},
-      // A job that an upstream answered with an error is not looked for as long as usual.
+      // A job that may have been accepted is not looked for as long as usual.
       timing: {
-        tasks: { answeredSeconds: 0.5, lookupMs: 250 },
+        tasks: { answeredSeconds: 0.5, unansweredSeconds: 1, lookupMs: 250 },
         passwords: { memoryKib: 64, passes: 1 },
         ...options.timing,
       },
