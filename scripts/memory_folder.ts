@@ -4,25 +4,24 @@ import { join } from "node:path";
 const PREFIX = "tollgate-run-";
 const FREE_BYTES_MIN = 4 * 2 ** 30;
 
+export interface MemoryFolder extends Disposable {
+  /** Undefined: the system has no such folder, or little room in it. */
+  readonly path: string | undefined;
+}
+
 /**
- * Puts temporary files into memory where the system has room for them there: tests create and delete thousands of
- * small files, which costs a journaling file system a third of their processor time. Programs started from here inherit
- * it.
+ * A folder in memory for databases that need not last: creating and deleting their thousands of files costs a
+ * journaling file system a third of the tests' time. Not for programs that run with limited permissions: Deno
+ * does not let them read there.
  */
-export function useMemoryFolder(shared = "/dev/shm"): Disposable {
-  if (Deno.env.has("TMPDIR") || !hasRoom(shared)) return { [Symbol.dispose]() {} };
+export function openMemoryFolder(shared = "/dev/shm"): MemoryFolder {
+  if (!hasRoom(shared)) return { path: undefined, [Symbol.dispose]() {} };
   removeAbandoned(shared);
-  const folder = join(shared, `${PREFIX}${Deno.pid}`);
-  Deno.mkdirSync(folder);
+  const path = join(shared, `${PREFIX}${Deno.pid}`);
+  Deno.mkdirSync(path);
   // Postgres runs as another user when root starts it.
-  Deno.chmodSync(folder, 0o755);
-  Deno.env.set("TMPDIR", folder);
-  return {
-    [Symbol.dispose]() {
-      Deno.env.delete("TMPDIR");
-      Deno.removeSync(folder, { recursive: true });
-    },
-  };
+  Deno.chmodSync(path, 0o755);
+  return { path, [Symbol.dispose]: () => Deno.removeSync(path, { recursive: true }) };
 }
 
 function hasRoom(folder: string): boolean {

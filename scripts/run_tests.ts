@@ -20,7 +20,7 @@ import {
   type TestOutcome,
 } from "./test_outcome.ts";
 import { changedFiles, changedTests } from "./changed_tests.ts";
-import { useMemoryFolder } from "./memory_folder.ts";
+import { openMemoryFolder } from "./memory_folder.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
 
 /**
@@ -29,7 +29,7 @@ import { type RunningPostgres, startPostgres } from "./postgres.ts";
  */
 const EMBEDDED_PART = [
   "src/platform/database/*_test.ts",
-  "test/journeys/{chat,connect,examples,money,people,tasks,webhooks}_test.ts",
+  "test/journeys/{chat,examples,money,tasks}_test.ts",
 ];
 
 /** What must hold with the queue in Postgres too: every kind of job, and workers that are killed. */
@@ -44,7 +44,7 @@ const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => stopping.abort());
 }
-const memory = useMemoryFolder();
+const memory = openMemoryFolder();
 const outcome = await testAll(Deno.args).catch((error) => {
   // The database for the tests could not be started. A message for people needs no stack.
   console.error(error instanceof StorageError ? error.message : error);
@@ -82,7 +82,7 @@ async function testOnServer(lists: string[][]): Promise<TestOutcome> {
   const given = Deno.env.get("TEST_DATABASE_URL");
   let started: RunningPostgres | undefined;
   try {
-    started = given === undefined ? await startPostgres() : undefined;
+    started = given === undefined ? await startPostgres({ dir: memory.path }) : undefined;
     const server = given ?? started!.url;
     const env = {
       TEST_DATABASE_URL: server,
@@ -110,7 +110,9 @@ async function testEmbedded(chosen: string[]): Promise<TestOutcome> {
   if (stopping.signal.aborted || chosen.length === 0) return noTests();
   console.log("\nAgain, on the embedded database:");
   await makeEmbeddedTemplate();
-  return await runTwice(chosen, { TEST_STORE: "embedded" });
+  // Its tests run with all permissions, which the folder in memory needs.
+  const temporary = memory.path === undefined ? {} : { TMPDIR: memory.path };
+  return await runTwice(chosen, { TEST_STORE: "embedded", ...temporary });
 }
 
 async function filesOf(patterns: string[]): Promise<string[]> {
@@ -155,8 +157,8 @@ async function denoTest(
     stdout: "piped",
     stderr: "inherit",
     env: {
-      // One more than there are processors: tests wait most of the time.
-      DENO_JOBS: String(navigator.hardwareConcurrency + 1),
+      // More than there are processors: tests wait most of the time.
+      DENO_JOBS: String(navigator.hardwareConcurrency + 2),
       // `deno test` writes no colors into a pipe by itself.
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : {}),
       ...Deno.env.toObject(),
