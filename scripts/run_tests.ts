@@ -111,7 +111,9 @@ async function testEmbedded(chosen: string[]): Promise<TestOutcome> {
   console.log("\nAgain, on the embedded database:");
   await makeEmbeddedTemplate();
   // Its tests run with all permissions, which the folder in memory needs.
-  const temporary = memory.path === undefined ? {} : { TMPDIR: memory.path };
+  const temporary: Record<string, string> = memory.path === undefined
+    ? {}
+    : { TMPDIR: memory.path };
   return await runTwice(chosen, { TEST_STORE: "embedded", ...temporary });
 }
 
