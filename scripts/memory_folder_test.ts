@@ -6,13 +6,15 @@ Deno.test("a folder in memory lasts until the end, and what a killed run left is
   const shared = Deno.makeTempDirSync();
   const names = () => [...Deno.readDirSync(shared)].map(({ name }) => name).sort();
   try {
-    for (const name of ["tollgate-run-999999999", "somebody"]) Deno.mkdirSync(join(shared, name));
+    for (const name of ["tollgate-run-999999999", "another-program"]) {
+      Deno.mkdirSync(join(shared, name));
+    }
     {
       using memory = openMemoryFolder(shared);
       assert.equal(memory.path, join(shared, `tollgate-run-${Deno.pid}`));
-      assert.deepEqual(names(), ["somebody", `tollgate-run-${Deno.pid}`]);
+      assert.deepEqual(names(), ["another-program", `tollgate-run-${Deno.pid}`]);
     }
-    assert.deepEqual(names(), ["somebody"]);
+    assert.deepEqual(names(), ["another-program"]);
   } finally {
     Deno.removeSync(shared, { recursive: true });
   }

@@ -3,7 +3,7 @@ import { targetNames } from "./corpus.ts";
 import { fuzz } from "./runner.ts";
 
 /** `deno task fuzz` runs longer. */
-const SECONDS = 3;
+const SECONDS = 2;
 
 for (const name of targetNames()) {
   Deno.test(`fuzz: ${name}`, async () => {

@@ -206,7 +206,6 @@ test("an upload without end is refused as soon as it is too large", async () => 
   let sent = 0;
   let isAnswered = false;
   let pause = Promise.resolve();
-  const ended = Promise.withResolvers<void>();
   async function* endless() {
     yield form([PURPOSE, filePart(mp4Of(100))], { end: "" }).slice(0, -2);
     while (!isAnswered) {
