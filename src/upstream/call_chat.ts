@@ -152,8 +152,9 @@ class Chunks implements ChunkStream {
     return chunks;
   }
 
-  /** Reads to the end of the body, so that the connection can be reused. */
+  /** Reads to the end of the body, so that the connection can be reused; one that stays open is closed. */
   async #drain(): Promise<void> {
+    this.deadline.resetTimer();
     try {
       while (await this.body.read() !== null);
     } catch {
