@@ -225,6 +225,23 @@ Deno.test("an output that is not there is a failure that says so", strict, async
   assert.deepEqual([failure.kind, failure.options.status], ["failed", 404]);
 });
 
+Deno.test("an output that is given up before it is read leaves nothing open", strict, async () => {
+  const left = Promise.withResolvers<void>();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+      cancel: () => left.resolve(),
+    });
+    return new Response(endless);
+  });
+  const baseUrl = `http://127.0.0.1:${server.addr.port}`;
+  using media = openMedia({ adapter: "openai", type: "video", model: "v", baseUrl });
+  const output = { url: `${baseUrl}/v.mp4`, headers: {}, mimeType: null } as const;
+  const { body } = await media.calls.fetchOutput(media.assignment, output, never);
+  await body.cancel();
+  await left.promise;
+});
+
 Deno.test(
   "an aborted call ends at once and does not count as a failure of the upstream",
   strict,

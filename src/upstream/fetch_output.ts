@@ -67,8 +67,9 @@ export async function fetchOutput(
         received: isTemporary(fetched.status) ? "unknown" : "declined",
       });
     }
+    deadline.pauseTimer();
     return {
-      body: ReadableStream.from(piecesOf(fetched.body, deadline)),
+      body: guardedBody(fetched.body, deadline),
       mimeType: output.mimeType ?? mimeTypeOf(fetched.headers),
     };
   } catch (cause) {
@@ -107,33 +108,42 @@ function outputFailure(cause: unknown, deadline: Deadline): UpstreamFailure {
     : deadline.toFailure(cause);
 }
 
-async function* piecesOf(
+/** The body of a download, which ends its deadline when it was read or is given up, also before the first read. */
+function guardedBody(
   body: ReadableStream<Uint8Array>,
   deadline: Deadline,
-): AsyncGenerator<Uint8Array> {
-  using _ = deadline;
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  let length = 0;
-  try {
-    while (true) {
-      deadline.resetTimer();
-      const { done, value: piece } = await untilAborted(reader.read(), deadline.signal);
-      deadline.pauseTimer();
-      if (done) return;
-      length += piece.length;
-      if (length > OUTPUT_BYTES_MAX) {
-        throw new UpstreamFailure("unreadable", "the output is too large", {
-          received: "declined",
-        });
-      }
-      yield piece;
-    }
-  } catch (cause) {
-    throw deadline.toFailure(cause);
-  } finally {
+  const end = () => {
+    deadline[Symbol.dispose]();
     // Not awaited: a silent peer may never confirm. Errors of a body that is no longer needed do not matter.
     reader.cancel().catch(() => undefined);
-  }
+  };
+  let length = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        deadline.resetTimer();
+        const { done, value: piece } = await untilAborted(reader.read(), deadline.signal);
+        deadline.pauseTimer();
+        if (done) {
+          end();
+          return controller.close();
+        }
+        length += piece.length;
+        if (length > OUTPUT_BYTES_MAX) {
+          throw new UpstreamFailure("unreadable", "the output is too large", {
+            received: "declined",
+          });
+        }
+        controller.enqueue(piece);
+      } catch (cause) {
+        end();
+        throw deadline.toFailure(cause);
+      }
+    },
+    cancel: end,
+  }, { highWaterMark: 0 });
 }
 
 type Fetched = Pick<Response, "status" | "headers" | "body">;
