@@ -30,6 +30,8 @@ export class TaskWatch {
   /** Tasks that are known to have changed since the last look. */
   readonly #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the next round is due: announcements must not put it off, since some are lost. */
+  #roundAt = 0;
   #isLooking = false;
 
   constructor(private readonly options: TaskWatchOptions) {}
@@ -44,7 +46,7 @@ export class TaskWatch {
   noticeChange(id: string): void {
     if (!this.#waiting.has(id)) return;
     this.#changed.add(id);
-    this.#schedule(0);
+    this.#schedule();
   }
 
   /** The task when it is no longer as it was seen; null after `ms`, or when `signal` aborts. */
@@ -68,18 +70,22 @@ export class TaskWatch {
       const timer = setTimeout(leave, ms);
       waiters.add(waiter);
       signal.addEventListener("abort", leave);
-      if (this.#timer === undefined) this.#schedule(this.#lookMs);
+      if (this.#timer === undefined) {
+        this.#planRound();
+        this.#schedule();
+      }
     });
   }
 
-  get #lookMs(): number {
-    return this.options.pollMs ?? POLL_MS;
+  #planRound(): void {
+    this.#roundAt = performance.now() + (this.options.pollMs ?? POLL_MS);
   }
 
-  #schedule(ms: number): void {
+  #schedule(): void {
     if (this.#isLooking) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(ms > 0), ms);
+    const ms = this.#changed.size > 0 ? 0 : Math.max(0, this.#roundAt - performance.now());
+    this.#timer = setTimeout(() => void this.#look(), ms);
   }
 
   #stop(): void {
@@ -88,12 +94,15 @@ export class TaskWatch {
     this.#changed.clear();
   }
 
-  /** `isRound`: at all tasks that are waited for, not only those that are known to have changed. */
-  async #look(isRound: boolean): Promise<void> {
+  /** Looks at the tasks that are known to have changed; in a round, at all that are waited for. */
+  async #look(): Promise<void> {
     this.#isLooking = true;
+    const isRound = performance.now() >= this.#roundAt;
+    // Taken at once: what is announced from here on may be newer than what is read.
+    const known = [...this.#changed];
+    this.#changed.clear();
     try {
-      const ids = isRound ? await this.#differing() : [...this.#changed];
-      this.#changed.clear();
+      const ids = isRound ? await this.#differing(known) : known;
       if (ids.length > 0) {
         for (const row of await this.options.rows(ids)) this.#tell(row);
       }
@@ -101,18 +110,19 @@ export class TaskWatch {
       // The database is away for a moment: the next round finds what changed.
     }
     this.#isLooking = false;
-    if (this.#waiting.size > 0) this.#schedule(this.#changed.size > 0 ? 0 : this.#lookMs);
+    if (isRound) this.#planRound();
+    if (this.#waiting.size > 0) this.#schedule();
     else this.#stop();
   }
 
-  async #differing(): Promise<string[]> {
-    const changed = [...this.#changed];
+  /** The tasks that are known to have changed, and those that a look shows to have. */
+  async #differing(known: readonly string[]): Promise<string[]> {
     const versions = await this.options.versions([...this.#waiting.keys()]);
     const others = versions.filter((version) => {
       const name = nameOf(version);
       return [...this.#waiting.get(version.id) ?? []].some(({ seen }) => seen !== name);
     });
-    return [...new Set([...changed, ...others.map(({ id }) => id)])];
+    return [...new Set([...known, ...others.map(({ id }) => id)])];
   }
 
   #tell(row: TaskRow): void {
