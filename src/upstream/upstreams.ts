@@ -129,7 +129,8 @@ function rejection(failure: UpstreamFailure, { id, limits }: Model): ApiError {
     );
 }
 
-function exhausted(failure: UpstreamFailure): ApiError {
+/** No upstream answered: the failure that counts, as clients see it. */
+export function exhausted(failure: UpstreamFailure): ApiError {
   const retryAfterSeconds = failure.options.retryAfterSeconds ?? RETRY_SECONDS;
   return failure.kind === "timeout"
     ? new ApiError("upstream_timeout", "The model did not respond in time. Try again.", {

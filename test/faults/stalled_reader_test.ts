@@ -95,3 +95,19 @@ for (
     },
   );
 }
+
+Deno.test(
+  "a stream that has not begun when its total time is over answers 503 and costs nothing",
+  STRICT,
+  async () => {
+    await using upstream = serveRaw(async (connection) => {
+      await connection.read(new Uint8Array(1));
+    });
+    await using gateway = await openOn(upstream, { totalMs: 300 });
+    const response = await gateway.chat("talk", "Hello", { stream: true });
+    const { error } = await response.json();
+    assert.deepEqual([response.status, error.code], [503, "upstream_timeout"]);
+    assert.deepEqual(await gateway.balance(), { available: "100.00", frozen: "0.00" });
+    assert.ok(!gateway.logged().includes("internal_error"), gateway.logged());
+  },
+);

@@ -3,7 +3,7 @@ import type { ChatChunk, ChatRequest } from "../../upstream/adapter.ts";
 import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
 import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
-import type { UpstreamResult } from "../../upstream/upstreams.ts";
+import { exhausted, type UpstreamResult } from "../../upstream/upstreams.ts";
 import type { ChatDeps, HeldChat } from "./complete_chat.ts";
 import type { MeteredChat } from "../../model_types/chat.ts";
 import { chargeFor, tokenCount } from "./meter.ts";
@@ -52,19 +52,25 @@ export async function streamChat(
   } catch (error) {
     deadline[Symbol.dispose]();
     await hold.release();
-    throw error;
+    throw deadline.signal.aborted ? givenUp(deadline, error) : error;
   }
   if (deadline.signal.aborted) {
-    // The client disconnected with the first byte: the connection is closed, and the upstream did not fail.
+    // Given up with the first byte: the connection is closed, and the upstream did not fail.
     deadline[Symbol.dispose]();
     upstream.value.rest.cancel();
     upstream.release();
     await hold.release();
-    throw deadline.signal.reason;
+    throw givenUp(deadline, deadline.signal.reason);
   }
   // Until the first byte a disconnect of the client ended the wait; from here on the relay handles it.
   deadline.ignoreOuter();
   return new StreamedChat(deps, chat, upstream, deadline).open();
+}
+
+/** Why a stream ends before it begins: its total time is over, or its client has disconnected. */
+function givenUp(deadline: Deadline, cause: unknown): Error {
+  const failure = deadline.toFailure(cause);
+  return failure.kind === "timeout" ? exhausted(failure) : failure;
 }
 
 /** A running stream: meters it, and settles it when it ends, fails or loses its client. */

@@ -40,6 +40,7 @@ Deno.test("a client that disconnects with the first byte pays nothing, and the u
     hold: { release: () => Promise.resolve(events.push("hold released")) },
     reservation: { settle: () => events.push("tokens") },
   } as unknown as HeldChat;
-  await assert.rejects(streamChat(deps, chat), { name: "AbortError" });
+  // Logged as a disconnect, not as an internal error.
+  await assert.rejects(streamChat(deps, chat), { name: "UpstreamFailure" });
   assert.deepEqual(events, ["upstream cancelled", "permit released", "hold released"]);
 });
