@@ -36,7 +36,7 @@ function hasRoom(folder: string): boolean {
 /** A run that was killed could not remove its folder. */
 function removeAbandoned(shared: string): void {
   for (const { name } of Deno.readDirSync(shared)) {
-    if (!name.startsWith(PREFIX) || isRunning(Number(name.slice(PREFIX.length)))) continue;
+    if (!name.startsWith(PREFIX) || isOfAnother(Number(name.slice(PREFIX.length)))) continue;
     try {
       Deno.removeSync(join(shared, name), { recursive: true });
     } catch {
@@ -45,7 +45,9 @@ function removeAbandoned(shared: string): void {
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Whether another run is going on under this process id. In a container, the next run may get the same id. */
+function isOfAnother(pid: number): boolean {
+  if (pid === Deno.pid) return false;
   try {
     return Deno.statSync(`/proc/${pid}`).isDirectory;
   } catch {

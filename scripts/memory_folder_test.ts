@@ -6,7 +6,7 @@ Deno.test("a folder in memory lasts until the end, and what a killed run left is
   const shared = Deno.makeTempDirSync();
   const names = () => [...Deno.readDirSync(shared)].map(({ name }) => name).sort();
   try {
-    for (const name of ["tollgate-run-999999999", "another-program"]) {
+    for (const name of ["tollgate-run-999999999", `tollgate-run-${Deno.pid}`, "another-program"]) {
       Deno.mkdirSync(join(shared, name));
     }
     {

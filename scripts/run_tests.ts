@@ -3,7 +3,8 @@
  *
  * Runs every test on a real Postgres, a few again with the queue in Postgres, and a few again on the embedded
  * database. With arguments, only those tests: on Postgres, or with `--embedded` on the embedded one;
- * `TEST_QUEUE=postgres` puts their queue there; with `--changed`, those that a change reaches. Types are not checked here but by `deno task verify`.
+ * `TEST_QUEUE=postgres` puts their queue there; with `--changed`, those that a change reaches. Types are checked by
+ * `deno task verify`, not here.
  *
  * Not called test.ts: `deno test` would run it as a test, and it would start itself.
  */
