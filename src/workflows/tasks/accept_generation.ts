@@ -2,7 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
-import { type Quote, quoteUsage as quoteUsage } from "../../domain/pricing/quote.ts";
+import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { CheckedRequest } from "../../model_types/definition.ts";
 import type { Usage } from "../../model_types/usage.ts";
 import { checkGeneration, type GenerationBody } from "./check_generation.ts";
@@ -22,7 +22,7 @@ export interface GenerationCall {
   callbackUrl: string | null;
 }
 
-/** Accepts a generation: checked against its model, priced, held for and written down, then rung for. */
+/** Accepts a generation: checks it against its model, quotes it, and stores it as a task with its hold. */
 export async function acceptGeneration(
   deps: TaskDeps,
   call: GenerationCall,

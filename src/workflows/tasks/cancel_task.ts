@@ -33,7 +33,7 @@ export async function cancelTask(
   return { row: after, isPending: !isOver(after.status) };
 }
 
-/** Asks for the end of every task of an account; those that are named are to be rung for. */
+/** Requests the cancellation of every task of an account; returns the ids, of which the queue is to be notified. */
 export async function requestCancelAll(sql: Queries, account: string): Promise<string[]> {
   const asked = await sql<{ id: string }[]>`
     update task set cancel_requested_at = now(),
