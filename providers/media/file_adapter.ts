@@ -98,8 +98,9 @@ function compileSubmission(
   const idAt = rules.id === undefined ? null : expression(rules.id);
   const submit: MediaAdapter["submit"] = {
     async write({ job, prepared }, target) {
-      const replies = repliesByName(await preparationsFor(preparations, job, target), prepared);
-      const root = { ...rootOf(job, target, replies), maps };
+      const given = rootOf(job, target, maps);
+      const needed = await preparationsFor(preparations, given);
+      const root = { ...given, prepared: repliesByName(needed, prepared) };
       const { extraBody } = target;
       for (const submission of submissions) {
         if (await submission.fits(root)) return await submission.write(root, target, extraBody);
@@ -120,8 +121,8 @@ function compileSubmission(
   return {
     submit,
     async prepare(job, target) {
-      const root = { ...rootOf(job, target, {}), maps };
-      const needed = await preparationsFor(preparations, job, target);
+      const root = rootOf(job, target, maps);
+      const needed = await preparationsFor(preparations, root);
       return await Promise.all(needed.map((one) => one.request.write(root, target)));
     },
   };
@@ -243,10 +244,8 @@ interface Preparation {
 /** The preparations that this job needs. */
 async function preparationsFor(
   preparations: readonly Preparation[],
-  job: MediaJob,
-  target: UpstreamTarget,
+  root: RequestRoot,
 ): Promise<readonly Preparation[]> {
-  const root = rootOf(job, target, {});
   const fits = await Promise.all(preparations.map(({ request }) => request.fits(root)));
   return preparations.filter((_, at) => fits[at]);
 }
@@ -259,11 +258,7 @@ function repliesByName(
 }
 
 /** The values that expressions of a submission can read. Null becomes undefined, so that it is left out. */
-function rootOf(
-  job: MediaJob,
-  target: UpstreamTarget,
-  prepared: Record<string, unknown>,
-): RequestRoot {
+function rootOf(job: MediaJob, target: UpstreamTarget, maps: Maps): RequestRoot {
   return {
     model: target.model,
     type: job.type,
@@ -272,7 +267,8 @@ function rootOf(
     parameters: job.parameters,
     inputs: job.inputs.map(handleOf),
     callback_url: job.callbackUrl ?? undefined,
-    prepared,
+    maps,
+    prepared: {},
   };
 }
 
