@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import schema from "../../schemas/requests/chat_completions.schema.json" with { type: "json" };
 import { ApiError } from "../lib/api_error.ts";
+import { isAsked, isGiven } from "../lib/given.ts";
 import type { ChatModelType, LimitedModel } from "./definition.ts";
 import { numberLimit } from "./limits.ts";
 import { TOKEN_UNITS } from "./units.ts";
@@ -222,14 +223,6 @@ function hasTools({ tools, functions, response_format, messages }: ChatBody): bo
 
 function contextOf(model: LimitedModel): number | undefined {
   return numberLimit(model, "context_tokens");
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-function isAsked(list: unknown): list is unknown[] {
-  return Array.isArray(list) && list.length > 0;
 }
 
 /** Counts that do not overlap: `input` excludes cached tokens, `output` excludes reasoning tokens. */

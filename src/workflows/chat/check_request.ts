@@ -1,5 +1,6 @@
 import { contentParts, pathOf } from "../../lib/content_parts.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { isAsked, isGiven } from "../../lib/given.ts";
 import type { OutboundPolicy } from "../../platform/outbound/check_url.ts";
 import type { Model } from "../../platform/config/config.ts";
 import {
@@ -35,14 +36,6 @@ export function checkRequest(
   const measured = measure(request, policy);
   checkChatLimits(model, request, measured);
   return measured.linked;
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-function isAsked(list: unknown): list is unknown[] {
-  return Array.isArray(list) && list.length > 0;
 }
 
 function checkMessage(model: Model, message: Message, at: number): void {
