@@ -1,6 +1,5 @@
-import type { Config, Model } from "../../platform/config/config.ts";
+import type { Model } from "../../platform/config/config.ts";
 import { isStorageUnavailable } from "../../platform/database/storage_error.ts";
-import { modelUnavailable } from "../../upstream/model_unavailable.ts";
 import {
   acceptChecked,
   type GenerationCall,
@@ -9,9 +8,9 @@ import {
 } from "../tasks/accept_generation.ts";
 import type { CreatedTask, NewTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
-import { PATIENCE_MS } from "../tasks/submit_task.ts";
 import { checkSpeech, type SpeechBody } from "../../model_types/speech.ts";
 import { abandonSpeech, ONLY_WAIT_MS } from "./await_speech.ts";
+import { unavailableSoon } from "./upstream_wait.ts";
 
 /** Accepts a speech request as a task; its client follows the task. */
 export async function acceptSpeech(
@@ -31,7 +30,8 @@ export async function acceptAwaitedSpeech(
   body: SpeechBody,
 ): Promise<CreatedTask> {
   const { job, maxUsage } = checkSpeech(model, body);
-  requireAvailableUpstream(deps, call.config, model);
+  const unavailable = unavailableSoon(deps.media, call.config, model, "first");
+  if (unavailable !== null) throw unavailable;
   const task: NewTask = {
     ...newTaskOf(call, model),
     job: { ...job, is_awaited: true },
@@ -54,10 +54,4 @@ function timeToWait(task: NewTask): Pick<NewTask, "queueSeconds" | "deadlineSeco
     queueSeconds: Math.min(task.queueSeconds, seconds),
     deadlineSeconds: Math.min(task.deadlineSeconds, seconds),
   };
-}
-
-function requireAvailableUpstream({ media }: TaskDeps, config: Config, model: Model): void {
-  const choice = media.choose(config, model, [], "first");
-  const waitMs = choice.upstream === null ? choice.retryAfterMs ?? 0 : 0;
-  if (waitMs > PATIENCE_MS) throw modelUnavailable(model, waitMs / 1000);
 }

@@ -3,15 +3,14 @@ import type { IdempotencyIdentity } from "../../domain/idempotency/key.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { retryFor } from "../../platform/database/retry_for.ts";
 import { jobError, RETRY_SECONDS } from "../../upstream/job_error.ts";
-import { modelUnavailable } from "../../upstream/model_unavailable.ts";
 import { releaseKey } from "../tasks/accept_generation.ts";
 import { awaitTask } from "../tasks/await_task.ts";
 import type { CreatedTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { findTask } from "../tasks/find_task.ts";
 import { abandonTask } from "../tasks/stop_task.ts";
-import { PATIENCE_MS } from "../tasks/submit_task.ts";
 import { isOver, type TaskRow } from "../tasks/task.ts";
+import { unavailableSoon } from "./upstream_wait.ts";
 
 /** How long a request with an idempotency key waits; the same request again continues to wait. */
 const WAIT_MS = 120_000;
@@ -113,10 +112,9 @@ function failureOf(
   const error = new ApiError(code, error_message ?? "The task was cancelled.");
   if (!error.isServerError) return error;
   const model = config.models.get(id);
-  if (model !== undefined && !created.isReplay) {
-    const choice = media.choose(config, model, [], "retry");
-    const waitMs = choice.upstream === null ? choice.retryAfterMs ?? 0 : 0;
-    if (waitMs > PATIENCE_MS) return modelUnavailable(model, waitMs / 1000);
-  }
-  return new ApiError(code, error.message, { retryAfterSeconds: RETRY_SECONDS });
+  const unavailable = model === undefined || created.isReplay
+    ? null
+    : unavailableSoon(media, config, model, "retry");
+  return unavailable ??
+    new ApiError(code, error.message, { retryAfterSeconds: RETRY_SECONDS });
 }
