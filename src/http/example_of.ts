@@ -1,7 +1,8 @@
+import { isModelType } from "../model_types/model_types.ts";
 import { type Config, isVisible, type Model } from "../platform/config/config.ts";
 
 /** Models of the examples are those of the shipped configuration: `sim-` and the type. */
-const SAMPLE_MODEL = /^sim-(chat|image|video|avatar|drama|speech)$/;
+const SAMPLE_MODEL = /^sim-(\w+)$/;
 
 /** Fields of a request that a model limits, by the limit that lists their values. */
 const LIMITED: Readonly<Record<string, string>> = {
@@ -27,7 +28,7 @@ export function exampleOf(config: Config, value: unknown): unknown {
 
 function sampledModel(config: Config, name: unknown): Model | undefined {
   const type = SAMPLE_MODEL.exec(String(name))?.[1];
-  return type === undefined ? undefined : exampleModel(config, type as Model["type"]);
+  return isModelType(type) ? exampleModel(config, type) : undefined;
 }
 
 /** A model that the account can use; left out: any account, which has the plan `free`. */
