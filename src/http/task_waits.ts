@@ -27,7 +27,7 @@ export class TaskWaits {
     const { perKey, perAccount } = this.#limits;
     throw new ApiError(
       "concurrency_limit_exceeded",
-      `Too many concurrent event streams: the limit is ${perKey} per API key and ${perAccount} per account. ` +
+      `Too many requests wait for tasks: the limit is ${perKey} per API key and ${perAccount} per account. ` +
         "Close one, poll GET /v1/tasks/{task_id} or use a webhook.",
       { retryAfterSeconds: RETRY_SECONDS },
     );

@@ -96,3 +96,27 @@ Deno.test(
     for (const res of opened) await assert.rejects(res.arrayBuffer());
   },
 );
+
+Deno.test(
+  "429 for repeats of a speech request beyond those that may wait; the audio comes to the others, paid once",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway({ cash: "1.00", taskWaits: { perKey: 1 } });
+    const speak = () =>
+      gateway.post("/v1/audio/speech", {
+        model: "voice",
+        input: "[[simulate: latency=3s]] good morning to all",
+        voice: "alma",
+      }, { "idempotency-key": "same" });
+    const first = speak();
+    while ((await gateway.balance()).frozen === "0.00") await pause(20);
+    const repeats = await Promise.all([first, speak(), speak()]);
+    assert.deepEqual(repeats.map(({ status }) => status).sort(), [200, 200, 429]);
+    for (const response of repeats) await response.body?.cancel();
+    // What is ready is not waited for.
+    const ready = await Promise.all([speak(), speak(), speak()]);
+    assert.deepEqual(ready.map(({ status }) => status), [200, 200, 200]);
+    for (const response of ready) await response.body?.cancel();
+    assert.deepEqual(await gateway.balance(), { available: "0.978", frozen: "0.00" });
+  },
+);

@@ -3,6 +3,7 @@ import type { Route } from "../../platform/config/config.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { acceptAwaitedSpeech, acceptSpeech } from "../../workflows/speech/accept_speech.ts";
 import { awaitSpeech } from "../../workflows/speech/await_speech.ts";
+import { isOver } from "../../workflows/tasks/task.ts";
 import type { BodyEndpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { acceptOrReplay, callOf, requestedModel, respondWithTask } from "./create_generation.ts";
@@ -22,13 +23,16 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): BodyEndpoint
     };
     if (respondAsync) return await respondWithTask(deps, c, identity, accept);
     const accepted = await acceptOrReplay(deps, c, identity, accept);
+    const { created } = accepted;
+    // Tasks are limited by the plan; any number of repeats could wait for one.
+    const release = created.isReplay && !isOver(created.row.status) ? deps.waits.take(c) : null;
     const audio = await awaitSpeech(deps.tasks, {
-      created: accepted.created,
+      created,
       identity,
       config: c.env.config,
       client: c.req.raw.signal,
       stop: deps.stopSignal(c),
-    });
+    }).finally(release);
     return sendAudio(audio, accepted);
   };
 }
