@@ -168,7 +168,13 @@ async function denoTest(
       ...env,
     },
   }).spawn();
-  const stop = () => child.kill("SIGTERM");
+  const stop = () => {
+    try {
+      child.kill("SIGTERM");
+    } catch {
+      // It has just ended by itself.
+    }
+  };
   stopping.signal.addEventListener("abort", stop);
   let output = "";
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {

@@ -34,8 +34,12 @@ export class Announcements implements AsyncDisposable {
     while (this.#pending.size > 0) {
       const subjects = [...this.#pending];
       this.#pending = new Set();
-      await this.sql`select pg_notify(${CHANNEL}, subject) from unnest(${subjects}::text[]) subject`
-        .catch(ignoreStorageUnavailable);
+      try {
+        await this
+          .sql`select pg_notify(${CHANNEL}, subject) from unnest(${subjects}::text[]) subject`;
+      } catch {
+        // Whatever the reason, such as a full queue of the server: those who wait also look by themselves.
+      }
     }
     this.#sending = null;
   }
