@@ -156,9 +156,9 @@ async function openGround(
 async function seed(sql: Sql, rows: number): Promise<void> {
   await sql.unsafe(`
     select partition_create('receipt', to_char(month, '"receipt_"YYYY_MM'), ledger_id_at(month),
-                            ledger_id_at(month + interval '1 month')),
+                            ledger_id_at(month + interval '1 month'), true),
            partition_create('transfer', to_char(month, '"transfer_"YYYY_MM'), month::text,
-                            (month + interval '1 month')::text)
+                            (month + interval '1 month')::text, true)
       from generate_series(date_trunc('month', now()) - interval '23 months', date_trunc('month', now()),
                            interval '1 month') month;
     alter table receipt drop constraint receipt_pkey;

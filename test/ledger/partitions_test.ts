@@ -54,7 +54,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a month without a partition is booked all the same, and moves when it gets one",
+  "a month without a partition is booked all the same, and moves at the next start",
   STRICT,
   async () => {
     await using ledger = await openLedger({ clock: "2026-01-31T12:00:00Z" });
@@ -65,8 +65,10 @@ Deno.test(
     assert.deepEqual(await rowsPerPartition(ledger, "receipt"), { receipt_default: 1 });
     const before = await findReceipt(ledger.sql, ledger.account, id, "EUR");
     assert.equal(before!.settled, "1.00");
-    await ledger.setClock("2026-12-01T00:00:00Z");
+    await ledger.setClock("2026-09-10T00:00:00Z");
     await createPartitions(ledger.sql);
+    assert.deepEqual(await rowsPerPartition(ledger, "receipt"), { receipt_default: 1 });
+    await createPartitions(ledger.sql, { isStart: true });
     assert.deepEqual(await rowsPerPartition(ledger, "receipt"), { receipt_2026_09: 1 });
     assert.deepEqual(await rowsPerPartition(ledger, "transfer"), {
       transfer_2026_01: 1,

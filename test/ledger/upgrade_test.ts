@@ -44,7 +44,7 @@ Deno.test(
            ('req_4/1/late', 'money', 'revenue', 'cash:acc_1', 0.25, 'acc_1', 'req_4', 'capture', '2026-05-05')`);
     const { applied } = await migrate(sql);
     assert.ok(applied.includes("0002_receipts.sql"));
-    assert.ok(await createPartitions(sql) > 0);
+    assert.ok(await createPartitions(sql, { isStart: true }) > 0);
     const { ok, checks } = await verifyLedger(sql);
     assert.ok(ok, JSON.stringify(checks));
     const settled = async (id: string) => {

@@ -29,7 +29,7 @@ export function startSweepLoop(
   { renew, onExceeded, log }: SweepLoopOptions,
 ): AsyncDisposable {
   let renewalsFirst = 0;
-  let partitionsAt = 0;
+  let partitionsAt = performance.now() + PARTITIONS_EVERY_MS;
 
   async function run(): Promise<void> {
     // A hanging sweep would be the first statement that the database executes when it is back.

@@ -69,7 +69,7 @@ create index receipt_shortfall on receipt (account_id, resolved_at) where shortf
 create table receipt_default partition of receipt default;
 
 comment on table receipt_default is
-  'Receipts of a month that has no partition yet. They move to it when it is made.';
+  'Receipts of a month that has no partition yet. They move to it at the next start.';
 
 -- Rare, so not partitioned, and cheap to look up for every receipt.
 create table receipt_correction (like receipt including all);
@@ -132,7 +132,7 @@ create index transfer_account on transfer (account_id, created_at, id);
 create table transfer_default partition of transfer default;
 
 comment on table transfer_default is
-  'Transfers of a month that has no partition yet. They move to it when it is made.';
+  'Transfers of a month that has no partition yet. They move to it at the next start.';
 
 insert into transfer
 select id, unit, debit, credit, amount, account_id, hold_id, kind, reference, reason, created_at,
