@@ -140,6 +140,6 @@ Deno.test("a stream settled by its checkpoint keeps its upstream and cost", STRI
   });
   await ledger.setClock("2026-03-01T13:00:00Z");
   await ledger.sweep();
-  const [row] = await ledger.sql`select state, upstream, cost from hold where id = 'req_1'`;
+  const [row] = await ledger.sql`select state, upstream, cost from receipt where id = 'req_1'`;
   assert.deepEqual({ ...row }, { state: "settled", upstream: "house/one", cost: "0.200000000000" });
 });

@@ -54,7 +54,7 @@ async function moveDeadlines(sql: Queries, ms: number): Promise<void> {
                       deadline_at = deadline_at + ${by}, submitted_at = submitted_at + ${by}
        where completed_at is null),
     holds as (
-      update hold set expires_at = expires_at + ${by} where state = 'open')
+      update hold set expires_at = expires_at + ${by})
     update webhook_delivery set wake_at = wake_at + ${by}, lease_until = lease_until + ${by}
      where state = 'pending'`;
 }

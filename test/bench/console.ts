@@ -31,12 +31,12 @@ export async function run(args: string[] = []): Promise<void> {
     const email = `reader${calls}@example.org`;
     await visitor.register(email);
     await sql`
-      insert into hold (id, account_id, request_id, model, state, scale, amount, units, allocations, held, taken,
-                        shortfall, price, usage, created_at, expires_at, resolved_at, upstream, cost)
+      insert into receipt (id, account_id, request_id, model, state, scale, amount, units, allocations, held, taken,
+                           shortfall, beyond_hold, price, usage, created_at, resolved_at, upstream, cost, batch)
       select 'req_' || ${email} || n, p.account_id, 'req_' || n, 'model-' || n % 12, 'settled', 6, 0.01, 0,
-             array['cash:' || p.account_id], array[0.01], array[0.003456], 0,
+             array['cash:' || p.account_id], array[0.01], array[0.003456], 0, false,
              '{"model":"sim-chat","billing_type":"per_call","unit":"call","price":"0.01","book":"default","effective_at":"2026-01-01T00:00:00.000Z"}',
-             '{"input_tokens":100,"output_tokens":400,"calls":1}', at, at, at, 'house/one', 0.001
+             '{"input_tokens":100,"output_tokens":400,"calls":1}', at, at, 'house/one', 0.001, gen_random_uuid()
         from generate_series(1, ${calls}) n, person p,
              lateral (select now() - interval '1 minute' - n * (interval '89 days' / ${
       Math.max(1, calls)
@@ -44,7 +44,7 @@ export async function run(args: string[] = []): Promise<void> {
        where p.email = ${email}`;
     readers.push([`${name} receipts`, visitor]);
   }
-  await sql`vacuum analyze hold`;
+  await sql`vacuum analyze receipt`;
   // The past has changed, which it never does elsewhere: begin again.
   await sql`with gone as (delete from usage_day) update usage_watermark set through = '-infinity'`;
   for (let more = true; more;) {

@@ -1,7 +1,7 @@
 /**
  * Pairs of hold and settlement per second by 64 callers, every one durable on a real Postgres with its
  * shipped settings: on one hot account and on 1,000, beside the naive way in the same run, and again with
- * 10 million transfers in the table. `--rows=N` for another number, `--seconds=N` per round.
+ * 10 million receipts in 24 partitions. `--rows=N` for another number, `--seconds=N` per round.
  */
 import type { Sql } from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
@@ -18,6 +18,8 @@ import { naivePair } from "./naive_ledger.ts";
 import { noLog } from "../helpers/logs.ts";
 
 const CALLERS = 64;
+/** Receipts that share a transfer in what is seeded. */
+const PER_BATCH = 50;
 const ROUNDS = 5;
 /** What serves the naive way best: with more, its connections wait for each other and for two cores. */
 const CONNECTIONS = 8;
@@ -62,8 +64,8 @@ export async function run(args: string[] = []): Promise<void> {
   const full = await openGround(parts, server.url, "ledger_full");
   const seededAt = performance.now();
   await seed(full.database.sql, rows);
-  console.log(`\n${rows} transfers seeded in ${since(seededAt)} s`);
-  const again = [["pairs/s", `${rows} transfers`, "empty", "ratio"]];
+  console.log(`\n${rows} receipts seeded in ${since(seededAt)} s`);
+  const again = [["pairs/s", `${rows} receipts`, "empty", "ratio"]];
   for (const accounts of [1, 1000]) {
     const [many, none] = await compare(seconds, accounts, [[full, ourPair], [empty, ourPair]]);
     again.push([places(accounts), many!.toFixed(0), none!.toFixed(0), (many! / none!).toFixed(2)]);
@@ -150,23 +152,48 @@ async function openGround(
   return { name, database, ledger, accounts };
 }
 
-/** Old movements of the same accounts, in and out again. Indexes are built once, at the end. */
+/** Old receipts of the same accounts over two years, with their transfers. Indexes are built once, at the end. */
 async function seed(sql: Sql, rows: number): Promise<void> {
   await sql.unsafe(`
+    select partition_create('receipt', to_char(month, '"receipt_"YYYY_MM'), ledger_id_at(month),
+                            ledger_id_at(month + interval '1 month'), true),
+           partition_create('transfer', to_char(month, '"transfer_"YYYY_MM'), month::text,
+                            (month + interval '1 month')::text, true)
+      from generate_series(date_trunc('month', now()) - interval '23 months', date_trunc('month', now()),
+                           interval '1 month') month;
+    alter table receipt drop constraint receipt_pkey;
     alter table transfer drop constraint transfer_pkey;
-    drop index transfer_account;
-    insert into transfer (id, unit, debit, credit, amount, account_id, kind, reference, created_at)
-    select 'req_00' || lpad(n::text, 24, '0') || '/1', 'money',
-           case n % 2 when 0 then 'topup' else 'cash:' || a.id end,
-           case n % 2 when 0 then 'cash:' || a.id else 'adjustment' end, 0.003456, a.id,
-           case n % 2 when 0 then 'credit' else 'adjustment' end, null,
-           timestamptz '2026-01-01' + n * interval '1 second'
+    drop index receipt_account, receipt_resolved, receipt_shortfall, transfer_account;
+    create temporary table past as
+    select n, n / ${PER_BATCH} as batch, a.id as account,
+           now() - interval '23 months' + n / ${PER_BATCH} * (interval '22 months' / ${
+    Math.ceil(rows / PER_BATCH)
+  }) as at
       from generate_series(0, ${rows - 1}) n
       join (select id, row_number() over (order by id) - 1 as at from account) a
-        on a.at = (n / 2) % 1000;
-    alter table transfer add primary key (id);
+        on a.at = (n / ${PER_BATCH}) % 1000;
+    insert into receipt (id, account_id, request_id, model, kind, state, scale, amount, units, allocations, held, taken,
+                         shortfall, beyond_hold, price, usage, created_at, resolved_at, batch)
+    select ledger_id_at(at) || lpad(n::text, 16, '0'), account, 'req_' || n, 'sim-chat', 'text', 'settled', 6,
+           0.123456, 500, array['cash:' || account], array[0.123456], array[0.003456], 0, true,
+           '{"book":"default","unit":"1M tokens","model":"sim-chat","billing_type":"token","input_price":"1"}',
+           '{"input_tokens":100,"output_tokens":400}', at, at, md5(batch::text)::uuid
+      from past;
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at, batch)
+    select md5(batch::text)::uuid || '/cash:' || account, 'money', 'cash:' || account, 'revenue', sum(0.003456),
+           account, 'capture', at, md5(batch::text)::uuid
+      from past group by batch, account, at;
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, reference, created_at)
+    select 'credit:' || account || ':past', 'money', 'topup', 'cash:' || account, sum(0.003456), account, 'credit',
+           'past', min(at)
+      from past group by account;
+    alter table receipt add primary key (id);
+    alter table transfer add primary key (id, created_at);
+    create index receipt_account on receipt (account_id, created_at, id);
+    create index receipt_resolved on receipt (resolved_at, account_id);
+    create index receipt_shortfall on receipt (account_id, resolved_at) where shortfall > 0;
     create index transfer_account on transfer (account_id, created_at, id);`);
-  await sql`vacuum analyze transfer`;
+  await sql`vacuum analyze receipt, transfer`;
   await sql`checkpoint`;
 }
 

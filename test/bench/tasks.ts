@@ -205,17 +205,23 @@ async function createDatabase(server: string, name: string): Promise<void> {
   await maintenance.sql.unsafe(`create database ${name}`);
 }
 
+const PRICE =
+  '{"book":"default","unit":"image","model":"image-model","price":"0.04","billing_type":"per_call","effective_at":"2026-01-01T00:00:00.000Z"}';
+
 /** Old tasks of other accounts, and of this one some that wait for a later hour. */
 async function seed(sql: Sql, account: string): Promise<void> {
   await sql.unsafe(`
-    insert into hold (id, account_id, request_id, model, kind, state, scale, amount, units, allocations, held,
-                      taken, shortfall, price, created_at, expires_at, resolved_at)
+    insert into receipt (id, account_id, request_id, model, kind, state, scale, amount, units, allocations, held,
+                         taken, shortfall, beyond_hold, price, created_at, resolved_at, batch)
     select 'req_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'image-model',
-           'image', case when n < 100000 then 'released' else 'open' end, 6, 0, 1, '{}', '{}',
-           case when n < 100000 then '{}'::numeric[] end, case when n < 100000 then 0 end,
-           '{"book":"default","unit":"image","model":"image-model","price":"0.04","billing_type":"per_call","effective_at":"2026-01-01T00:00:00.000Z"}',
-           now() - interval '1 day', now() + interval '1 year', case when n < 100000 then now() end
-      from generate_series(0, 109999) n;
+           'image', 'released', 6, 0, 1, '{}', '{}', '{}', 0, false, '${PRICE}', now() - interval '1 day', now(),
+           gen_random_uuid()
+      from generate_series(0, 99999) n;
+    insert into hold (id, account_id, request_id, model, kind, scale, amount, units, allocations, held, price,
+                      created_at, expires_at)
+    select 'req_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'image-model',
+           'image', 6, 0, 1, '{}', '{}', '${PRICE}', now() - interval '1 day', now() + interval '1 year'
+      from generate_series(100000, 109999) n;
     insert into task (id, account_id, request_id, type, model, status, job, config_version, created_at,
                       deadline_at, deadline_seconds, completed_at, wake_at)
     select 'task_00' || lpad(n::text, 24, '0'), '${account}', 'req_00' || lpad(n::text, 24, '0'), 'image',

@@ -120,7 +120,7 @@ browserTest("a stopped chat is paid for as far as it came", async ({ openPage })
   const { sql } = gateway.gateway.database;
   await until(
     "it is settled",
-    async () => (await sql`select from hold where state = 'settled'`).length === 1,
+    async () => (await sql`select from receipt where state = 'settled'`).length === 1,
   );
   await gateway.verify();
 });

@@ -1,6 +1,7 @@
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
+import { createPartitions } from "../../src/domain/ledger/partitions.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Database, openDatabase } from "../../src/platform/database/postgres.ts";
 import {
@@ -103,10 +104,16 @@ export async function makeServerTemplate(server: string): Promise<string> {
     const making = `${name}_making`;
     await sql`drop database if exists ${sql(making)} with (force)`;
     await sql`create database ${sql(making)}`;
-    await maintain(urlOf(server, making), (database) => migrate(database));
+    await maintain(urlOf(server, making), prepare);
     await sql`alter database ${sql(making)} rename to ${sql(name)}`;
   });
   return name;
+}
+
+/** As the first start of a gateway does. */
+async function prepare(sql: postgres.Sql): Promise<void> {
+  await migrate(sql);
+  await createPartitions(sql, { isStart: true });
 }
 
 /** The same for the embedded database: a migrated folder that tests copy. */
@@ -122,7 +129,7 @@ export async function makeEmbeddedTemplate(): Promise<string> {
   const making = await Deno.makeTempDir({ dir: EMBEDDED_TEMPLATES, prefix: "making-" });
   {
     await using database = await openDatabase({ dataDir: making, log: noLog });
-    await migrate(database.sql);
+    await prepare(database.sql);
   }
   try {
     await Deno.rename(making, ready);

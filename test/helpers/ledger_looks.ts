@@ -15,6 +15,14 @@ export async function money(ledger: TestLedger) {
 export const isShort = (error: unknown) =>
   error instanceof ApiError && error.code === "insufficient_balance";
 
+/** Changes what nothing may change, so that a check can be seen to find it. */
+export async function damageReceipts({ sql }: TestLedger, damage: string): Promise<void> {
+  await sql.unsafe(`
+    alter table receipt disable trigger user;
+    alter table receipt_correction disable trigger user;
+    ${damage}`);
+}
+
 /** What the system's own accounts have received (positive) or given (negative). */
 export async function systemBalance(ledger: TestLedger, name: string): Promise<string> {
   const [row] = await ledger.sql<[{ amount: string }]>`

@@ -99,7 +99,7 @@ Deno.test(
     assert.match(res.headers.get("content-type")!, /^text\/event-stream/);
     assert.ok(text.endsWith("data: [DONE]\n\n"));
     const { sql } = gateway.gateway.database;
-    const [hold] = await sql`select state, model, account_id from hold`;
+    const [hold] = await sql`select state, model, account_id from receipt`;
     assert.deepEqual({ ...hold }, {
       state: "settled",
       model: "sim-chat",
@@ -123,7 +123,7 @@ Deno.test(
     const page = await person.read(location);
     assert.equal(await person.read(location), page, "a reload sends nothing again");
     const { sql } = gateway.gateway.database;
-    assert.equal((await sql`select from hold`).length, 1);
+    assert.equal((await sql`select from receipt`).length, 1);
     assert.ok(page.includes("Tell me of gates"));
     const history = /name="history" value="([^"]*)"/.exec(page)![1]!.replaceAll("&quot;", '"');
     assert.equal(JSON.parse(history).length, 2);
@@ -154,6 +154,7 @@ Deno.test(
     }
     const { sql } = gateway.gateway.database;
     assert.equal((await sql`select from hold`).length, 0);
+    assert.equal((await sql`select from receipt`).length, 0);
     assert.equal((await sql`select from api_key where account_id = ${person.account}`).length, 0);
   },
 );
@@ -308,7 +309,7 @@ Deno.test("an operator sees what came in and what upstreams charge for it", STRI
     await made.body?.cancel();
   }
   const { sql } = gateway.gateway.database;
-  const rows = await sql`select upstream, cost from hold`;
+  const rows = await sql`select upstream, cost from receipt`;
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
     Array(3).fill({ upstream: "simulator/chat", cost: "0.000001000000" }),

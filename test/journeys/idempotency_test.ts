@@ -95,7 +95,7 @@ Deno.test("100 requests at once with one key make one task and hold once", STRIC
   );
   await gateway.ended(tasks[0].id);
   assert.equal(await gateway.count("task"), 1);
-  assert.equal(await gateway.count("hold"), 1);
+  assert.equal(await gateway.count("receipt"), 1);
   assert.deepEqual(await gateway.balance(), { available: "0.92", frozen: "0.00" });
   await gateway.verify();
 });

@@ -203,6 +203,7 @@ Deno.test(
     await misused.body?.cancel();
     assert.equal(await gateway.count("task"), 0);
     assert.equal(await gateway.count("hold"), 0);
+    assert.equal(await gateway.count("receipt"), 0);
     assert.equal(await gateway.count("idempotency"), 0);
 
     // A letter outside the basic plane is one character, though two units of UTF-16.

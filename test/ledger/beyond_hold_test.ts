@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { decimal, formatDecimal } from "../../src/lib/money.ts";
 import { findReceipt } from "../../src/domain/ledger/statement.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
-import { money, systemBalance } from "../helpers/ledger_looks.ts";
+import { damageReceipts, money, systemBalance } from "../helpers/ledger_looks.ts";
 import {
   type Asked,
   asking,
@@ -109,8 +109,8 @@ Deno.test(
     const { from, released } = await amountsOf(ledger, hold.id);
     assert.deepEqual([from, released], [{ quota: 1000, gift: "0.50", cash: "0.50" }, "0.00"]);
     const taken = await ledger.sql<{ gift: string }[]>`
-    select trim_scale(amount) as gift from transfer
-     where hold_id = ${hold.id} and debit like 'gift:%' order by length(id), id`;
+    select trim_scale(amount) as gift from movement
+     where request_id = ${hold.id} and debit like 'gift:%' order by length(id), id`;
     assert.deepEqual(taken.map(({ gift }) => gift), ["0.2", "0.3"], "the gift that ends first");
     await ledger.mustBeSound();
   },
@@ -231,9 +231,12 @@ Deno.test(
 
 Deno.test("verify finds captures beyond the hold that are not allowed", STRICT, async (t) => {
   const damages: [name: string, damage: string][] = [
-    ["by a hold that takes at most what it holds", "update hold set beyond_hold = false"],
-    ["before the hold was used up", "update hold set taken[1] = 0.5, taken[2] = taken[2] + 0.5"],
-    ["a shortfall before the hold was used up", "update hold set taken[1] = 0.5, shortfall = 0.5"],
+    ["by a hold that takes at most what it holds", "update receipt set beyond_hold = false"],
+    ["before the hold was used up", "update receipt set taken[1] = 0.5, taken[2] = taken[2] + 0.5"],
+    [
+      "a shortfall before the hold was used up",
+      "update receipt set taken[1] = 0.5, shortfall = 0.5",
+    ],
   ];
   for (const [name, damage] of damages) {
     await t.step(name, async () => {
@@ -241,7 +244,7 @@ Deno.test("verify finds captures beyond the hold that are not allowed", STRICT, 
       const hold = await ledger.hold(beyond({ account: ledger.account, amount: "1" }));
       await hold.settle(costing("3"));
       await ledger.mustBeSound();
-      await ledger.sql.unsafe(damage);
+      await damageReceipts(ledger, damage);
       const { checks } = await verifyLedger(ledger.sql);
       assert.equal(checks.find(({ name }) => name === "captured is at most held")!.ok, false);
     });

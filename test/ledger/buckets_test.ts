@@ -78,7 +78,7 @@ Deno.test("a release returns to the buckets it came from", STRICT, async () => {
   assert.deepEqual((await ledger.balance()).quotas, { text: 0, image: 10, video: 60 });
   await hold.release();
   assert.deepEqual(await ledger.balance(), before);
-  assert.equal((await ledger.sql`select from transfer where hold_id = ${hold.id}`).length, 0);
+  assert.equal((await ledger.sql`select from movement where request_id = ${hold.id}`).length, 0);
   await ledger.mustBeSound();
 });
 
@@ -122,7 +122,7 @@ Deno.test("what is released into an expired monthly quota becomes breakage", STR
   await hold.settle(costing("0.4", 40));
   assert.equal((await ledger.balance()).quotas.text, 1000);
   const rows = await ledger.sql<{ kind: string; amount: string }[]>`
-    select kind, trim_scale(amount)::text as amount from transfer where hold_id = ${hold.id} order by kind`;
+    select kind, trim_scale(amount)::text as amount from movement where request_id = ${hold.id} order by kind`;
   assert.deepEqual([...rows], [{ kind: "breakage", amount: "60" }, {
     kind: "capture",
     amount: "40",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { listUsage } from "../../src/domain/ledger/statement.ts";
 import { rollUpUsage, usageDays } from "../../src/domain/ledger/usage_days.ts";
 import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
+import { damageReceipts } from "../helpers/ledger_looks.ts";
 import {
   type Asked,
   asking,
@@ -135,7 +136,7 @@ Deno.test("verify finds a late settlement that took more than it may", STRICT, a
       await ledger.sweep();
       await hold.settle(costing("1"));
       await ledger.mustBeSound();
-      await ledger.sql.unsafe(`update hold set ${damage}`);
+      await damageReceipts(ledger, `update receipt_correction set ${damage}`);
       await assert.rejects(ledger.mustBeSound(), /captured is at most held/);
     });
   }

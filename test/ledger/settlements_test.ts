@@ -39,7 +39,7 @@ Deno.test("settling to zero returns everything and books nothing", STRICT, async
     cash: "10.00",
     gift: "0.00",
   });
-  assert.equal((await ledger.sql`select from transfer where hold_id = ${hold.id}`).length, 0);
+  assert.equal((await ledger.sql`select from movement where request_id = ${hold.id}`).length, 0);
 });
 
 Deno.test(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
+import { damageReceipts } from "../helpers/ledger_looks.ts";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -18,16 +19,26 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
       "frozen equals open holds",
       "update balance_bucket set frozen = frozen + 1 where source = 'cash'",
     ],
-    ["frozen equals open holds", "delete from hold where state = 'open'"],
-    ["captured is at most held", "update hold set taken = array[100] where state = 'settled'"],
-    ["a hold resolves once", "update hold set taken = array[0.5] where state = 'settled'"],
+    ["frozen equals open holds", "delete from hold"],
+    ["captured is at most held", "update receipt set taken = array[100]"],
     [
-      "a hold resolves once",
-      "insert into transfer select id || '/again', unit, debit, credit, amount, account_id, hold_id, kind, reference, reason, created_at from transfer where kind = 'capture'",
+      "every capture of a batch equals its receipts",
+      "update receipt set taken = array[0.5]",
+    ],
+    [
+      "every capture of a batch equals its receipts",
+      "update receipt set batch = gen_random_uuid()",
+    ],
+    ["every capture of a batch equals its receipts", "delete from receipt"],
+    ["a hold resolves once", "update receipt set shortfall = 1"],
+    ["a hold resolves once", "update hold set id = (select id from receipt)"],
+    [
+      "every capture of a batch equals its receipts",
+      "insert into transfer select id || '/again', unit, debit, credit, amount, account_id, hold_id, kind, reference, reason, created_at, batch from transfer where kind = 'capture'",
     ],
     [
       "nothing is negative",
-      "alter table hold drop constraint hold_reserves_no_debt; update hold set held = array[-1] where state = 'open'",
+      "alter table hold drop constraint hold_reserves_no_debt; update hold set held = array[-1]",
     ],
     ["every account is on one plan", "update account set plan = 'pro'"],
     [
@@ -43,7 +54,7 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
       (await ledger.hold(asking({ account: ledger.account, amount: "2" }))).keep();
       const intact = await verifyLedger(ledger.sql);
       assert.ok(intact.ok, JSON.stringify(intact));
-      await ledger.sql.unsafe(damage);
+      await damageReceipts(ledger, damage);
       const { ok, checks } = await verifyLedger(ledger.sql);
       assert.equal(ok, false);
       assert.equal(checks.find((check) => check.name === name)!.ok, false, JSON.stringify(checks));

@@ -135,7 +135,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
   const lost = [...accepted].map((id) => known.get(id)).filter((end) => end !== "succeeded null");
   assert.deepEqual(lost, [], "what was accepted is made");
   const receipts = await sql<{ request_id: string; state: string; taken: string }[]>`
-    select request_id, state, (select sum(t) from unnest(taken) t) as taken from hold`;
+    select request_id, state, (select sum(t) from unnest(taken) t) as taken from final_receipt`;
   const billed = new Map(receipts.map(({ request_id, state, taken }) => [
     request_id,
     `${state} ${decimal(taken ?? "0")}`,

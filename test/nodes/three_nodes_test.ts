@@ -172,7 +172,7 @@ Deno.test(
     assert.equal(Number(left.frozen_balance), 0);
     assert.equal(Number(left.available_balance).toFixed(2), (1000 - TASKS * 0.04).toFixed(2));
     const [settled] = await sql`
-      select count(*)::int as n from hold
+      select count(*)::int as n from final_receipt
        where account_id = ${talker.account} and state = 'settled'`;
     assert.ok(settled!.n >= chats && settled!.n <= chats + balancer.unknown, `${settled!.n} paid`);
 

@@ -15,7 +15,7 @@ interface Row {
   unit: string;
   amount: string;
   bucket: string;
-  hold_id: string | null;
+  request_id: string | null;
   reference: string | null;
   reason: string | null;
   shortfall: string | null;
@@ -40,7 +40,7 @@ export async function* exportCsv(
   let last: Row | undefined;
   while (true) {
     const rows: Row[] = await sql<Row[]>`
-      select t.created_at::text as at, t.created_at, t.id, t.unit, t.hold_id, t.reference, t.reason,
+      select t.created_at::text as at, t.created_at, t.id, t.unit, t.request_id, t.reference, t.reason,
              t.kind,
              case when t.kind = 'shortfall' then 0
                   when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
@@ -48,8 +48,8 @@ export async function* exportCsv(
                split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
                           ':', 1)
              end as bucket,
-             case t.kind when 'shortfall' then t.amount end as shortfall, h.model
-        from transfer t left join hold h on h.id = t.hold_id
+             case t.kind when 'shortfall' then t.amount end as shortfall, t.model
+        from movement t
        where t.account_id = ${account}
          ${
       last === undefined
@@ -73,7 +73,7 @@ function line(row: Row): string {
     row.unit,
     trimDecimal(row.amount, row.unit === "money" ? 2 : 0),
     row.bucket,
-    row.hold_id ?? "",
+    row.request_id ?? "",
     asText(row.reference ?? ""),
     asText(row.reason ?? ""),
     row.shortfall === null ? "" : trimDecimal(row.shortfall),

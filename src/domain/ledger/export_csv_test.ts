@@ -9,7 +9,7 @@ const row = (more: Record<string, unknown> = {}) => ({
   unit: "money",
   amount: "-1.500000000000",
   bucket: "cash",
-  hold_id: "req_1",
+  request_id: "req_1",
   reference: null,
   reason: null,
   shortfall: null,
@@ -59,7 +59,7 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
     "2026-01-31T12:00:00.123Z,t_2",
   ]);
   assert.equal(
-    await lineOf({ unit: "text", amount: "-7", hold_id: null, model: null, bucket: "quota" }),
+    await lineOf({ unit: "text", amount: "-7", request_id: null, model: null, bucket: "quota" }),
     "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,",
   );
   assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m$/);

@@ -44,7 +44,7 @@ export class HoldRenewer {
     // Other transactions lock several holds at once; waiting for one of them could be a deadlock.
     const renewed = await sql<{ id: string }[]>`
       with ours as (
-        select id from hold where id = any (${due}) and state = 'open' for no key update skip locked)
+        select id from hold where id = any (${due}) for no key update skip locked)
       update hold h
          set expires_at = greatest(h.expires_at, ledger_now() + make_interval(secs => ${LEASE_SECONDS}))
         from ours where h.id = ours.id

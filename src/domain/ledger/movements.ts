@@ -27,9 +27,8 @@ export interface MovementQuery {
   to?: Date | undefined;
 }
 
-interface Row extends Omit<Movement, "at" | "request_id"> {
+interface Row extends Omit<Movement, "at"> {
   created_at: Date;
-  hold_id: string | null;
 }
 
 /** An account's movements, newest first. */
@@ -37,19 +36,16 @@ export async function listMovements(
   sql: Queries,
   { account, limit, after, from, to }: MovementQuery,
 ): Promise<{ data: Movement[]; hasMore: boolean }> {
-  const place = after === undefined ? null : (await sql<[{ at: string }?]>`
-      select created_at::text as at from transfer where id = ${after} and account_id = ${account}`)[
-    0
-  ];
+  const place = after === undefined ? null : await findPlace(sql, account, after);
   if (place === undefined) {
     throw new ApiError("not_found", "There is no such entry in the statement.");
   }
   const rows = await sql<Row[]>`
-    select t.id, t.created_at, t.kind, t.unit, t.hold_id, t.reference, t.reason, h.model,
+    select t.id, t.created_at, t.kind, t.unit, t.request_id, t.reference, t.reason, t.model,
            case when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
            split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
                       ':', 1) as source
-      from transfer t left join hold h on h.id = t.hold_id
+      from movement t
      where t.account_id = ${account}
        -- A shortfall moves nothing in the account.
        and t.kind <> 'shortfall'
@@ -62,14 +58,27 @@ export async function listMovements(
        ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
      order by t.created_at desc, t.id desc limit ${limit + 1}`;
   return {
-    data: rows.slice(0, limit).map(({ created_at, hold_id, amount, ...row }) => ({
+    data: rows.slice(0, limit).map(({ created_at, amount, ...row }) => ({
       ...row,
       at: created_at,
       amount: trimDecimal(amount, row.unit === "money" ? 2 : 0),
-      request_id: hold_id,
     })),
     hasMore: rows.length > limit,
   };
+}
+
+/** When a movement was booked. What a request paid has its receipt's id, a slash and a number. */
+async function findPlace(
+  sql: Queries,
+  account: string,
+  id: string,
+): Promise<{ at: string } | undefined> {
+  const [place] = await sql<[{ at: string }?]>`
+    select created_at::text as at from transfer where id = ${id} and account_id = ${account}
+    union all
+    select resolved_at::text from receipt
+     where id = ${id.split("/")[0]!} and id <> ${id} and account_id = ${account}`;
+  return place;
 }
 
 /** A credit or a month's quota that is not used up. */

@@ -28,7 +28,7 @@ export async function slowDownIfRepeated(
        where id = ${account}
          and coalesce(slowed_until <= ledger_now(), true)
          and (select count(*) from (
-               select from hold
+               select from final_receipt
                 where account_id = ${account} and shortfall > 0
                   and resolved_at > greatest(
                     ledger_now() - make_interval(secs => ${withinSeconds}),

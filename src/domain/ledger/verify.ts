@@ -56,7 +56,10 @@ const RULES: readonly LedgerRule[] = [
       with seen as (
         select id, remaining < 0 or frozen < 0 or frozen > remaining as is_wrong from balance_bucket
         union all
-        select id, amount < 0 or units < 0 or shortfall < 0 or 0 > any (held) or 0 > any (taken) from hold)
+        select id, amount < 0 or units < 0 or 0 > any (held) from hold
+        union all
+        select id, amount < 0 or units < 0 or shortfall < 0 or 0 > any (held) or 0 > any (taken)
+          from final_receipt)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
@@ -66,7 +69,7 @@ const RULES: readonly LedgerRule[] = [
       sql`
       with reserved as (
         select bucket, sum(part) as amount from hold, unnest(allocations, held) as l (bucket, part)
-         where state = 'open' group by bucket),
+         group by bucket),
       compared as (
         select coalesce(p.id, r.bucket) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
           from balance_bucket p full join reserved r on r.bucket = p.id)
@@ -110,30 +113,54 @@ const RULES: readonly LedgerRule[] = [
                        or (bool_or(t < h and bucket ~ '^quota:') and bool_or(h = 0 and bucket ~ '^quota:'))
                      from unnest(allocations, held, taken) as l (bucket, h, t)), false)
                end as is_wrong
-          from hold where taken is not null)
+          from final_receipt)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
   {
+    name: "every capture of a batch equals its receipts",
+    // A correction is a batch of its own: it takes the difference to the receipt that it replaces.
+    run: (sql) =>
+      sql`
+      with written as (
+        select batch, bucket, part from receipt, unnest(allocations, taken) as l (bucket, part)
+        union all
+        select batch, bucket, part from receipt_correction, unnest(allocations, taken) as l (bucket, part)
+        union all
+        select c.batch, bucket, -part from receipt_correction c join receipt r on r.id = c.id,
+               unnest(r.allocations, r.taken) as l (bucket, part)),
+      receipts as (select batch, bucket, sum(part) as amount from written group by 1, 2),
+      captures as (
+        select batch, case when debit in ('revenue', 'quota_used') then credit else debit end as bucket,
+               sum(case when debit in ('revenue', 'quota_used') then -amount else amount end) as amount
+          from transfer where kind = 'capture' group by 1, 2),
+      compared as (
+        select coalesce(r.batch, c.batch) as batch, coalesce(r.bucket, c.bucket) as bucket,
+               coalesce(r.amount, 0) as says, coalesce(c.amount, 0) as booked
+          from receipts r full join captures c on c.batch = r.batch and c.bucket = r.bucket)
+      select count(*) as seen, count(*) filter (where booked <> says) as wrong,
+             (array_agg(coalesce(batch::text, 'no batch') || ' took ' || trim_scale(says) || ' from ' || bucket
+                        || ', its transfers say ' || trim_scale(booked)) filter (where booked <> says))[:5]
+               as examples
+        from compared`,
+  },
+  {
     name: "a hold resolves once",
-    // What was booked for a hold, less what a late settlement returned, is exactly what its row says was taken
-    // and not paid: nothing while open.
+    // The primary key allows one receipt per hold. What was recorded as not paid, less what a late settlement
+    // returned, is exactly what the receipt says.
     run: (sql) =>
       sql`
       with booked as (
-        select hold_id,
-               sum(case when debit in ('revenue', 'quota_used') then -amount else amount end) as amount
-          from transfer
-         where hold_id is not null and kind in ('capture', 'shortfall') group by hold_id),
+        select hold_id, sum(case debit when 'revenue' then -amount else amount end) as amount
+          from transfer where kind = 'shortfall' group by hold_id),
       compared as (
-        select coalesce(h.id, b.hold_id) as id, coalesce(b.amount, 0) as booked,
-               coalesce(case cardinality(h.taken) when 1 then h.taken[1]
-                          else (select sum(t) from unnest(h.taken) t) end, 0) + coalesce(h.shortfall, 0) as says,
-               h.id is not null and (h.state = 'open') = (h.resolved_at is null) as is_sound
-          from hold h full join booked b on b.hold_id = h.id)
-      select count(*) as seen, count(*) filter (where booked <> says or not is_sound) as wrong,
-             (array_agg(id || ' took ' || trim_scale(says) || ', its transfers say ' || trim_scale(booked))
-               filter (where booked <> says or not is_sound))[:5] as examples
+        select coalesce(r.id, b.hold_id) as id, coalesce(r.shortfall, 0) as says, coalesce(b.amount, 0) as booked,
+               h.id is not null as is_open
+          from final_receipt r full join booked b on b.hold_id = r.id left join hold h on h.id = r.id)
+      select count(*) as seen, count(*) filter (where booked <> says or is_open) as wrong,
+             (array_agg(id || case when is_open then ' is open and has a receipt' else
+                          ' lacks ' || trim_scale(says) || ', its transfers say ' || trim_scale(booked) end)
+               filter (where booked <> says or is_open))[:5] as examples
         from compared`,
   },
   {

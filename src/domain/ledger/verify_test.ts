@@ -9,6 +9,7 @@ const RULES = [
   "frozen equals open holds",
   "ended buckets are empty except for holds",
   "captured is at most held",
+  "every capture of a batch equals its receipts",
   "a hold resolves once",
   "every account is on one plan",
 ];

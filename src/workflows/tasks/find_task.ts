@@ -12,7 +12,7 @@ export async function findTask(
   id: string,
 ): Promise<TaskRow | null> {
   const [row] = await sql<UnparsedTaskRow[]>`
-    select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
+    select ${taskColumns(sql)} from task t, ledger_find_receipts(array[t.request_id]) h
      where t.id = ${id} and t.account_id = ${account}`;
   return row === undefined ? null : toTaskRow(row);
 }
@@ -32,16 +32,21 @@ export async function listTasks(
   { account, limit, after, order, type, status }: TaskQuery,
 ): Promise<{ rows: TaskRow[]; hasMore: boolean }> {
   const isAscending = order === "asc";
+  const direction = isAscending ? sql`asc` : sql`desc`;
   // Ids sort by creation.
   const rows = await sql<UnparsedTaskRow[]>`
-    select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
-     where t.account_id = ${account}
+    with page as materialized (
+      select * from task t
+       where t.account_id = ${account}
        ${
     after === undefined ? sql`` : isAscending ? sql`and t.id > ${after}` : sql`and t.id < ${after}`
   }
        ${type === undefined ? sql`` : sql`and t.type = ${type}`}
        ${status === undefined ? sql`` : sql`and t.status = ${status}`}
-     order by t.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit + 1}`;
+       order by t.id ${direction} limit ${limit + 1})
+    select ${taskColumns(sql)}
+      from page t join ledger_find_receipts(array(select request_id from page)) h on h.id = t.request_id
+     order by t.id ${direction}`;
   return { rows: rows.slice(0, limit).map(toTaskRow), hasMore: rows.length > limit };
 }
 
@@ -64,8 +69,9 @@ export async function tasksById(
   onUnreadable: (id: string, error: StoredJsonError) => void,
 ): Promise<TaskRow[]> {
   const rows = await sql<UnparsedTaskRow[]>`
-    select ${taskColumns(sql)} from task t join hold h on h.id = t.request_id
-     where t.id = any (${ids as string[]})`;
+    with wanted as materialized (select * from task where id = any (${ids as string[]}))
+    select ${taskColumns(sql)}
+      from wanted t join ledger_find_receipts(array(select request_id from wanted)) h on h.id = t.request_id`;
   return rows.flatMap((row) => {
     try {
       return [toTaskRow(row)];

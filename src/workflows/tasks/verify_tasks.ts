@@ -7,10 +7,12 @@ export const TASK_RULES: readonly LedgerRule[] = [
     run: (sql) =>
       sql`
       with seen as (
-        select t.id, h.id is null or (t.completed_at is null) <> (h.state = 'open')
+        select t.id, case when t.completed_at is null then h.id is null or r.id is not null
+                     else h.id is not null or r.id is null end
                  or (t.status <> 'succeeded' and t.status <> 'cancelled' and t.phase <> 'pipeline'
-                     and t.completed_at is not null and h.state <> 'released') as is_wrong
+                     and t.completed_at is not null and r.state <> 'released') as is_wrong
           from task t left join hold h on h.id = t.request_id
+          left join final_receipt r on r.id = t.request_id
          where t.parent_id is null)
       select count(*) as seen, count(*) filter (where is_wrong) as wrong,
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,

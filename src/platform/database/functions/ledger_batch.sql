@@ -1,6 +1,7 @@
 -- Executes many ledger items (see ledger_item) in one statement, which shares the round trip and the wait for the
 -- disk. An item that cannot be executed fails alone, with its outcome. Repeating a call books nothing twice: the
 -- items then have the outcome already. Ids of items within one call must differ.
+-- What one call takes from a balance bucket is one transfer; each receipt says its part of it, and names the batch.
 -- Locks the wallets of all accounts concerned, in the order of their ids, and then rows of those accounts only.
 --
 -- Reserving for a hold and resolving one are written out here and not functions: a call per item would cost more than
@@ -30,28 +31,33 @@ declare
   bucket_frozen    numeric[];
   bucket_ended     boolean[];
   bucket_carry     numeric[]; -- of cash; 0 elsewhere
+  bucket_captured  numeric[]; -- what this call takes
   first            int := 1; -- position of the account's first bucket
   cash             int; -- position of the account's cash, which is its last
   k                int;
   item             record;
   r                ledger_reservation;
   h                hold;
+  c                ledger_resolution;
+  open_holds       hold[];
+  resolved         receipt[] := '{}'; -- of items that concern no open hold
   buckets          int[]; -- positions of the buckets that a hold uses
   own              int; -- allocations that the hold has
   mixed            record;
   beyond           numeric[]; -- what allocations after those take beyond the hold
-  is_extended      boolean := false; -- some hold has such allocations
   covered          bigint; -- units that quota pays for
   owed             numeric; -- money for the other units
   part             numeric;
   result           ledger_outcome;
   -- Written at the end, each kind at once.
   reservations     ledger_reservation[] := '{}';
-  changed_holds    hold[] := '{}';
-  new_transfers    transfer[] := '{}';
+  resolutions      ledger_resolution[] := '{}';
+  checkpoints      jsonb := '{}'; -- by the hold's id
+  new_transfers    transfer[] := '{}'; -- without the captures
+  batch_id         uuid := gen_random_uuid();
 begin
   batch := array(
-    select row(i.n, i.op, i.id, coalesce(i.account_id, (select account_id from hold where id = i.id)),
+    select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
                i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
@@ -60,9 +66,17 @@ begin
   perform ledger_lock_wallets(accounts);
   at := ledger_now();
 
+  open_holds := array(select h from hold h where id = any (array(select id from unnest(batch))));
+  if cardinality(open_holds) < cardinality(batch) then
+    resolved := array(
+      select r from ledger_find_receipts(
+        array(select id from unnest(batch) except select id from unnest(open_holds))) r);
+  end if;
+
   select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
-         array_agg(ended_at is not null or coalesce(ends_at <= at, false)), array_agg(carry)
-    into bucket_account, bucket_id, bucket_unit, bucket_remaining, bucket_frozen, bucket_ended, bucket_carry
+         array_agg(ended_at is not null or coalesce(ends_at <= at, false)), array_agg(carry), array_agg(0::numeric)
+    into bucket_account, bucket_id, bucket_unit, bucket_remaining, bucket_frozen, bucket_ended, bucket_carry,
+         bucket_captured
     from (select * from balance_bucket where account_id = any (accounts) and is_open
            order by account_id, source, ends_at, id) p;
 
@@ -71,7 +85,14 @@ begin
            h.state, h.scale as hold_scale, h.amount, h.units as hold_units, h.allocations, h.held, h.taken,
            h.shortfall, h.checkpoint, h.expires_at, h.beyond_hold as is_beyond
       from unnest(batch) i
-      left join (select * from hold where id = any (array(select id from unnest(batch)))) h on h.id = i.id
+      left join (
+        select id, account_id, model, kind, 'open' as state, scale, amount, units, allocations, held,
+               null::numeric[] as taken, null::numeric as shortfall, checkpoint, expires_at, beyond_hold
+          from unnest(open_holds)
+        union all
+        select id, account_id, model, kind, state, scale, amount, units, allocations, held, taken, shortfall,
+               checkpoint, null, beyond_hold
+          from unnest(resolved)) h on h.id = i.id
      order by i.account_id, i.n
   loop
     result := row(item.n, item.id);
@@ -133,16 +154,17 @@ begin
     elsif item.op = 'checkpoint' then
       -- A checkpoint that cannot be settled would stop the sweeper: it must fail here.
       owed := ledger_round_half_up(item.num, item.den, 1, 1, item.hold_scale)::numeric(32, 12);
-      h := null;
-      h.id := item.id;
-      h.state := 'open';
-      h.checkpoint := jsonb_build_object('num', item.num::text, 'den', item.den::text,
-                                         'units', item.units, 'usage', item.usage,
-                                         'upstream', item.upstream, 'cost', item.cost::text);
-      changed_holds := changed_holds || h;
+      checkpoints := checkpoints || jsonb_build_object(item.id, jsonb_build_object(
+        'num', item.num::text, 'den', item.den::text, 'units', item.units, 'usage', item.usage,
+        'upstream', item.upstream, 'cost', item.cost::text));
       result.outcome := 'checkpointed';
 
     else
+      c := null;
+      if item.op = 'expire' then
+        c.ended_by := 'sweeper';
+        c.checkpoint := item.checkpoint;
+      end if;
       if item.op = 'expire' and item.checkpoint is not null then
         item.op := 'settle';
         item.num := item.checkpoint ->> 'num';
@@ -152,15 +174,12 @@ begin
         item.upstream := item.checkpoint ->> 'upstream';
         item.cost := item.checkpoint ->> 'cost';
       end if;
-      h := null;
-      h.id := item.id;
-      h.state := case item.op when 'settle' then 'settled' when 'release' then 'released' else 'expired' end;
-      h.taken := '{}';
-      h.usage := item.usage;
-      h.upstream := item.upstream;
-      h.cost := item.cost;
-      h.checkpoint := item.checkpoint;
-      h.resolved_at := at;
+      c.id := item.id;
+      c.state := case item.op when 'settle' then 'settled' when 'release' then 'released' else 'expired' end;
+      c.taken := '{}';
+      c.usage := item.usage;
+      c.upstream := item.upstream;
+      c.cost := item.cost;
       own := cardinality(item.allocations);
       owed := 0;
       covered := 0;
@@ -177,6 +196,7 @@ begin
             bucket_carry[cash] := bucket_carry[cash] + ledger_carry(item.num, item.den, owed);
           end if;
         else
+          h := null;
           h.kind := item.hold_kind;
           h.scale := item.hold_scale;
           h.allocations := item.allocations;
@@ -191,9 +211,6 @@ begin
           bucket_carry[cash] := mixed.carry;
           item.allocations := mixed.allocations;
           item.held := mixed.held;
-          h.allocations := mixed.allocations;
-          h.held := mixed.held;
-          is_extended := is_extended or cardinality(beyond) > 0;
         end if;
       elsif item.num < 0 then
         owed := item.num; -- the constraint of the table rejects it
@@ -218,32 +235,29 @@ begin
         if bucket_unit[k] = 'money' then
           owed := owed - part;
         end if;
-        h.taken := h.taken || part;
+        c.taken := c.taken || part;
         bucket_frozen[k] := bucket_frozen[k] - item.held[slot];
         bucket_remaining[k] := bucket_remaining[k] - part;
-        if part > 0 then
-          new_transfers := new_transfers || row(
-            item.id || '/' || slot, bucket_unit[k], bucket_id[k],
-            case bucket_unit[k] when 'money' then 'revenue' else 'quota_used' end,
-            part, item.account_id, item.id, 'capture', null, null, at)::transfer;
-        end if;
+        bucket_captured[k] := bucket_captured[k] + part;
         if bucket_ended[k] and item.held[slot] > part then
           part := item.held[slot] - part;
           bucket_remaining[k] := bucket_remaining[k] - part;
           new_transfers := new_transfers || row(
             item.id || '/' || slot || '/expired', bucket_unit[k], bucket_id[k],
             case bucket_unit[k] when 'money' then 'breakage' else 'quota_breakage' end,
-            part, item.account_id, item.id, 'breakage', null, null, at)::transfer;
+            part, item.account_id, item.id, 'breakage', null, null, at, batch_id)::transfer;
         end if;
       end loop;
-      h.shortfall := owed;
+      c.allocations := item.allocations;
+      c.held := item.held;
+      c.shortfall := owed;
       if owed > 0 then
         new_transfers := new_transfers || row(
           item.id || '/shortfall', 'money', 'shortfall', 'revenue', owed, item.account_id, item.id,
-          'shortfall', null, null, at)::transfer;
+          'shortfall', null, null, at, batch_id)::transfer;
       end if;
-      changed_holds := changed_holds || h;
-      result := row(item.n, item.id, 'resolved', h.state, item.allocations, item.held, h.taken, h.shortfall,
+      resolutions := resolutions || c;
+      result := row(item.n, item.id, 'resolved', c.state, c.allocations, c.held, c.taken, c.shortfall,
                     item.account_id);
     end if;
 
@@ -258,7 +272,12 @@ begin
     from unnest(bucket_id, bucket_remaining, bucket_frozen, bucket_carry) c (id, remaining, frozen, carry)
    where p.id = c.id and p.id = any (bucket_id)
      and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
-  perform ledger_write_holds(batch, reservations, changed_holds, is_extended, at);
+  perform ledger_write_batch(batch, reservations, checkpoints, resolutions, at, batch_id);
+  insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at, batch)
+  select batch_id || '/' || id, unit, id, case unit when 'money' then 'revenue' else 'quota_used' end, amount,
+         account_id, 'capture', at, batch_id
+    from unnest(bucket_id, bucket_unit, bucket_account, bucket_captured) p (id, unit, account_id, amount)
+   where amount > 0;
   if cardinality(new_transfers) > 0 then
     insert into transfer select * from unnest(new_transfers);
   end if;

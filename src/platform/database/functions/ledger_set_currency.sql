@@ -9,7 +9,9 @@ begin
   insert into ledger_currency as c (code) values (configured) on conflict do nothing;
   select c.code into kept from ledger_currency c for update;
   if kept <> configured then
-    if exists (select from transfer where unit = 'money') or exists (select from hold) then
+    if exists (select from transfer where unit = 'money') or exists (select from hold)
+      or exists (select from receipt)
+    then
       return query select kept, 'amounts';
       return;
     end if;

@@ -1,6 +1,6 @@
 -- Settles a hold that a sweeper has resolved, as if the sweeper had not: computes the settlement anew with what the
--- sweeper took returned, and books the difference. What the account has spent meanwhile is a shortfall. Repeating it
--- changes nothing.
+-- sweeper took returned, books the difference, and writes a receipt that replaces the sweeper's. What the account has
+-- spent meanwhile is a shortfall. Repeating it changes nothing.
 -- Locks the account's wallet, then like usage_remove.
 create or replace function ledger_settle_late(doc json) returns setof ledger_outcome
 language plpgsql
@@ -10,7 +10,8 @@ as $$
 declare
   item       ledger_item := json_populate_record(null::ledger_item, doc);
   at         timestamptz;
-  h          hold;
+  h          receipt;
+  batch_id   uuid := gen_random_uuid();
   -- The account's balance buckets in the order of use.
   bucket_id     text[];
   bucket_unit   text[];
@@ -35,14 +36,14 @@ declare
   unpaid     numeric;
   result     ledger_outcome;
 begin
-  select * into h from hold where id = item.id;
+  select * into h from ledger_find_receipts(array[item.id]);
   if h.id is null or h.account_id <> coalesce(item.account_id, h.account_id) then
     result := row(item.n, item.id, 'unknown');
     return next result;
     return;
   end if;
   perform ledger_lock_wallets(array[h.account_id]);
-  select * into h from hold where id = item.id; -- as it is under the lock
+  select * into h from ledger_find_receipts(array[item.id]); -- as it is under the lock
   if h.ended_by is distinct from 'sweeper' then
     result := row(item.n, h.id, 'already', h.state, h.allocations, h.held, h.taken, h.shortfall, h.account_id);
     return next result;
@@ -162,6 +163,7 @@ begin
   t.account_id := h.account_id;
   t.hold_id := h.id;
   t.created_at := at;
+  t.batch := batch_id;
   for slot in 1 .. cardinality(h.allocations) loop
     part := new_taken[slot] - h.taken[slot];
     continue when part = 0;
@@ -208,10 +210,16 @@ begin
   h.allocations := coalesce(h.allocations, '{}');
   h.held := coalesce(h.held, '{}');
   h.taken := coalesce(h.taken, '{}');
-  update hold set state = 'settled', allocations = h.allocations, held = h.held, taken = h.taken,
-                  shortfall = unpaid, usage = item.usage, upstream = item.upstream,
-                  cost = item.cost, resolved_at = at, ended_by = 'late'
-   where id = h.id;
+  h.state := 'settled';
+  h.shortfall := unpaid;
+  h.usage := item.usage;
+  h.upstream := item.upstream;
+  h.cost := item.cost;
+  h.checkpoint := null;
+  h.resolved_at := at;
+  h.ended_by := 'late';
+  h.batch := batch_id;
+  insert into receipt_correction select h.*;
   result := row(item.n, h.id, 'resolved', 'settled', h.allocations, h.held, h.taken, unpaid, h.account_id);
   return next result;
 end $$;

@@ -4,20 +4,12 @@
 create or replace function ledger_sweep_holds(max_count int) returns setof ledger_outcome
 language plpgsql as $$
 declare
-  doc    json;
-  result ledger_outcome;
-  ids    text[] := '{}';
+  doc json;
 begin
   if not ledger_try_sweep_lock('holds') then return; end if;
   select json_agg(json_build_object('n', n, 'op', 'expire', 'id', id, 'account_id', account_id)) into doc
     from (select row_number() over (order by expires_at, id) as n, id, account_id from hold
-           where state = 'open' and expires_at <= ledger_now() order by expires_at, id limit max_count) due;
+           where expires_at <= ledger_now() order by expires_at, id limit max_count) due;
   if doc is null then return; end if;
-  for result in select * from ledger_batch(doc) loop
-    if result.outcome = 'resolved' then
-      ids := ids || result.id;
-    end if;
-    return next result;
-  end loop;
-  update hold set ended_by = 'sweeper' where id = any (ids);
+  return query select * from ledger_batch(doc);
 end $$;

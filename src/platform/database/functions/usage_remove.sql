@@ -1,7 +1,7 @@
--- Takes a resolved request out of usage_day, if it is in the sums, so that it can be resolved anew: its new line is
--- added like any other.
+-- Takes a resolved request out of usage_day, if it is in the sums, so that its receipt can be corrected: the new line
+-- is added like any other.
 -- Locks the row of usage_watermark until the end of the transaction: no sums are made meanwhile.
-create or replace function usage_remove(resolved hold) returns void
+create or replace function usage_remove(resolved receipt) returns void
 language plpgsql as $$
 declare
   rolled_up timestamptz;
@@ -15,7 +15,7 @@ begin
          images = d.images - l.images, seconds = d.seconds - l.seconds,
          characters = d.characters - l.characters
     from usage_line l
-   where l.hold_id = resolved.id and d.account_id = l.account_id and d.day = l.day and d.model = l.model;
+   where l.receipt_id = resolved.id and d.account_id = l.account_id and d.day = l.day and d.model = l.model;
   delete from usage_day d
    where d.account_id = resolved.account_id and d.day = (resolved.resolved_at at time zone 'UTC')::date
      and d.model = resolved.model and d.calls = 0 and d.failed = 0;

@@ -20,11 +20,14 @@ begin
   until := least(ledger_now() - interval '5 seconds',
                  (select min(xact_start) from pg_stat_activity
                    where datname = current_database() and backend_xid is not null));
-  select resolved_at into place from hold
+  select resolved_at into place
+    from (select resolved_at from receipt union all select resolved_at from receipt_correction) r
    where resolved_at >= since and resolved_at < until order by resolved_at offset max_count limit 1;
   if place = since then
     -- More of one moment than fit: take the moment whole.
-    select min(resolved_at) into place from hold where resolved_at > since and resolved_at < until;
+    select min(resolved_at) into place
+      from (select resolved_at from receipt union all select resolved_at from receipt_correction) r
+     where resolved_at > since and resolved_at < until;
   end if;
   until := coalesce(place, until);
   if until <= since then return false; end if;

@@ -1,0 +1,36 @@
+-- Writes what a ledger_batch has decided: new holds, checkpoints (by the hold's id), and for each resolved hold its
+-- receipt instead of it. Fails if one hold is resolved twice.
+-- The caller has locked the wallets of the holds' accounts.
+create or replace function ledger_write_batch(batch ledger_item[], reservations ledger_reservation[], checkpoints jsonb,
+                                              resolutions ledger_resolution[], at timestamptz, batch_id uuid)
+returns void language plpgsql as $$
+#variable_conflict use_column
+declare
+  receipt_count bigint;
+begin
+  if cardinality(reservations) > 0 then
+    insert into hold (id, account_id, request_id, client_request_id, model, kind, scale, amount, units, allocations,
+                      held, price, created_at, expires_at, beyond_hold)
+    select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, i.scale, r.amount, i.units,
+           r.allocations, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
+           coalesce(i.beyond_hold, false)
+      from unnest(reservations) r join unnest(batch) i on i.n = r.n;
+  end if;
+  if checkpoints <> '{}' then
+    update hold set checkpoint = checkpoints -> id where id = any (array(select jsonb_object_keys(checkpoints)));
+  end if;
+  if cardinality(resolutions) > 0 then
+    with gone as (delete from hold where id = any (array(select id from unnest(resolutions))) returning *)
+    insert into receipt (id, account_id, request_id, client_request_id, model, kind, state, scale, amount, units,
+                         allocations, held, taken, shortfall, beyond_hold, price, usage, checkpoint, upstream, cost,
+                         created_at, resolved_at, ended_by, batch)
+    select h.id, h.account_id, h.request_id, h.client_request_id, h.model, h.kind, c.state, h.scale, h.amount, h.units,
+           c.allocations, c.held, c.taken, c.shortfall, h.beyond_hold, h.price, c.usage, c.checkpoint, c.upstream,
+           c.cost, h.created_at, at, c.ended_by, batch_id
+      from gone h join unnest(resolutions) c on c.id = h.id;
+    get diagnostics receipt_count = row_count;
+    if receipt_count <> cardinality(resolutions) then
+      raise exception 'A hold that was resolved is gone';
+    end if;
+  end if;
+end $$;
