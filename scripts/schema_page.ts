@@ -63,14 +63,15 @@ export async function writeSchemaPage(sql: Sql): Promise<string> {
 async function readCatalog(sql: Queries): Promise<Catalog> {
   const relations = await sql<{ name: string; kind: string; comment: string | null }[]>`
     select relname as name, relkind as kind, obj_description(oid, 'pg_class') as comment from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'v') order by oid`;
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
+     order by oid`;
   const columns = await sql<Column[]>`
     select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
            not a.attnotnull as is_nullable, pg_get_expr(d.adbin, d.adrelid) as default,
            a.attgenerated <> '' as is_generated, col_description(c.oid, a.attnum) as comment
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by a.attnum`;
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by a.attnum`;
   const constraints = await sql<Constraint[]>`
     select conrelid::regclass::text as table, contype as kind, pg_get_constraintdef(oid) as definition,
            (select attname from pg_attribute where attrelid = conrelid and attnum = conkey[1]) as column,
@@ -86,7 +87,8 @@ async function readCatalog(sql: Queries): Promise<Catalog> {
      order by c.relname`;
   const known = relations.filter(({ name }) => !BOOKKEEPING.has(name));
   return {
-    tables: known.filter(({ kind }) => kind === "r"),
+    // Partitions look like their table, and come and go.
+    tables: known.filter(({ kind }) => kind !== "v"),
     views: known.filter(({ kind }) => kind === "v"),
     columns,
     constraints,
