@@ -82,6 +82,7 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
       findReceipt(sql, account, request.id, service.currency),
     ]);
     const key = keys.find(({ id }) => id === request.key);
+    const keyText = key === undefined ? request.key ?? "Console" : keyOption(key)[1];
     return sendConsole(
       c,
       { section: "requests", title: "Request" },
@@ -99,7 +100,7 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
         />
         <RequestFacts request={request} currency={service}>
           <dt>API key</dt>
-          <dd>{key === undefined ? "Console" : keyOption(key)[1]}</dd>
+          <dd>{keyText}</dd>
           {receipt !== null && (
             <>
               <dt>Receipt</dt>
