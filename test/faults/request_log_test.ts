@@ -93,3 +93,23 @@ Deno.test("a request on a day without a partition is logged and found", async ()
     select tableoid::regclass::text as place from request where id = ${id}`;
   assert.equal(row.place, "request_default");
 });
+
+Deno.test("a batch that is written again leaves out the rows that are there", async () => {
+  await using gateway = await openGateway();
+  const { sql } = gateway.gateway.database;
+  const id = await listModels(gateway);
+  await until("it is logged", async () => (await loggedIds(gateway)).length === 1);
+  const [old] = await sql<[{ at: string }]>`
+    select (extract(epoch from created_at) * 1000)::bigint as at from request where id = ${id}`;
+  const facts = {
+    ...{ account_id: gateway.account, method: "GET", endpoint: "list_models", status: 200 },
+    ...{ is_stream: false, duration_ms: 1, first_byte_ms: 1 },
+  };
+  const other = "req_01k8zq4d6f7g8h9j0k1m2n3p4q";
+  const rows = JSON.stringify([
+    { ...facts, id, at: Number(old.at) },
+    { ...facts, id: other, at: Number(old.at) },
+  ]);
+  await sql`select request_write(${rows}::text::json, true)`;
+  assert.deepEqual((await loggedIds(gateway)).sort(), [id, other].sort());
+});

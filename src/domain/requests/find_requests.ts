@@ -147,7 +147,7 @@ async function find(sql: Queries, id: string): Promise<Row | null> {
   const at = timeOfId(id);
   if (at === null) return null;
   const [row] = await sql<[Row?]>`
-    select * from request where created_at = ${new Date(at)} and id = ${id}`;
+    select * from request where created_at = ${new Date(at)} and id = ${id} limit 1`;
   return row ?? null;
 }
 

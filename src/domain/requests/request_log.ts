@@ -30,8 +30,8 @@ const LIMITS: RequestLogLimits = {
 };
 
 export interface RequestLogOptions {
-  /** Writes rows as `toRequestRows` made them. */
-  write(rows: string): Promise<unknown>;
+  /** Calls the SQL function `request_write`. */
+  write(batch: Pick<RequestBatch, "rows" | "isRepeated">): Promise<unknown>;
   /** `isFirst`: the first loss for this reason since the log last worked. */
   onDrop(loss: { rows: number; reason: DropReason; isFirst: boolean; error?: unknown }): void;
   limits?: Partial<RequestLogLimits>;
@@ -39,8 +39,10 @@ export interface RequestLogOptions {
 
 /** Rows that were taken from those that wait, to be written by one statement. */
 export interface RequestBatch {
-  /** The argument of the SQL function `request_write`. */
+  /** The arguments of the SQL function `request_write`. */
   readonly rows: string;
+  /** Some of the rows were in a statement that failed, and may be written all the same. */
+  readonly isRepeated: boolean;
   /** Call once, when the statement has ended. Rows of one that may succeed later wait again. */
   end(failure: { error: unknown } | null): void;
 }
@@ -52,6 +54,8 @@ export interface RequestBatch {
 export class RequestLog implements RequestSink, AsyncDisposable {
   #waiting: OpenRequest[] = [];
   #bytes = 0;
+  /** How many of those that wait, the first ones, were in a statement that failed. */
+  #tried = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | null = null;
   /** The write after the one under way. */
@@ -83,8 +87,11 @@ export class RequestLog implements RequestSink, AsyncDisposable {
     if (this.#waiting.length === 0) return null;
     const requests = this.#waiting.splice(0, this.#limits.batchMax);
     for (const request of requests) this.#bytes -= bytesOf(request);
+    const isRepeated = this.#tried > 0;
+    this.#tried = Math.max(0, this.#tried - requests.length);
     return {
       rows: toRequestRows(requests),
+      isRepeated,
       end: (failure) => {
         if (failure !== null) return this.#fail(requests, failure.error);
         this.#failingSince = null;
@@ -126,7 +133,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
       const batch = this.take();
       if (batch === null) return;
       try {
-        await this.options.write(batch.rows);
+        await this.options.write(batch);
         batch.end(null);
       } catch (error) {
         batch.end({ error });
@@ -140,10 +147,11 @@ export class RequestLog implements RequestSink, AsyncDisposable {
     const now = performance.now();
     this.#failingSince ??= now;
     this.#waiting = [...requests, ...this.#waiting];
+    this.#tried += requests.length;
     for (const request of requests) this.#bytes += bytesOf(request);
     if (now - this.#failingSince < this.#limits.awayMs) return;
     const lost = this.#waiting.splice(0);
-    this.#bytes = 0;
+    this.#bytes = this.#tried = 0;
     this.#drop(lost.length, "away", error);
   }
 

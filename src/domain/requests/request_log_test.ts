@@ -10,14 +10,16 @@ type Loss = Parameters<RequestLogOptions["onDrop"]>[0];
 /** A log that writes to an array. */
 function openLog(limits: Partial<RequestLogLimits> = {}) {
   const batches: { id: string; at: number }[][] = [];
+  const repeated: boolean[] = [];
   const losses: Loss[] = [];
   /** Statements fail with `error`, and wait for `gate`. */
   const state: { error: Error | null; gate: Promise<void> | null } = { error: null, gate: null };
   const log = new RequestLog({
-    async write(rows) {
+    async write({ rows, isRepeated }) {
       await state.gate;
       if (state.error !== null) throw state.error;
       batches.push(JSON.parse(rows));
+      repeated.push(isRepeated);
     },
     onDrop: (loss) => losses.push(loss),
     limits: { gatherMs: 20, closeMs: 100, ...limits },
@@ -25,6 +27,7 @@ function openLog(limits: Partial<RequestLogLimits> = {}) {
   return {
     log,
     batches,
+    repeated,
     losses,
     state,
     /** A request that has ended; its id. */
@@ -122,6 +125,17 @@ Deno.test("rows wait for a database that is away, in their order", async () => {
   await sleep(80);
   assert.deepEqual(log.written(), ids);
   assert.deepEqual(log.losses, []);
+});
+
+Deno.test("rows of a failed statement are marked as repeated, later ones are not", async () => {
+  await using log = openLog({ batchMax: 2, gatherMs: 60_000 });
+  log.state.error = AWAY;
+  log.add();
+  await log.log.flush();
+  log.state.error = null;
+  for (let n = 0; n < 3; n++) log.add();
+  await log.log.flush();
+  assert.deepEqual([log.sizes(), log.repeated], [[2, 2], [true, false]]);
 });
 
 Deno.test("rows are lost when the database stays away, with one report for the outage", async () => {
