@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { openSimulator } from "../../providers/simulator/simulator.ts";
 import { eventsOf, type Json, openChatGateway, until } from "../helpers/chat_gateway.ts";
 import type { ChatGateway } from "../helpers/chat_gateway.ts";
-import { errorOf } from "../helpers/open_gateway.ts";
+import { freshDatabase } from "../helpers/fresh_database.ts";
+import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 
 const idOf = (response: Response) => response.headers.get("x-request-id")!;
 
@@ -312,18 +313,21 @@ Deno.test("Server-Timing tells the gateway's time from the model's, and no name"
 });
 
 Deno.test("rows that wait are written when the gateway stops", async () => {
-  await using parts = new AsyncDisposableStack();
-  const gateway = await openChatGateway({ timing: { requestLog: { gatherMs: 60_000 } } });
-  parts.use(gateway);
-  const { sql } = gateway.gateway.database;
-  const res = await gateway.get("/v1/models");
-  await res.body?.cancel();
-  assert.equal((await sql`select from request`).length, 0);
-  const store = await gateway.store.open();
-  parts.use(store);
-  await gateway.gateway[Symbol.asyncDispose]();
-  const rows = await store.sql`select id from request`;
-  assert.deepEqual(rows.map(({ id }) => id), [idOf(res)]);
+  await using store = await freshDatabase();
+  let id: string;
+  {
+    await using gateway = await openGateway({
+      store,
+      timing: { requestLog: { gatherMs: 60_000 } },
+    });
+    const res = await gateway.get("/v1/models");
+    await res.body?.cancel();
+    id = idOf(res);
+    assert.equal((await gateway.gateway.database.sql`select from request`).length, 0);
+  }
+  await using database = await store.open();
+  const rows = await database.sql`select id from request`;
+  assert.deepEqual(rows.map((row) => row.id), [id]);
 });
 
 Deno.test("a day that is older than logs.keep_days is dropped, also after a reload with fewer days", async () => {
