@@ -34,8 +34,7 @@ export function openRequestLog(
   timing: Partial<RequestLogTiming> = {},
 ): { readonly requestLog: RequestLog } & AsyncDisposable {
   const requestLog = new RequestLog({
-    write: ({ rows, isRepeated }) =>
-      sql`select request_write(${rows}::text::json, ${isRepeated})`,
+    write: ({ rows, isRepeated }) => sql`select request_write(${rows}::text::json, ${isRepeated})`,
     onDrop({ rows, reason, isFirst, error }) {
       metrics.requestRowsLost.inc({ reason }, rows);
       if (isFirst) log.warn("request log rows lost", { rows, reason, error });

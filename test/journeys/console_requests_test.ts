@@ -57,7 +57,7 @@ Deno.test(
     const page = await person.read(`/console/requests/${served}`);
     const text = textOf(page);
     for (
-      const part of ["POST Chat", "sim-chat", "laptop", "mine-sim-chat", "order", "17", "output"]
+      const part of ["POST Chat", "sim-chat", "laptop", "mine-sim-chat", "order: 17", "output"]
     ) {
       assert.ok(text.includes(part), `${part} in ${text}`);
     }

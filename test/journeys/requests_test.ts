@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { run } from "../../src/cli/main.ts";
 import { openSimulator } from "../../providers/simulator/simulator.ts";
 import { eventsOf, type Json, openChatGateway, until } from "../helpers/chat_gateway.ts";
 import type { ChatGateway } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { errorOf, openGateway } from "../helpers/open_gateway.ts";
+import { ADMIN_TOKEN, errorOf, openGateway } from "../helpers/open_gateway.ts";
 
 const idOf = (response: Response) => response.headers.get("x-request-id")!;
 
@@ -289,6 +290,31 @@ Deno.test("400 names the filter that cannot be read", async () => {
     assert.equal(res.status, 400, query);
     assert.equal((await errorOf(res)).param, param);
   }
+});
+
+Deno.test("request list and show on the command line", async () => {
+  await using gateway = await openChatGateway();
+  const res = await gateway.chat("backed", "Hello");
+  await res.body?.cancel();
+  const printed: string[] = [];
+  const cli = async (...args: string[]) => {
+    const { log, error } = console;
+    console.log = console.error = (text: unknown) => void printed.push(String(text));
+    try {
+      return await run(["request", ...args], { GATEWAY_URL: gateway.address, ADMIN_TOKEN });
+    } finally {
+      Object.assign(console, { log, error });
+    }
+  };
+  assert.equal(await cli("list", "--endpoint", "chat", "--account", gateway.account), 0);
+  const line = `${idOf(res)} +${gateway.account} +POST chat +backed +200 .*sick: failed, sim: ok`;
+  assert.match(printed.at(-1)!, new RegExp(line));
+  assert.equal(await cli("list", "--status", "5xx"), 0);
+  assert.equal(printed.at(-1), "No requests.");
+  assert.equal(await cli("show", idOf(res), "--json"), 0);
+  assert.equal(JSON.parse(printed.at(-1)!).id, idOf(res));
+  assert.equal(await cli("show", "req_none"), 1);
+  assert.match(printed.at(-1)!, /No request with this id/);
 });
 
 Deno.test("Server-Timing tells the gateway's time from the model's, and no name", async () => {

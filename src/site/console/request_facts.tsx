@@ -60,12 +60,16 @@ export function RequestFacts(
             <dd class="break">{user}</dd>
           </>
         )}
-        {Object.entries(request.metadata ?? {}).map(([name, value]) => (
+        {request.metadata !== null && (
           <>
-            <dt class="break">{name}</dt>
-            <dd class="break">{String(value)}</dd>
+            <dt>Metadata</dt>
+            <dd>
+              {Object.entries(request.metadata).map(([name, value]) => (
+                <span class="block break">{name}: {String(value)}</span>
+              ))}
+            </dd>
           </>
-        ))}
+        )}
         {children}
       </dl>
     </section>

@@ -55,7 +55,7 @@ export function RequestFilters(
         label="Search"
         type="search"
         value={query.id}
-        placeholder="Request ID or your own ID"
+        placeholder="Request or client ID"
       />
       <Select name="status" label="Status" options={STATUSES} value={query.status} />
       <Field name="model" label="Model" value={query.model} autocomplete="off" />

@@ -35,7 +35,7 @@ export function requestsPage({ database, requestLog }: ConsoleDeps) {
       c,
       { section: "requests", title: "Requests" },
       <>
-        <Head title="Requests" note="API requests, refused ones too." />
+        <Head title="Requests" note="All API requests, including refused ones." />
         <RequestFilters path={REQUESTS_PATH} query={query}>
           <Select name="key" label="API key" options={keyOptions(keys)} value={query.key} />
         </RequestFilters>

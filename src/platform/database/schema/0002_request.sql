@@ -45,7 +45,7 @@ comment on column request.output_tokens is 'Without reasoning.';
 comment on column request.charge is
   'Money that was taken for the request. Null: not known when it ended, because a task is charged later or '
   'the settlement waits for the database.';
-comment on column request.duration_ms is 'Until the response was complete; of a download, until it began.';
+comment on column request.duration_ms is 'Until the response was complete; of a download and of a task''s events, until it began.';
 comment on column request.first_byte_ms is 'Until the response began.';
 comment on column request.client_request_id is 'The header X-Client-Request-Id.';
 comment on column request.end_user is 'The field `user` of the body.';
