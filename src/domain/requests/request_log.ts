@@ -60,6 +60,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   #writing: Promise<void> | null = null;
   /** The write after the one under way. */
   #next: Promise<void> | null = null;
+  #isClosed = false;
   /** Since when statements fail, as `performance.now()`; null while they succeed. */
   #failingSince: number | null = null;
   readonly #reported = new Set<DropReason>();
@@ -112,8 +113,9 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await withTimeout(this.flush(), this.#limits.closeMs, () => undefined);
-    clearTimeout(this.#timer);
+    const last = this.flush();
+    this.#isClosed = true;
+    await withTimeout(last, this.#limits.closeMs, () => undefined);
     const left = this.#waiting.splice(0).length;
     if (left > 0) this.#drop(left, "away");
   }
@@ -162,6 +164,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   }
 
   #schedule(): void {
+    if (this.#isClosed) return;
     this.#timer = setTimeout(() => void this.flush(), this.#limits.gatherMs);
     Deno.unrefTimer(this.#timer as unknown as number);
   }

@@ -26,8 +26,10 @@ export interface PartitionChanges {
   readonly dropped: readonly string[];
 }
 
-/** Creating and dropping wait for statements that use the table, and everything else waits behind them: not for long. */
-const LOCK_TIMEOUT = "2s";
+/** For the turn of other nodes. */
+const TURN_TIMEOUT = "10s";
+/** Creating and dropping wait for statements that use the table, and all others wait behind them: not for long. */
+const LOCK_TIMEOUT = "300ms";
 
 /**
  * Creates the partitions of the current and the next periods, and drops those that are over their time. Any number of
@@ -99,8 +101,9 @@ function lockedStep(
   step: (tx: postgres.TransactionSql) => Promise<boolean>,
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
-    await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await tx.unsafe(`set local lock_timeout = '${TURN_TIMEOUT}'`);
     await tx`select pg_advisory_xact_lock(hashtext(${`partitions of ${table}`}))`;
+    await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     return await step(tx);
   });
 }

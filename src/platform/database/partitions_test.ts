@@ -3,6 +3,8 @@ import type postgres from "postgres";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { maintainPartitions, type PartitionedTable } from "./partitions.ts";
 
+/** The embedded database has one session. */
+const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
 const DAYS: PartitionedTable = { table: "note", column: "written_at", every: "day", ahead: 2 };
 const MONTHS: PartitionedTable = { ...DAYS, every: "month", ahead: 1 };
 const NOW = new Date("2026-12-31T23:59:00Z");
@@ -105,3 +107,28 @@ Deno.test("nodes that do it at once do it once, and none fails", async () => {
   assert.deepEqual(created, ["note_20261231", "note_20270101", "note_20270102"]);
   assert.deepEqual(await places(notes.sql), { today: "note_20261231" });
 });
+
+Deno.test(
+  "a table that is in use is left alone after a moment, and done in a later round",
+  ON_SERVER,
+  async () => {
+    await using notes = await openNotes();
+    const old = new Date("2026-12-01T12:00:00Z");
+    await maintainPartitions(notes.sql, { ...DAYS, ahead: 0 }, { keepSince: null, now: old });
+    const round = () => maintainPartitions(notes.sql, DAYS, { keepSince: NOW, now: NOW });
+    const reading = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const reader = notes.sql.begin(async (tx) => {
+      await tx`select count(*) from note`;
+      held.resolve();
+      await reading.promise;
+    });
+    await held.promise;
+    const started = performance.now();
+    await assert.rejects(round(), { code: "55P03" });
+    assert.ok(performance.now() - started < 5_000);
+    reading.resolve();
+    await reader;
+    assert.deepEqual((await round()).dropped, ["note_20261201"]);
+  },
+);
