@@ -19,7 +19,12 @@ Deno.test("model, user, metadata and stream of a body are noted", () => {
 
 Deno.test("a body that is anything else is no reason to fail", () => {
   const nothing = { model: null, user: null, metadata: null, isStream: false };
-  for (const body of [undefined, null, "text", 7, [], {}, { model: 1, user: {}, metadata: 5 }]) {
+  for (
+    const body of [
+      ...[undefined, null, "text", 7, [], {}],
+      ...[{ model: 1, user: {}, metadata: 5 }, { metadata: "text" }, { metadata: {} }],
+    ]
+  ) {
     assert.deepEqual(noted(body), nothing, JSON.stringify(body));
   }
 });

@@ -80,7 +80,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
     this.#bytes += bytes;
     // While the database is away only the timer tries again.
     if (this.#waiting.length >= batchMax && this.#failingSince === null) void this.flush();
-    else if (this.#timer === undefined && this.#writing === null) this.#schedule();
+    else this.#schedule();
   }
 
   /** The oldest rows that wait, for a statement of the caller; null if none does. */
@@ -125,7 +125,6 @@ export class RequestLog implements RequestSink, AsyncDisposable {
     this.#timer = undefined;
     return this.#writing = this.#write(this.#waiting.length).then(() => {
       this.#writing = null;
-      if (this.#waiting.length > 0 && this.#timer === undefined) this.#schedule();
     });
   }
 
@@ -151,7 +150,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
     this.#waiting = [...requests, ...this.#waiting];
     this.#tried += requests.length;
     for (const request of requests) this.#bytes += bytesOf(request);
-    if (now - this.#failingSince < this.#limits.awayMs) return;
+    if (now - this.#failingSince < this.#limits.awayMs) return this.#schedule();
     const lost = this.#waiting.splice(0);
     this.#bytes = this.#tried = 0;
     this.#drop(lost.length, "away", error);
@@ -164,7 +163,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   }
 
   #schedule(): void {
-    if (this.#isClosed) return;
+    if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => void this.flush(), this.#limits.gatherMs);
     Deno.unrefTimer(this.#timer as unknown as number);
   }
