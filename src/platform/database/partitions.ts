@@ -85,13 +85,15 @@ function wantedPeriods(table: PartitionedTable, now: Date): Period[] {
   return Array.from({ length: table.ahead + 1 }, (_, later) => periodOf(table, now, later));
 }
 
+const DIGITS = { day: /^\d{8}$/, month: /^\d{6}$/ };
+
 /** Names of the dated partitions. */
 async function listPartitions(sql: Queries, { table, every }: PartitionedTable): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = to_regclass(${table}) order by c.relname`;
-  const dated = new RegExp(`^${table}_\\d{${every === "day" ? 8 : 6}}$`);
-  return rows.map(({ name }) => name).filter((name) => dated.test(name));
+  return rows.map(({ name }) => name)
+    .filter((name) => DIGITS[every].test(name.slice(`${table}_`.length)));
 }
 
 /** Runs a step while no other node does; the step returns false where another was there first. */
