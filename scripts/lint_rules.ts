@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "domain/ledger": 4,
   "domain/limits": 4,
   "domain/pricing": 4,
+  "domain/requests": 4,
   "domain/webhooks": 4,
   upstream: 4,
   "workflows/chat": 5,

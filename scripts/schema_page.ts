@@ -87,6 +87,7 @@ async function readCatalog(sql: Queries): Promise<Catalog> {
      order by c.relname`;
   const known = relations.filter(({ name }) => !BOOKKEEPING.has(name));
   return {
+    // Partitions look like their table, and come and go.
     tables: known.filter(({ kind }) => kind !== "v"),
     views: known.filter(({ kind }) => kind === "v"),
     columns,

@@ -65,7 +65,12 @@ for (const provider of PROVIDERS) {
           [],
           `receipt of ${recorded.name}`,
         );
+        const row = await gateway.get(`/v1/requests/${res.headers.get("x-request-id")}`);
+        assert.equal(row.status, 200);
+        assert.deepEqual(traces(await row.text(), upstream.url), [], `row of ${recorded.name}`);
       }
+      const list = await (await gateway.get("/v1/requests?limit=100")).text();
+      assert.deepEqual(traces(list, upstream.url), [], list);
       const info = gateway.logged().split("\n").filter((line) => !line.includes('"level":"debug"'))
         .join("\n");
       assert.deepEqual(traces(info, upstream.url), [], info);

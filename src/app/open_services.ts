@@ -22,6 +22,7 @@ import { TASK } from "../workflows/tasks/task.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
+import { openRequestLog } from "./open_request_log.ts";
 import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
 import type { GatewayStorage } from "./open_storage.ts";
@@ -61,6 +62,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
+  const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
   const { ledger } = opened.use(openAccounting(core, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
@@ -89,7 +91,10 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     },
     { download: timing?.download, timing: timing?.tasks },
   );
-  const shared = { database, cluster, configStore, upstreams, tasks, webhooks: events.webhooks };
+  const shared = {
+    ...{ database, cluster, configStore, upstreams, tasks, requestLog },
+    webhooks: events.webhooks,
+  };
   const { deps: site } = opened.use(
     await withRetry(() =>
       openSite({ ...shared, log, callApi: requestHandler.callAsAccount }, options)

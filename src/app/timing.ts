@@ -1,5 +1,6 @@
 import type { PasswordCost } from "../domain/accounts/passwords.ts";
 import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
+import type { RequestLogTiming } from "./open_request_log.ts";
 import type { TimeOptions } from "./watch_time.ts";
 import type { ConnectionTiming } from "../http/http_listener.ts";
 import type { BodyPace } from "../domain/limits/paced_reads.ts";
@@ -17,4 +18,5 @@ export interface GatewayTiming {
   configs?: Partial<ConfigVersionTiming>;
   tasks?: Partial<SubmissionTiming>;
   passwords?: PasswordCost;
+  requestLog?: Partial<RequestLogTiming>;
 }

@@ -40,6 +40,14 @@ export function optionText(options: Options, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** An object as a table of its fields; those that are null are left out. */
+export function tableOf(value: object): string {
+  const rows = Object.entries(value).filter(([, each]) => each !== null).map((
+    [name, each],
+  ) => [name, typeof each === "object" ? JSON.stringify(each) : String(each)]);
+  return table(rows);
+}
+
 /** Formats rows as aligned columns. */
 export function table(rows: string[][]): string {
   const widths =

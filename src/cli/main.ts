@@ -11,6 +11,7 @@ import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
+import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
@@ -31,6 +32,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["person operator", personOperator],
   ["person password", personPassword],
   ["ledger verify", ledgerVerify],
+  ["request list", requestList],
+  ["request show", requestShow],
   ["task list", taskList],
   ["task show", taskShow],
   ["task replay", taskReplay],

@@ -1,6 +1,6 @@
 import type { OperatorTask } from "../workflows/tasks/operate_tasks.ts";
 import { callAdminApi } from "./client.ts";
-import { argument, type Command, optionText, table } from "./command.ts";
+import { argument, type Command, optionText, table, tableOf } from "./command.ts";
 
 interface TaskList {
   data: OperatorTask[];
@@ -77,8 +77,5 @@ export const taskReplay: Command = {
 };
 
 function describeTask(task: OperatorTask): [OperatorTask, string] {
-  const rows = Object.entries(task).filter(([, value]) => value !== null).map((
-    [name, value],
-  ) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)]);
-  return [task, table(rows)];
+  return [task, tableOf(task)];
 }

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Route as ConfiguredRoute } from "../platform/config/config.ts";
 import { requireAdminToken } from "./admin/require_token.ts";
-import { authenticated, type AuthenticateDeps } from "./authenticate.ts";
+import { authenticated, type AuthenticateDeps, type RouteLabels } from "./authenticate.ts";
 import { notReleased } from "./endpoints/create_generation.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
 import type { Endpoint, Env, HttpExchange } from "./exchange.ts";
@@ -30,11 +30,11 @@ export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
   const guard = guards(deps);
   for (const configured of config.routes) mountOperation(routers, guard, deps, configured);
   mountFixed(routers, guard, deps);
-  const unknown = guard.api_key("/v1/*", unknownEndpoint("Unknown endpoint."));
+  const unknown = guard.api_key(labelsAt("/v1/*"), unknownEndpoint("Unknown endpoint."));
   fallback.all("/v1", unknown);
   fallback.all("/v1/*", unknown);
   const unknownAdmin = unknownEndpoint("Unknown endpoint of the admin API.");
-  fallback.all("/admin/*", guard.admin_token("/admin/*", unknownAdmin));
+  fallback.all("/admin/*", guard.admin_token(labelsAt("/admin/*"), unknownAdmin));
   fallback.notFound((c) => deps.site(c.req.raw, c.env));
   app.notFound((c) => fallback.fetch(c.req.raw, c.env));
   // Rethrown to RequestHandler, which renders every error in one place.
@@ -51,18 +51,18 @@ interface Routers {
   readonly fallback: Hono<Env>;
 }
 
-/** Lets only those requests pass that may be made; `label` names the route in the metrics. */
-type Guards = Readonly<Record<RouteAuth, (label: string, endpoint: Endpoint) => Endpoint>>;
+/** Lets only those requests pass that may be made. */
+type Guards = Readonly<Record<RouteAuth, (labels: RouteLabels, endpoint: Endpoint) => Endpoint>>;
 
 function guards(deps: AppDeps): Guards {
   const withToken = requireAdminToken(deps.adminToken);
-  const labelled = (label: string, endpoint: Endpoint): Endpoint => (c) => {
-    c.env.route = label;
+  const labelled = ({ route }: RouteLabels, endpoint: Endpoint): Endpoint => (c) => {
+    c.env.route = route;
     return endpoint(c);
   };
   return {
-    api_key: (label, endpoint) => authenticated(deps, label, endpoint),
-    admin_token: (label, endpoint) => labelled(label, withToken(endpoint)),
+    api_key: (labels, endpoint) => authenticated(deps, labels, endpoint),
+    admin_token: (labels, endpoint) => labelled(labels, withToken(endpoint)),
     // The handler checks the signature.
     signed_url: labelled,
     none: labelled,
@@ -75,30 +75,36 @@ function mountOperation(
   deps: AppDeps,
   configured: ConfiguredRoute,
 ): void {
-  const { path: label, stage } = configured;
+  const { path: route, operation, stage } = configured;
+  const labels = { route, operation };
   const placed = placeOperation(configured);
   if (stage === "planned" || placed.length === 0) {
-    const planned = guard.api_key(label, () => {
+    const planned = guard.api_key(labels, () => {
       throw notReleased(configured);
     });
-    fallback.all(routerPath(`/v1${label}`), planned);
-    fallback.all(routerPath(`/v1${label}/*`), planned);
+    fallback.all(routerPath(`/v1${route}`), planned);
+    fallback.all(routerPath(`/v1${route}/*`), planned);
     return;
   }
   for (const { route, path } of placed) {
     const endpoint = withNotice(configured, withFunds(route, deps, route.open(deps, configured)));
-    app.on(route.method, routerPath(path), guard[route.auth](label, endpoint));
+    app.on(route.method, routerPath(path), guard[route.auth](labels, endpoint));
   }
-  mountOtherMethods(fallback, guard, placed, () => label);
+  mountOtherMethods(fallback, guard, placed, () => labels);
 }
 
 function mountFixed({ app, fallback }: Routers, guard: Guards, deps: AppDeps): void {
   for (const { route, path } of FIXED_ROUTES) {
     if ("probe" in route) continue;
-    app.on(route.method, routerPath(path), guard[route.auth](path, route.open(deps)));
+    app.on(route.method, routerPath(path), guard[route.auth](labelsAt(path), route.open(deps)));
   }
   const mounted = FIXED_ROUTES.filter(({ route }) => !("probe" in route));
-  mountOtherMethods(fallback, guard, mounted, ({ path }) => path);
+  mountOtherMethods(fallback, guard, mounted, ({ path }) => labelsAt(path));
+}
+
+/** Of a route without an operation: the configuration does not move it. */
+function labelsAt(path: string): RouteLabels {
+  return { route: path, operation: null };
 }
 
 /** Every other method of a path is answered with 405. */
@@ -106,13 +112,13 @@ function mountOtherMethods(
   fallback: Hono<Env>,
   guard: Guards,
   placed: readonly PlacedRoute[],
-  labelOf: (placed: PlacedRoute) => string,
+  labelsOf: (placed: PlacedRoute) => RouteLabels,
 ): void {
   for (const [path, same] of Map.groupBy(placed, ({ path }) => path)) {
     const [first] = same;
     const allowed = same.map(({ route }) => route.method);
     const endpoint = methodNotAllowed(allowed);
-    fallback.all(routerPath(path), guard[first!.route.auth](labelOf(first!), endpoint));
+    fallback.all(routerPath(path), guard[first!.route.auth](labelsOf(first!), endpoint));
   }
 }
 

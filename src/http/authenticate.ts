@@ -2,11 +2,22 @@ import type { ApiKeyCache, Caller } from "../domain/accounts/api_key_cache.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
+import { OpenRequest } from "../domain/requests/open_request.ts";
+import type { RequestLog } from "../domain/requests/request_log.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
 
 export interface AuthenticateDeps {
   apiKeys: ApiKeyCache;
   limiter: Limiter;
+  requestLog: RequestLog;
+}
+
+/** What the metrics and the request log call a route. */
+export interface RouteLabels {
+  /** Its path as configured. */
+  readonly route: string;
+  /** Its operation; null for an unknown endpoint. */
+  readonly operation: string | null;
 }
 
 /** A slowed account may make this fraction of its plan's requests. */
@@ -16,37 +27,44 @@ const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
  * Authenticates a request under /v1 and applies the key's request rate. A plain function around the endpoint
- * rather than a middleware: with a cached key nothing here waits.
+ * rather than a middleware: with a cached key nothing here waits. From here on the request is in the request log.
  */
-export function authenticated(deps: AuthenticateDeps, route: string, endpoint: Endpoint): Endpoint {
+export function authenticated(
+  deps: AuthenticateDeps,
+  { route, operation }: RouteLabels,
+  endpoint: Endpoint,
+): Endpoint {
+  const proceed = (c: HttpContext, caller: Caller | null, next: Endpoint) => {
+    if (caller === null) {
+      throw new ApiError(
+        "invalid_api_key",
+        "Invalid API key. It may be mistyped, rotated or revoked: check it in the console.",
+      );
+    }
+    const exchange = c.env;
+    const logged = exchange.caller === null ? caller : { account: caller.account, key: null };
+    exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
+    return applyRateLimit(deps, c, caller, next);
+  };
   return function authenticatedEndpoint(c) {
     const exchange = c.env;
+    const { headers } = c.req.raw;
     exchange.route = route;
-    readClientRequestId(exchange, c.req.raw.headers);
-    if (exchange.caller !== null) return applyRateLimit(deps, c, exchange.caller, endpoint);
-    const caller = deps.apiKeys.find(
-      readBearerToken(c.req.raw.headers, "API key"),
-      exchange.startedAt,
-    );
-    if (caller instanceof Promise) {
-      return caller.then((found) => applyRateLimit(deps, c, found, endpoint));
-    }
-    return applyRateLimit(deps, c, caller, endpoint);
+    const next = readClientRequestId(exchange, headers) ? endpoint : invalidClientRequestId;
+    if (exchange.caller !== null) return proceed(c, exchange.caller, next);
+    const caller = deps.apiKeys.find(readBearerToken(headers, "API key"), exchange.startedAt);
+    return caller instanceof Promise
+      ? caller.then((found) => proceed(c, found, next))
+      : proceed(c, caller, next);
   };
 }
 
 function applyRateLimit(
   deps: AuthenticateDeps,
   c: HttpContext,
-  caller: Caller | null,
+  caller: Caller,
   endpoint: Endpoint,
 ): Response | Promise<Response> {
-  if (caller === null) {
-    throw new ApiError(
-      "invalid_api_key",
-      "Invalid API key. It may be mistyped, rotated or revoked: check it in the console.",
-    );
-  }
   const exchange = c.env;
   exchange.caller = caller;
   const now = Date.now();
@@ -111,17 +129,20 @@ export function readBearerToken(headers: Headers, what: string): string {
   return token;
 }
 
-function readClientRequestId(exchange: HttpExchange, headers: Headers): void {
+/** Returns whether the header is valid, or not there. */
+function readClientRequestId(exchange: HttpExchange, headers: Headers): boolean {
   const id = headers.get("x-client-request-id");
-  if (id === null) return;
-  if (!CLIENT_REQUEST_ID.test(id)) {
-    throw new ApiError(
-      "invalid_value",
-      "X-Client-Request-Id must be 1 to 128 visible ASCII characters.",
-      {
-        param: "X-Client-Request-Id",
-      },
-    );
-  }
+  if (id === null) return true;
+  if (!CLIENT_REQUEST_ID.test(id)) return false;
   exchange.clientRequestId = id;
+  return true;
+}
+
+/** In place of the endpoint: the caller is known, and its log shows the error. */
+function invalidClientRequestId(): never {
+  throw new ApiError(
+    "invalid_value",
+    "X-Client-Request-Id must be 1 to 128 visible ASCII characters.",
+    { param: "X-Client-Request-Id" },
+  );
 }

@@ -4,6 +4,7 @@ import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { Allowance } from "../domain/limits/limiter.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
+import type { OpenRequest } from "../domain/requests/open_request.ts";
 
 /** The state of one request, for endpoints, response headers and the log. */
 export interface HttpExchange {
@@ -25,6 +26,8 @@ export interface HttpExchange {
   caller: Caller | null;
   /** The current plan of the caller's account. */
   accountPlan: AccountPlan | null;
+  /** Its row of the request log, from authentication on. */
+  logged: OpenRequest | null;
   rate: Allowance | null;
   readonly bodies: RequestBodies;
   /** A smaller limit for its body than the configured one. */

@@ -6,6 +6,7 @@ import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts";
+import type { OpenRequest } from "../domain/requests/open_request.ts";
 import { describeError, type Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
@@ -99,6 +100,7 @@ export class RequestHandler {
       clientRequestId: null,
       caller,
       accountPlan: null,
+      logged: null,
       rate: null,
       bodies: this.deps.bodies,
       body: null,
@@ -198,7 +200,9 @@ export class RequestHandler {
     }
     const ms = performance.now() - exchange.startedAt;
     const { metrics, log } = this.deps;
-    const { path } = exchange;
+    const { path, logged } = exchange;
+    if (path.startsWith("/v1/")) headers.append("server-timing", serverTiming(ms, logged));
+    logged?.respond(response.status, exchange.errorCode, ms);
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
     // Probes and metrics are asked for every few seconds: their success is not logged.
     const isFrequent = path === "/metrics" || this.#probes.has(path);
@@ -217,6 +221,13 @@ export class RequestHandler {
     });
     return response;
   }
+}
+
+/** How long the gateway and the models took until the response began. The first number is without the second. */
+function serverTiming(ms: number, logged: OpenRequest | null): string {
+  const upstreamMs = logged?.upstreamMs ?? 0;
+  const gateway = `gateway;dur=${(ms - upstreamMs).toFixed(1)}`;
+  return upstreamMs === 0 ? gateway : `${gateway}, upstream;dur=${upstreamMs.toFixed(1)}`;
 }
 
 /** The path of an absolute URL, without parsing all of it. */

@@ -61,6 +61,15 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${lastTime}${randomEight()}${randomEight()}`;
 }
 
+/** The time in an id, in milliseconds; null for a text that is no id. */
+export function timeOfId(id: string): number | null {
+  const digits = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1];
+  if (digits === undefined) return null;
+  let ms = 0;
+  for (const digit of digits) ms = ms * 32 + ALPHABET.indexOf(digit);
+  return ms;
+}
+
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** 256 random bits as 43 letters and digits: no character that breaks a double-click or a shell. */

@@ -4,6 +4,7 @@ import type { ChatRequest, ImageInput } from "./adapter.ts";
 import type { Admission } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
+import { type AttemptList, UpstreamAttempt } from "./upstream_attempt.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
 import { endAttempt } from "./end_attempt.ts";
 import type { UpstreamFailure } from "./failure.ts";
@@ -30,6 +31,8 @@ export interface UpstreamRequestOptions {
   account: string;
   /** Aborts when the response is no longer needed. */
   signal: AbortSignal;
+  /** Gets a record of every attempt. */
+  attempts?: AttemptList | undefined;
 }
 
 /** Calls the upstreams of a model, with fallback. */
@@ -42,7 +45,7 @@ export class Upstreams {
 
   /** Tries the upstreams of a model in order until `call` succeeds with one. */
   async callFirstAvailable<T>(
-    { config, model, account, signal }: UpstreamRequestOptions,
+    { config, model, account, signal, attempts }: UpstreamRequestOptions,
     call: (attempt: Attempt) => Promise<T>,
   ): Promise<UpstreamResult<T>> {
     let last: UpstreamFailure | null = null;
@@ -50,12 +53,20 @@ export class Upstreams {
       const provider = config.providers.get(upstream.provider)!;
       const permit = this.admission.acquire(upstream, provider, account);
       if (permit === null) continue;
+      const record = new UpstreamAttempt(upstream.provider, upstream.model);
+      attempts?.push(record);
       try {
         const value = await call(this.#attempt(upstream, provider, signal));
         permit.responseStarted();
-        return { value, upstream, release: (failure) => permit.release(failure ?? null) };
+        record.end("ok");
+        const release = (failure?: UpstreamFailure) => {
+          record.end(failure?.kind ?? "ok");
+          permit.release(failure ?? null);
+        };
+        return { value, upstream, release };
       } catch (error) {
         const failure = endAttempt(permit, error, signal);
+        record.end(signal.aborted ? "abandoned" : failure.kind);
         if (signal.aborted) throw error;
         if (decideFallback(failure, "repeatable") === "fail") throw rejection(failure, model);
         // What a request asks for and an upstream cannot do says less than a failure of another.

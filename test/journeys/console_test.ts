@@ -188,7 +188,7 @@ Deno.test("the session's calls are held to the plan's rate", STRICT, async () =>
 
 Deno.test("operators' pages do not exist for others", STRICT, async () => {
   await using gateway = await openConsole();
-  for (const page of ["accounts", "margins", "configuration", "providers", "queue"]) {
+  for (const page of ["accounts", "requests", "margins", "configuration", "providers", "queue"]) {
     const res = await gateway.person.get(`/console/operator/${page}`);
     await res.body?.cancel();
     assert.equal(res.status, 404, page);

@@ -180,11 +180,14 @@ Deno.test(
       `/console/tasks/${task}`,
       `/console/tasks/${task}/results`,
       `/console/billing/receipts/${receipt}`,
+      `/console/requests/${receipt}`,
+      `/console/api/requests/${receipt}`,
       `/console/webhooks/${endpoint}`,
       `/console/webhooks/${endpoint}/secret`,
       `/console/webhooks/deliveries/${delivery}`,
       `/console/api/tasks/${task}`,
       `/console/operator/accounts/${ann.account}`,
+      `/console/operator/requests/${receipt}`,
     ];
     for (const path of read) {
       assert.equal(await statusOf(bob.get(path)), 404, path);

@@ -32,8 +32,11 @@ export interface OpenHold {
   readonly state: HoldState;
   /** While the database is away, waits for it for `waitMs` at most. */
   settle(charge: Charge, waitMs?: number): Promise<Resolution>;
-  /** For a response that the client has already: settles now or, while the database is away, as soon as it is back. */
-  settleDelivered(charge: Charge): Promise<void>;
+  /**
+   * For a response that the client has already: settles now or, while the database is away, as soon as it is back;
+   * then the result is null.
+   */
+  settleDelivered(charge: Charge): Promise<Resolution | null>;
   release(): Promise<Resolution>;
   /** Stores the usage so far; the sweeper settles by it if this process dies. */
   checkpoint(charge: Charge): Promise<void>;
@@ -92,7 +95,7 @@ export interface Resolver {
     account: string,
     failure: { error: unknown; waitMs: number },
   ): Promise<Resolution>;
-  settleDelivered(id: string, charge: Charge, account?: string): Promise<void>;
+  settleDelivered(id: string, charge: Charge, account?: string): Promise<Resolution | null>;
   release(id: string, account?: string): Promise<Resolution>;
   checkpoint(id: string, charge: Charge, account?: string): Promise<void>;
 }

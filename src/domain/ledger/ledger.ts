@@ -111,9 +111,9 @@ export function openLedger(options: LedgerOptions): Ledger {
     },
     async settleDelivered(id, charge, account) {
       try {
-        await ledger.settle(id, charge, account);
+        return await ledger.settle(id, charge, account);
       } catch (error) {
-        if (isRetryable(error) && pending.add(settleItem(id, charge, account))) return;
+        if (isRetryable(error) && pending.add(settleItem(id, charge, account))) return null;
         renewer.delete(id);
         throw error;
       }

@@ -20,7 +20,7 @@ export interface ChatEndpointDeps {
 /** POST /v1/chat/completions */
 export function chatCompletions({ chat }: ChatEndpointDeps): BodyEndpoint<ChatRequest> {
   return async function chatCompletions(c, request) {
-    const { config, requestId, clientRequestId, caller, accountPlan, body } = c.env;
+    const { config, requestId, clientRequestId, caller, accountPlan, body, logged } = c.env;
     const account = accountOf(c);
     const model = usableModel(config, account, request.model);
     if (model.type !== "chat") {
@@ -41,6 +41,7 @@ export function chatCompletions({ chat }: ChatEndpointDeps): BodyEndpoint<ChatRe
       tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
       requestBody: body,
       signal: c.req.raw.signal,
+      logged: logged!,
     });
     const notice = noticeHeaders(model);
     return "json" in answer

@@ -71,7 +71,9 @@ export async function acceptOrReplay(
   accept: () => Promise<Accepted>,
 ): Promise<Accepted> {
   try {
-    return await accept();
+    const accepted = await accept();
+    noteTask(c, accepted.created);
+    return accepted;
   } catch (error) {
     const isRejected = error instanceof ApiError &&
       (!error.isServerError || error.code === "model_unavailable");
@@ -79,8 +81,16 @@ export async function acceptOrReplay(
       ? await findReplay(deps.tasks, accountOf(c).id, identity)
       : null;
     if (replay === null) throw error;
+    noteTask(c, replay);
     return { model: null, created: replay };
   }
+}
+
+/** In the request log: what a new task costs is known when it has ended. */
+function noteTask({ env: { logged } }: HttpContext, { row, isReplay }: CreatedTask): void {
+  if (logged === null) return;
+  logged.task = row.id;
+  if (!isReplay) logged.charge = null;
 }
 
 export function callOf(

@@ -8,6 +8,7 @@ import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
+import { requestRoutes } from "./requests.ts";
 import type { ApiRoute, OperationRoute, RouteArea } from "./route.ts";
 import { serviceRoutes } from "./service.ts";
 import { taskRoutes } from "./tasks.ts";
@@ -21,6 +22,7 @@ import { webhookRoutes } from "./webhooks.ts";
 export const AREAS: readonly RouteArea[] = [
   modelRoutes,
   usageRoutes,
+  requestRoutes,
   chatRoutes,
   fileRoutes,
   mediaRoutes,

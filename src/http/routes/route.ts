@@ -6,8 +6,10 @@ import type { Database } from "../../platform/database/postgres.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
+import { noteBody } from "../../domain/requests/note_body.ts";
 import type { PeopleDeps } from "../admin/people.ts";
 import type { ChatEndpointDeps } from "../endpoints/chat_completions.ts";
+import type { RequestEndpointDeps } from "../endpoints/requests.ts";
 import type { FilesDeps } from "../endpoints/files.ts";
 import type { TaskEndpointDeps } from "../endpoints/tasks.ts";
 import type { BodyEndpoint, Endpoint } from "../exchange.ts";
@@ -18,7 +20,8 @@ import type { RouteParameter } from "./parameters.ts";
 import type { SchemaName } from "./schemas.ts";
 
 /** What the handlers of all routes need. */
-export interface RouteDeps extends PeopleDeps, ChatEndpointDeps, FilesDeps, TaskEndpointDeps {
+export interface RouteDeps
+  extends PeopleDeps, ChatEndpointDeps, FilesDeps, RequestEndpointDeps, TaskEndpointDeps {
   database: Database;
   cluster: Cluster;
   configStore: ConfigStore;
@@ -161,7 +164,9 @@ export function configuredBody<Body>(
 
 function withBody<Body>(request: RequestBody<Body>, endpoint: BodyEndpoint<Body>): Endpoint {
   return async function endpointWithBody(c) {
-    return endpoint(c, request.check(await readBody(c, request)));
+    const body = await readBody(c, request);
+    if (c.env.logged !== null) noteBody(c.env.logged, body);
+    return endpoint(c, request.check(body));
   };
 }
 

@@ -212,6 +212,15 @@ export interface GatewayFile {
    */
   routes?: RouteEntry[];
   /**
+   * The request log: one row for each request under /v1 that had a valid API key.
+   */
+  logs: {
+    /**
+     * Days until a row of the request log is deleted. A smaller number deletes older days within minutes.
+     */
+    keep_days: number;
+  };
+  /**
    * Delivery of webhook events.
    */
   webhooks: {

@@ -10,6 +10,7 @@ export interface Metrics {
   settlementsBeyondHold: Counter;
   shortfalls: Counter;
   attempts: Counter<"provider" | "outcome">;
+  requestRowsLost: Counter<"reason">;
   /** The metrics of this thread. */
   collect(): Promise<CollectedMetrics>;
   /** The metrics of all threads, in Prometheus' text format. */
@@ -67,6 +68,12 @@ export function openMetrics(facts: MetricFacts): Metrics {
       name: "tollgate_upstream_attempts_total",
       help: "Attempts at upstreams, by provider and outcome.",
       labelNames: ["provider", "outcome"],
+      registers,
+    }),
+    requestRowsLost: new Counter({
+      name: "tollgate_request_rows_lost_total",
+      help: "Rows of the request log that were not written, by reason: full, away, refused.",
+      labelNames: ["reason"],
       registers,
     }),
     settlementsBeyondHold: new Counter({

@@ -7,7 +7,6 @@ import {
   listMovements,
   type Movement,
 } from "../../domain/ledger/movements.ts";
-import { ApiError } from "../../lib/api_error.ts";
 import type { AccountPlan } from "../../platform/config/config.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { formatBytes, formatCount, formatMoney, type MoneyFormat, plural } from "../format.ts";
@@ -16,6 +15,7 @@ import { Empty, Field } from "../parts.tsx";
 import { Time } from "../time.tsx";
 import { pricedAccountOf } from "./account.ts";
 import { BalanceCard } from "./balance.tsx";
+import { readDays } from "./days.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { Head, Pager, sendConsole, TableCard, withQuery } from "./shell.tsx";
 
@@ -28,7 +28,7 @@ export function billingPage({ database }: ConsoleDeps) {
     const { sql } = database;
     const { service, plans } = c.env.config;
     const { after } = c.req.query();
-    const period = readPeriod(c);
+    const period = readDays(c);
     const account = await pricedAccountOf(c, { database });
     const [balance, grants, { data, hasMore }] = await Promise.all([
       readBalance(sql, account.id, service.currency),
@@ -83,7 +83,7 @@ export function billingPage({ database }: ConsoleDeps) {
 /** GET /console/billing/statement.csv */
 export function statementCsv({ database }: ConsoleDeps) {
   return function statementCsv(c: SiteContext): Response {
-    const { span } = readPeriod(c);
+    const { span } = readDays(c);
     const lines = exportCsv(database.sql, { account: personOf(c).account, ...span });
     return new Response(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()), {
       headers: {
@@ -249,24 +249,4 @@ function MovementRow(
       </td>
     </tr>
   );
-}
-
-interface Period {
-  from: string | undefined;
-  to: string | undefined;
-  span: { from?: Date; to?: Date };
-}
-
-/** Days as date inputs send them; in UTC. */
-function readPeriod(c: SiteContext): Period {
-  const [from, to] = [["from", "From"], ["to", "Before"]].map(([name, label]) => {
-    const day = c.req.query(name!);
-    if (day === undefined || day === "") return undefined;
-    if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
-      throw new ApiError("invalid_value", `${label} must be a date such as 2026-01-31.`);
-    }
-    return day;
-  });
-  const toDate = (day: string | undefined) => day === undefined ? undefined : new Date(day);
-  return { from, to, span: { from: toDate(from), to: toDate(to) } };
 }

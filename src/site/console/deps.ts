@@ -9,6 +9,7 @@ export type ConsoleDeps = Pick<
   | "upstreams"
   | "tasks"
   | "webhooks"
+  | "requestLog"
   | "throttle"
   | "callApi"
 >;

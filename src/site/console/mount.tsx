@@ -7,6 +7,7 @@ import { modelPage } from "./model.tsx";
 import { modelsPage } from "./models.tsx";
 import { overviewPage } from "./overview.tsx";
 import { mountOperator } from "./operator/mount.tsx";
+import { requestPage, REQUESTS_PATH, requestsPage } from "./requests.tsx";
 import { receiptPage } from "./receipt.tsx";
 import { cancelTaskPage, taskPage, taskResults } from "./task.tsx";
 import { tasksPage } from "./tasks.tsx";
@@ -28,6 +29,8 @@ export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
   site.post("/console/models/:id/quote", quoteModel(deps));
   site.all("/console/api/*", proxyApi(deps));
 
+  site.get(REQUESTS_PATH, requestsPage(deps));
+  site.get(`${REQUESTS_PATH}/:id`, requestPage(deps));
   site.get("/console/tasks", tasksPage(deps));
   site.get("/console/tasks/:id", taskPage(deps));
   site.get("/console/tasks/:id/results", taskResults(deps));

@@ -7,10 +7,12 @@ export type Section =
   | "overview"
   | "keys"
   | "models"
+  | "requests"
   | "tasks"
   | "webhooks"
   | "billing"
   | "accounts"
+  | "operator_requests"
   | "margins"
   | "configuration"
   | "providers"
@@ -20,6 +22,7 @@ const OWN: [Section, path: string, name: string][] = [
   ["overview", "/console", "Overview"],
   ["keys", "/console/keys", "API keys"],
   ["models", "/console/models", "Models"],
+  ["requests", "/console/requests", "Requests"],
   ["tasks", "/console/tasks", "Tasks"],
   ["webhooks", "/console/webhooks", "Webhooks"],
   ["billing", "/console/billing", "Billing"],
@@ -27,6 +30,7 @@ const OWN: [Section, path: string, name: string][] = [
 
 const OPERATORS: [Section, path: string, name: string][] = [
   ["accounts", "/console/operator/accounts", "Accounts"],
+  ["operator_requests", "/console/operator/requests", "All requests"],
   ["margins", "/console/operator/margins", "Revenue and cost"],
   ["configuration", "/console/operator/configuration", "Configuration"],
   ["providers", "/console/operator/providers", "Providers"],

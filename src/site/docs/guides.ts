@@ -15,6 +15,7 @@ const TITLES: readonly (readonly [name: string, title: string])[] = [
   ["files", "Files"],
   ["webhooks", "Webhooks"],
   ["billing", "Billing"],
+  ["requests", "Request log"],
   ["errors", "Errors and rate limits"],
   ["sdks", "SDKs"],
   ["browser-authorization", "Browser sign-in"],

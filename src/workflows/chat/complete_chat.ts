@@ -2,6 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
+import type { OpenRequest } from "../../domain/requests/open_request.ts";
 import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
@@ -42,6 +43,8 @@ export interface ChatCall {
   requestBody: BodyReservation | null;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
+  /** Its row of the request log. */
+  logged: OpenRequest;
 }
 
 /** A chat whose tokens are reserved and whose money is held. */
@@ -86,7 +89,10 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
       return { stream: await streamChat(deps, chat) };
     }
     const { value: reply, upstream, release } = await deps.upstreams.callFirstAvailable(
-      { config, model, account: account.id, signal: call.signal },
+      {
+        ...{ config, model, account: account.id, signal: call.signal },
+        attempts: call.logged.attempts,
+      },
       (attempt) => callChat(attempt, prepared.requestFor(attempt.upstream)),
     );
     release();
@@ -94,7 +100,9 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     meter.addReply(reply);
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
-    await hold.settle(chargeFor(quote, upstream, metered), settleMs);
+    const { taken } = await hold.settle(chargeFor(quote, upstream, metered), settleMs);
+    call.logged.tokens = metered.tokens;
+    call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
     return { json: renderCompletion(heading, reply, metered.tokens) };
   } catch (error) {

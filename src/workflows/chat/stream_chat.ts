@@ -31,6 +31,8 @@ export const CHAT_TIMING: ChatTiming = {
 /** How often a running stream records its usage so far: what is billed if this process dies. */
 const CHECKPOINT_MS = 3_000;
 
+/** Why a stream ended early. */
+type StreamError = "upstream_timeout" | "upstream_failed";
 type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream }>;
 
 /** Calls an upstream with streaming. The stream settles the hold at its end. */
@@ -46,7 +48,11 @@ export async function streamChat(
   let upstream: Upstream;
   try {
     upstream = await deps.upstreams.callFirstAvailable(
-      { config: call.config, model: call.model, account: call.account.id, signal: deadline.signal },
+      {
+        ...{ config: call.config, model: call.model, account: call.account.id },
+        signal: deadline.signal,
+        attempts: call.logged.attempts,
+      },
       (attempt) => callChatStream(attempt, prepared.requestFor(attempt.upstream)),
     );
   } catch (error) {
@@ -78,6 +84,7 @@ class StreamedChat {
   readonly #writer: ChunkWriter;
   readonly #checkpoints: ReturnType<typeof setInterval>;
   #usageWait: ReturnType<typeof setTimeout> | undefined;
+  #isDisconnected = false;
 
   constructor(
     private readonly deps: ChatDeps,
@@ -87,6 +94,7 @@ class StreamedChat {
   ) {
     const { call, prepared, quote, hold, meter } = chat;
     call.requestBody?.keep();
+    call.logged.beginStream();
     meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
     this.#writer = new ChunkWriter(chat.heading, showsUsage(prepared.request));
     this.#checkpoints = setInterval(() => {
@@ -116,7 +124,7 @@ class StreamedChat {
 
   async #end(): Promise<string> {
     this.#stop();
-    const { tokens } = await this.#settle();
+    const { tokens } = await this.#settle(null);
     return this.#writer.usage(tokens);
   }
 
@@ -124,7 +132,7 @@ class StreamedChat {
     if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
-      await this.#settle();
+      await this.#settle("upstream_timeout");
       return this.#errorEvent(
         "upstream_timeout",
         "The response took too long. Ask for a shorter answer.",
@@ -134,14 +142,16 @@ class StreamedChat {
       ? error
       : new UpstreamFailure("failed", "the stream failed", { cause: error });
     this.#stop(failure);
-    await this.#settle();
-    return failure.kind === "timeout"
+    const isTimeout = failure.kind === "timeout";
+    await this.#settle(isTimeout ? "upstream_timeout" : "upstream_failed");
+    return isTimeout
       ? this.#errorEvent("upstream_timeout", "The model stopped responding. Try again.")
       : this.#errorEvent("upstream_failed", "The model failed during its response. Try again.");
   }
 
   /** Returns whether to read the stream to its end without the client. */
   #disconnect(): boolean {
+    this.#isDisconnected = true;
     if (this.chat.call.model.onDisconnect === "drain") return true;
     if (this.chat.meter.isFinished) {
       // The provider sends its usage after the last token: worth a short wait.
@@ -150,7 +160,7 @@ class StreamedChat {
       return true;
     }
     this.#stop();
-    void this.#settle();
+    void this.#settle(null);
     return false;
   }
 
@@ -163,22 +173,27 @@ class StreamedChat {
   }
 
   /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
-  async #settle(): Promise<MeteredChat> {
+  async #settle(errorCode: StreamError | null): Promise<MeteredChat> {
     const { call, quote, hold, meter, reservation } = this.chat;
+    const { logged } = call;
     const metered = await meter.total();
     reservation.settle(tokenCount(metered));
+    logged.tokens = metered.tokens;
+    logged.charge = null;
     try {
-      await hold.settleDelivered(chargeFor(quote, this.upstream.upstream, metered));
+      const charge = chargeFor(quote, this.upstream.upstream, metered);
+      logged.charge = (await hold.settleDelivered(charge))?.taken ?? null;
     } catch (error) {
       this.deps.log.error("stream settlement failed, the last checkpoint counts", {
         request_id: call.requestId,
         error,
       });
     }
+    logged.endStream(this.#isDisconnected ? "client_disconnected" : errorCode);
     return metered;
   }
 
-  #errorEvent(code: "upstream_timeout" | "upstream_failed", message: string): string {
+  #errorEvent(code: StreamError, message: string): string {
     const { requestId } = this.chat.call;
     return `data: ${this.deps.renderFailure(new ApiError(code, message), requestId)}\n\n`;
   }

@@ -35,6 +35,7 @@ Deno.test("a client that disconnects with the first byte pays nothing, and the u
       account: { id: "acc_1" },
       model: { id: "talk" },
       signal: client.signal,
+      logged: { attempts: [] },
     },
     prepared: { request: { model: "talk", stream: true } },
     hold: { release: () => Promise.resolve(events.push("hold released")) },

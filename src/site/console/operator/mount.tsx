@@ -7,6 +7,7 @@ import { ACCOUNTS, accountsPage, createAccountPage } from "./accounts.tsx";
 import { configurationPage, reloadConfiguration } from "./configuration.tsx";
 import { marginsPage } from "./margins.tsx";
 import { providersPage } from "./providers.tsx";
+import { OPERATOR_REQUESTS, operatorRequestPage, operatorRequestsPage } from "./requests.tsx";
 import { queuePage, redeliverForOperator, replayTaskPage } from "./queue.tsx";
 
 /** Pages over all accounts, for operators. Others get 404. */
@@ -18,6 +19,8 @@ export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
   site.post(`${ACCOUNTS}/:id/credits`, creditAccount(deps));
   site.post(`${ACCOUNTS}/:id/plan`, planAccount(deps));
   site.post(`${ACCOUNTS}/:id/keys/:key/revoke`, revokeAccountKey(deps));
+  site.get(OPERATOR_REQUESTS, operatorRequestsPage(deps));
+  site.get(`${OPERATOR_REQUESTS}/:id`, operatorRequestPage(deps));
   site.get("/console/operator/margins", marginsPage(deps));
   site.get("/console/operator/configuration", configurationPage(deps));
   site.post("/console/operator/configuration/reload", reloadConfiguration(deps));
