@@ -72,9 +72,10 @@ function render(
   base: string,
   audience: "client" | "operator",
 ): Rendered {
-  const groups = groupsOf(document).filter(({ calls }) =>
-    calls.every(({ path }) => path.startsWith("/v1/")) === (audience === "client")
-  );
+  const groups = groupsOf(document).map(({ title, calls }) => ({
+    title,
+    calls: calls.filter(({ path }) => path.startsWith("/v1/") === (audience === "client")),
+  })).filter(({ calls }) => calls.length > 0);
   const html = groups.map(({ title, calls }) =>
     String(
       <section aria-label={title}>
