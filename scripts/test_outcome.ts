@@ -40,9 +40,9 @@ export function readOutcome(
   const start = text.indexOf("\n ERRORS \n");
   const report = (start === -1 ? text.slice(-REPORT_CHARACTERS_MAX) : text.slice(start))
     .slice(0, REPORT_CHARACTERS_MAX);
-  const list = text.slice(Math.max(text.lastIndexOf("\n FAILURES \n"), 0));
-  const files = [...list.matchAll(/^.* => \.\/(\S+?):\d+:\d+$|^\.\/(\S+) \(uncaught error\)$/gm)]
-    .map(([, test, module]) => test ?? module!);
+  // By the file that ran, not by where its test is written: a helper may have called `Deno.test`.
+  const lines = /^\.\/(\S+) => .* FAILED \(|^\.\/(\S+) \(uncaught error\)$/gm;
+  const files = [...text.matchAll(lines)].map(([, test, module]) => test ?? module!);
   // A file that does not compile fails without being counted.
   return {
     passed,

@@ -2,6 +2,10 @@ import assert from "node:assert/strict";
 import { filesToRepeat, readOutcome } from "./test_outcome.ts";
 
 const FAILED = `
+./test/journeys/a_test.ts => one more ... FAILED (2s)
+./test/browser/c_test.ts => every page ... FAILED (7s)
+./test/journeys/a_test.ts => another ... FAILED (1s)
+./test/journeys/d_test.ts => a good one ... ok (1s)
  ERRORS 
 
 one more => ./test/journeys/a_test.ts:9:8
@@ -14,6 +18,7 @@ error: TypeError: x is not a function
 
 one more => ./test/journeys/a_test.ts:9:8
 another => ./test/journeys/a_test.ts:20:6
+every page => ./test/helpers/chromium.ts:88:8
 ./test/nodes/b_test.ts (uncaught error)
 
 FAILED | 2103 passed (274 steps) | 4 failed | 17 ignored (13m32s)
@@ -22,7 +27,11 @@ FAILED | 2103 passed (274 steps) | 4 failed | 17 ignored (13m32s)
 Deno.test("the outcome of a failed run names each file that failed once, with the report", () => {
   const outcome = readOutcome(`ok\n\x1b[31m${FAILED}`, false);
   assert.deepEqual([outcome.passed, outcome.failed], [2103, 4]);
-  assert.deepEqual(outcome.files, ["test/journeys/a_test.ts", "test/nodes/b_test.ts"]);
+  assert.deepEqual(outcome.files, [
+    "test/journeys/a_test.ts",
+    "test/browser/c_test.ts",
+    "test/nodes/b_test.ts",
+  ]);
   assert.match(outcome.reports.join(), /1 !== 2/);
 });
 

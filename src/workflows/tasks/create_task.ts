@@ -56,6 +56,7 @@ interface Answer {
   task_id: string | null;
   created_at: Date;
   deadline_at: Date;
+  held_at: Date;
   allocations: string[];
   held: string[];
 }
@@ -185,7 +186,10 @@ function holdOf(order: Order, scale: number) {
 }
 
 /** What a look at the row would show, without one. */
-function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Answer): TaskRow {
+function rowOf(
+  order: Order,
+  { created_at, deadline_at, allocations, held, held_at }: Answer,
+): TaskRow {
   return {
     id: order.id,
     account_id: order.account,
@@ -213,6 +217,7 @@ function rowOf(order: Order, { created_at, deadline_at, allocations, held }: Ans
     shortfall: null,
     usage: null,
     price: snapshotOf(order.quote.price),
+    held_at,
     resolved_at: null,
   };
 }

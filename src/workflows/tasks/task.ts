@@ -89,6 +89,7 @@ export interface TaskRow {
   readonly shortfall: string | null;
   readonly usage: Usage | null;
   readonly price: PriceSnapshot;
+  readonly held_at: Date;
   readonly resolved_at: Date | null;
 }
 
@@ -117,7 +118,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     shortfall,
     usage,
     price,
-    created_at: row.created_at,
+    created_at: row.held_at,
     resolved_at: row.resolved_at,
   };
 }

@@ -3,7 +3,7 @@
 -- Locks keys, then counts, then wallets, each in order, so that two calls cannot wait for each other.
 create or replace function task_create(doc json, out n int, out outcome text, out task_id text,
                             out created_at timestamptz, out deadline_at timestamptz,
-                            out allocations text[], out held numeric[])
+                            out allocations text[], out held numeric[], out held_at timestamptz)
 returns setof record
 language plpgsql
 set enable_seqscan = off
@@ -88,6 +88,6 @@ begin
              t.deadline_seconds, now()
         from unnest(taken) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
-    select t.n, 'created', m.id, m.created_at, m.deadline_at, h.allocations, h.held::numeric[]
+    select t.n, 'created', m.id, m.created_at, m.deadline_at, h.allocations, h.held::numeric[], h.created_at
       from made m join unnest(taken) t on t.id = m.id join hold h on h.id = m.request_id;
 end $$;
