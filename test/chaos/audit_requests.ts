@@ -9,7 +9,7 @@ import {
   written,
 } from "./exact.ts";
 import type { Findings } from "./findings.ts";
-import type { Receipt } from "./records.ts";
+import type { LoggedRequest, Receipt } from "./records.ts";
 
 /** Chats, streams and speech: each against its receipts. */
 export function auditRequest(
@@ -43,6 +43,21 @@ export function auditRequest(
       () => `${name()}: ${written(settled)} taken, the answer was worth ${written(told)}`,
     );
   }
+}
+
+/** Every response against the request log. */
+export function auditLogged(
+  { id, status, requestId }: Entry,
+  requests: ReadonlyMap<string, LoggedRequest>,
+  findings: Findings,
+): void {
+  if (status === null || requestId === null) return;
+  const row = requests.get(requestId);
+  findings.expect(
+    "request_logged",
+    row?.status === status && row.client_request_id === id,
+    () => `${id} (${requestId}): answered ${status}, logged ${row?.status ?? "nothing"}`,
+  );
 }
 
 /** By what its receipt says was used. */

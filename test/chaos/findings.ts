@@ -23,6 +23,8 @@ export const CHECKS = {
   uploads: "every accepted upload can be downloaded, unchanged",
   stays_up: "no gateway process ends by itself",
   starts: "every start succeeds, whatever the database does meanwhile",
+  request_logged: "every answered request is in the request log, with its status",
+  level: "memory, descriptors and the tables of open work stay level",
   clean_stop: "SIGTERM ends a gateway with exit code 0",
 } as const;
 
