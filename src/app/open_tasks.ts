@@ -17,6 +17,8 @@ import {
 } from "../workflows/tasks/downloads.ts";
 import { tasksById, taskVersions } from "../workflows/tasks/find_task.ts";
 import { SUBMISSION_TIMING, type SubmissionTiming } from "../workflows/tasks/submit_task.ts";
+import { openTaskChanges } from "../workflows/tasks/task_changes.ts";
+import { openTaskEndings } from "../workflows/tasks/task_endings.ts";
 import { type TaskHandler, taskWorker } from "../workflows/tasks/task_worker.ts";
 import { TaskWatch } from "../workflows/tasks/task_watch.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -76,6 +78,8 @@ export function openTasks(
       () => configStore.current.service,
       (version) => configs.stored(version),
     ),
+    changes: openTaskChanges(database.sql),
+    endings: openTaskEndings(database, queue),
     watch: openWatch(deps),
     timing: { ...SUBMISSION_TIMING, ...timing },
     configOf: (version) => configs.of(version),

@@ -11,7 +11,8 @@ import { RAW_AUDIO } from "./media_types.ts";
 import { MediaProbe } from "./media_probe.ts";
 import { expireRow, findRow, listRows, toStoredFile } from "./rows.ts";
 import { UrlSigner } from "./signed_url.ts";
-import { storeFile } from "./store_file.ts";
+import { RowWrites } from "./row_writes.ts";
+import { type FileParts, storeFile } from "./store_file.ts";
 import { Stores } from "./stores.ts";
 import { UnlistedBytes } from "./unlisted_bytes.ts";
 import { UnlistedOutputs } from "./unlisted_outputs.ts";
@@ -56,7 +57,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const signer = new UrlSigner(sql);
   await signer.refresh();
   const probe = openProbe(log);
-  const parts = { sql, stores, probe, storage };
+  const parts = { sql, rows: new RowWrites(sql), stores, probe, storage };
   const outputs = new UnlistedOutputs(sql);
   const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });
   const clean = async () => {
@@ -110,10 +111,7 @@ function openProbe(log: FilesOptions["log"]): MediaProbe {
   });
 }
 
-interface StorageParts {
-  sql: Queries;
-  stores: Stores;
-  probe: MediaProbe;
+interface StorageParts extends FileParts {
   storage: FilesOptions["storage"];
 }
 

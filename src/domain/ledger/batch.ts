@@ -1,10 +1,9 @@
 import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import { isStorageDown } from "../../platform/database/storage_error.ts";
+import { isLockTimeout, isStorageDown } from "../../platform/database/storage_error.ts";
 import { type Item, type Outcome, runItems } from "./item.ts";
 
 const ITEMS_MAX = 256;
-const LOCK_TIMEOUT = "55P03";
 
 /** Holds and resolutions that arrive together share a statement; each result is durable when it is returned. */
 export function openBatch(sql: Queries): GroupCommit<Item, Outcome> {
@@ -26,5 +25,5 @@ function split(items: readonly Item[], error: unknown): readonly (readonly Item[
   const accounts = Map.groupBy(items, ({ account_id, id }) => account_id ?? id);
   if (accounts.size > 1) return [...accounts.values()];
   // If an account's lock timed out, it would time out for each of its items.
-  return (error as { code?: unknown }).code === LOCK_TIMEOUT ? [] : splitSingles(items);
+  return isLockTimeout(error) ? [] : splitSingles(items);
 }

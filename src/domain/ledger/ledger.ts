@@ -51,6 +51,8 @@ export interface Ledger extends Resolver {
   holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;
   settleIn(sql: Queries, id: string, charge: Charge): Promise<Resolution>;
   releaseIn(sql: Queries, id: string): Promise<Resolution>;
+  /** Of an item that a statement of the caller has run; reports what exceeded its hold. */
+  resolved(outcome: Outcome): Resolution;
 
   /** Settlements of delivered responses that wait for the database. */
   readonly pending: PendingSettlements;
@@ -127,6 +129,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     holdIn: async (sql, request) => (await hold(within(sql), request)).keep(),
     settleIn: (sql, id, charge) => settle(within(sql), lateWithin(sql), settleItem(id, charge)),
     releaseIn: async (sql, id) => resolved(await runItem(sql, releaseItem(id))),
+    resolved,
   };
   return ledger;
 }

@@ -9,6 +9,7 @@ import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Queue } from "../../platform/queue/queue.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
+import { retryConflicts } from "../../platform/database/retry_conflicts.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import { findTask } from "./find_task.ts";
 import { TASK, type TaskRow, type TaskStage } from "./task.ts";
@@ -72,9 +73,6 @@ interface Order extends NewTask {
 const HOLD_SECONDS = 10 * 365 * 86_400;
 const ORDERS_MAX = 128;
 const CROWDED_RETRY_SECONDS = 5;
-/** Postgres ended one of two calls that met: the same again will do. */
-const TRY_AGAIN = new Set(["40001", "40P01"]);
-const TRIES_MAX = 4;
 
 /** Accepts requests. Those of one moment share a transaction, and each is written whole or not at all. */
 export class TaskCreation {
@@ -125,26 +123,21 @@ export class TaskCreation {
   }
 
   async #write(orders: readonly Order[]): Promise<Answer[]> {
-    for (let tries = 1;; tries++) {
-      try {
-        const answers = this.queue.isInPostgres
-          ? await this.database.sql.begin((sql) => this.#writeAndEnqueue(sql, orders))
-          : await write(this.database.sql, orders, this.money().currencyScale);
-        return answers.sort((a, b) => a.n - b.n);
-      } catch (error) {
-        const { code } = error as { code?: string };
-        if (tries === TRIES_MAX || !TRY_AGAIN.has(String(code))) throw error;
-      }
-    }
+    const answers = await retryConflicts(() =>
+      this.queue.isInPostgres
+        ? this.database.sql.begin((sql) => this.#writeAndEnqueue(sql, orders))
+        : write(this.database.sql, orders, this.money().currencyScale)
+    );
+    return answers.sort((a, b) => a.n - b.n);
   }
 
   async #writeAndEnqueue(sql: Queries, orders: readonly Order[]): Promise<Answer[]> {
     const answers = await write(sql, orders, this.money().currencyScale);
-    for (const { outcome, task_id: id } of answers) {
-      if (outcome === "created") {
-        await this.queue.enqueueInTransaction(sql, { kind: TASK, id: id! });
-      }
-    }
+    const created = answers.filter(({ outcome }) => outcome === "created");
+    await this.queue.enqueueInTransaction(
+      sql,
+      created.map(({ task_id }) => ({ kind: TASK, id: task_id! })),
+    );
     return answers;
   }
 }

@@ -38,7 +38,7 @@ async function cancelled(
     if (error instanceof UpstreamFailure && error.received === "declined") return null;
     throw error;
   });
-  await recordCancelSent(deps.database.sql, task);
+  await recordCancelSent(deps.changes, task);
   return seen;
 }
 
@@ -100,7 +100,7 @@ async function scheduleDownload(
 ): Promise<NextStep> {
   const { retryMs } = deps.downloads.limits;
   const againInMs = retryMs * 4 ** Math.min(task.download_tries, 8) * (0.8 + 0.4 * Math.random());
-  await recordDownloadFailed(deps.database.sql, task, failure.message, againInMs);
+  await recordDownloadFailed(deps.changes, task, failure.message, againInMs);
   return { againInMs };
 }
 
@@ -131,7 +131,7 @@ async function schedulePoll(
   const { firstMs, maxMs } = deps.media.polling(assignment);
   const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.poll_count + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());
-  const againInMs = await reschedule(deps.database.sql, task, {
+  const againInMs = await reschedule(deps.changes, task, {
     delayMs,
     progress,
     hasPolled: true,

@@ -148,8 +148,9 @@ export interface ClaimedRow {
   readonly upstream_id: string | null;
   readonly tried: readonly string[];
   readonly result: unknown;
-  readonly cancel_requested_at: Date | null;
-  readonly cancel_sent_at: Date | null;
+  /** Times of the database, as ISO text. */
+  readonly cancel_requested_at: string | null;
+  readonly cancel_sent_at: string | null;
   readonly poll_count: number;
   readonly failures: number;
   readonly last_failure: string | null;
