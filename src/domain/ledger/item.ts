@@ -1,6 +1,7 @@
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
+import type { Metadata } from "./request_origin.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
@@ -23,6 +24,9 @@ export interface Item {
   cost?: string | undefined;
   ttl_seconds?: number;
   beyond_hold?: boolean | undefined;
+  key_id?: string | undefined;
+  end_user?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
