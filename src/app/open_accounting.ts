@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { LogRows } from "../domain/ledger/batch.ts";
 import { type Ledger, openLedger } from "../domain/ledger/ledger.ts";
 import { startSweepLoop } from "../domain/ledger/sweep_loop.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
@@ -15,11 +16,13 @@ interface Deps {
   configStore: ConfigStore;
   metrics: Metrics;
   log: Log;
+  /** Travels in the ledger's statements. */
+  requestLog: LogRows;
 }
 
 /** The ledger, settlements that wait for the database, and the sweeper of expired holds. */
 export function openAccounting(
-  { database, cluster, configStore, metrics, log }: Deps,
+  { database, cluster, configStore, metrics, log, requestLog }: Deps,
   { onDeploy, dataDir }: Pick<Settings, "onDeploy" | "dataDir">,
 ): { readonly ledger: Ledger } & AsyncDisposable {
   const onExceeded = watchExceeded({ database, cluster, metrics, log });
@@ -29,6 +32,7 @@ export function openAccounting(
     onExceeded,
     onOrphanedHold: (id, error) =>
       log.warn("hold release failed, sweeper will retry", { request_id: id, error }),
+    logRows: requestLog,
     pending: { folder: onDeploy ? undefined : join(dataDir, "settlements"), log },
   });
   ledger.pending.replay();

@@ -63,7 +63,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
   const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
-  const { ledger } = opened.use(openAccounting(core, options));
+  const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(

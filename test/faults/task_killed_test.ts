@@ -100,6 +100,7 @@ Deno.test(
       account: owner.id,
       requestId: newId("req"),
       clientRequestId: null,
+      origin: { key: null, user: null, metadata: null },
       identity: null,
       type: "image",
       model: "studio",

@@ -123,6 +123,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
         {
           requestId: newId("req"),
           clientRequestId: null,
+          origin: { key: null, user: null, metadata: null },
           identity: null,
           config: configStore.current,
           account: { id: account, plan: "free", priceBook: null },

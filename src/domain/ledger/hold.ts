@@ -2,6 +2,7 @@ import type { Charge, Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
 import { type Currency, insufficientBalance } from "./insufficient.ts";
 import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
+import { originFields, type RequestOrigin } from "./request_origin.ts";
 import type { Resolution } from "./settle.ts";
 
 export interface HoldRequest {
@@ -12,6 +13,7 @@ export interface HoldRequest {
   requestId?: string;
   quote: Quote;
   clientRequestId?: string | undefined;
+  origin?: RequestOrigin | undefined;
   /** How long it may stay open before the sweeper resolves it. */
   ttlSeconds: number;
   /** Renewed while this process runs and has not resolved it; if the process dies, the sweeper resolves it within a minute. */
@@ -58,6 +60,7 @@ export function holdItem(request: HoldRequest, scale: number): Item {
     scale,
     request_id: request.requestId ?? request.id,
     client_request_id: request.clientRequestId,
+    ...originFields(request.origin),
     model: quote.model,
     kind: quote.kind,
     price: snapshotOf(quote.price),

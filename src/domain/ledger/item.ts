@@ -1,6 +1,7 @@
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
+import type { Metadata } from "./request_origin.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
@@ -23,6 +24,9 @@ export interface Item {
   cost?: string | undefined;
   ttl_seconds?: number;
   beyond_hold?: boolean | undefined;
+  key_id?: string | undefined;
+  end_user?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
@@ -47,12 +51,23 @@ export interface Outcome {
   shortfall: string | null;
   /** Set for resolved holds. */
   account_id: string | null;
+  /** Whether the rows of the request log are written that the statement took along, if it did. */
+  is_logged?: boolean;
 }
 
-/** Runs items, in their order per account, as one statement. The results come in no particular order. */
-export async function runItems(sql: Queries, items: readonly Item[]): Promise<Outcome[]> {
+/**
+ * Runs items, in their order per account, as one statement. The results come in no particular order. `logRows`: rows
+ * of the request log that the statement takes along.
+ */
+export async function runItems(
+  sql: Queries,
+  items: readonly Item[],
+  logRows: string | null = null,
+): Promise<Outcome[]> {
   const doc = JSON.stringify(items.map((item, n) => ({ n, ...item })));
-  return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
+  if (logRows === null) return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
+  return await sql<Outcome[]>`
+    select * from request_write_along(${logRows}) as is_logged, ledger_batch(${doc}::text::json)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import type { Charge } from "../pricing/quote.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { isRetryable } from "../../platform/database/storage_error.ts";
-import { openBatch } from "./batch.ts";
+import { type LogRows, openBatch } from "./batch.ts";
 import {
   type Hold,
   holdItem,
@@ -36,6 +36,8 @@ export interface LedgerOptions {
   renewer?: HoldRenewer;
   /** How settlements wait while the database is away. */
   pending?: PendingOptions;
+  /** Rows that travel in the ledger's statements. */
+  logRows?: LogRows | undefined;
 }
 
 /**
@@ -65,7 +67,7 @@ const lateWithin = (sql: Queries): Run => (item) => runLate(sql, item);
 
 export function openLedger(options: LedgerOptions): Ledger {
   const { database, money, onExceeded, onOrphanedHold, renewer = new HoldRenewer() } = options;
-  const batch = openBatch(database.sql);
+  const batch = openBatch(database.sql, options.logRows);
   const together: Run = (item) => batch.add(item);
 
   async function hold(run: Run, request: HoldRequest): Promise<Hold> {

@@ -4,6 +4,7 @@ import { findRequest, listRequests } from "../../domain/requests/find_requests.t
 import { personOf, type SiteContext } from "../context.ts";
 import { Select } from "../parts.tsx";
 import type { ConsoleDeps } from "./deps.ts";
+import { keyText, requestKeyText } from "./key_text.ts";
 import { RequestFacts } from "./request_facts.tsx";
 import {
   readRequestFilters,
@@ -49,11 +50,7 @@ export function requestsPage({ database, requestLog }: ConsoleDeps) {
 }
 
 function keyOptions(keys: readonly ApiKey[]): [id: string, text: string][] {
-  return [["", "All keys"], ...keys.map(keyOption)];
-}
-
-function keyOption({ id, name, last4 }: ApiKey): [id: string, text: string] {
-  return [id, `${name} (…${last4})`];
+  return [["", "All keys"], ...keys.map((key): [string, string] => [key.id, keyText(key)])];
 }
 
 /** GET /console/requests/{id} */
@@ -68,8 +65,6 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
       listKeys(sql, account),
       findReceipt(sql, account, request.id, service.currency),
     ]);
-    const key = keys.find(({ id }) => id === request.key);
-    const keyText = key === undefined ? request.key ?? "Console" : keyOption(key)[1];
     return sendConsole(
       c,
       { section: "requests", title: "Request" },
@@ -87,7 +82,7 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
         />
         <RequestFacts request={request} currency={service}>
           <dt>API key</dt>
-          <dd>{keyText}</dd>
+          <dd>{requestKeyText(keys, request.key)}</dd>
           {receipt !== null && (
             <>
               <dt>Receipt</dt>

@@ -77,6 +77,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
       account: account.id,
       quote,
       clientRequestId: call.clientRequestId ?? undefined,
+      origin: call.logged,
       ttlSeconds: HOLD_SECONDS,
       isRenewed: true,
       beyondHold: true,

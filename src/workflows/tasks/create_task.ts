@@ -5,6 +5,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
 import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
+import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Queue } from "../../platform/queue/queue.ts";
@@ -19,6 +20,7 @@ export interface NewTask {
   account: string;
   requestId: string;
   clientRequestId: string | null;
+  origin: RequestOrigin;
   /** What finds it again when the request comes twice. */
   identity: IdempotencyIdentity | null;
   type: ModelType;
@@ -174,6 +176,7 @@ function holdOf(order: Order, scale: number) {
     account: order.account,
     quote: order.quote,
     clientRequestId: order.clientRequestId ?? undefined,
+    origin: order.origin,
     ttlSeconds: HOLD_SECONDS,
   }, scale);
 }
@@ -212,5 +215,8 @@ function rowOf(
     price: snapshotOf(order.quote.price),
     held_at,
     resolved_at: null,
+    key_id: order.origin.key,
+    end_user: order.origin.user,
+    metadata: order.origin.metadata,
   };
 }

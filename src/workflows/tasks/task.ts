@@ -1,6 +1,7 @@
 import type { MediaKind, TaskJob } from "../../model_types/definition.ts";
 import type { MediaJobType, ModelType } from "../../model_types/model_types.ts";
 import type { ReceiptRow } from "../../domain/ledger/receipt.ts";
+import type { Metadata } from "../../domain/ledger/request_origin.ts";
 import type { HoldState } from "../../domain/ledger/item.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
@@ -91,6 +92,9 @@ export interface TaskRow {
   readonly price: PriceSnapshot;
   readonly held_at: Date;
   readonly resolved_at: Date | null;
+  readonly key_id: string | null;
+  readonly end_user: string | null;
+  readonly metadata: Metadata | null;
 }
 
 /** Its receipt's row. */
@@ -120,6 +124,9 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     price,
     created_at: row.held_at,
     resolved_at: row.resolved_at,
+    key_id: row.key_id,
+    end_user: row.end_user,
+    metadata: row.metadata,
   };
 }
 

@@ -59,7 +59,8 @@ begin
   batch := array(
     select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
-               i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold)::ledger_item
+               i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.key_id, i.end_user,
+               i.metadata)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
   accounts := array(select account_id from unnest(batch));
 
