@@ -123,7 +123,7 @@ async function storeUpload(
 ): Promise<StoredFile> {
   const reader = new HashingReader(body);
   try {
-    const type = await typeOf(parts.probe, account, reader);
+    const { type, facts } = await sniffUpload(parts.probe, account, reader);
     const { [`${type.kind}BytesMax` as const]: kindMax, keepDays } = parts.storage().uploads;
     // The HTTP connection limits the body to the announced length.
     const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
@@ -133,6 +133,7 @@ async function storeUpload(
       taskId: null,
       filename: safeFilename(filename, type.extension),
       type,
+      sniffed: facts,
       reader,
       bytesMax,
       tooLarge: () => tooLarge(type.kind, kindMax),
@@ -152,8 +153,8 @@ async function storeOutput(
   const reader = new HashingReader(body);
   try {
     const head = await reader.peek();
-    const type = await parts.probe.sniff(account, head) ??
-      (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
+    const sniffed = await parts.probe.sniff(account, head);
+    const type = sniffed.type ?? (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
     if (head.length === 0) throw new BadOutput("the output is empty");
     if (type?.kind !== kind) {
       throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
@@ -164,6 +165,7 @@ async function storeOutput(
       taskId,
       filename: safeFilename(`${name}.${type.extension}`, type.extension),
       type,
+      sniffed: sniffed.facts,
       reader,
       bytesMax: OUTPUT_BYTES_MAX[kind],
       tooLarge: () => new BadOutput("the output is too large"),
@@ -229,12 +231,12 @@ function urlSigning(
   };
 }
 
-async function typeOf(probe: MediaProbe, account: string, reader: HashingReader) {
+async function sniffUpload(probe: MediaProbe, account: string, reader: HashingReader) {
   const head = await reader.peek();
   if (head.length === 0) {
     throw new ApiError("invalid_value", "The file is empty.", { param: "file" });
   }
-  const type = await probe.sniff(account, head);
+  const { type, facts } = await probe.sniff(account, head);
   if (type === null) {
     throw new ApiError(
       "unsupported_media_type",
@@ -242,7 +244,7 @@ async function typeOf(probe: MediaProbe, account: string, reader: HashingReader)
       { param: "file" },
     );
   }
-  return type;
+  return { type, facts };
 }
 
 function tooLarge(kind: MediaKind, bytesMax: number): ApiError {

@@ -5,7 +5,7 @@ import type { MediaFacts } from "./media_facts.ts";
 import { type FileRow, INTAKE_HOURS, type NewFileRow } from "./rows.ts";
 
 /** What is known of a file when its bytes are stored. */
-export interface StoredBytes extends MediaFacts {
+export interface CompleteFile extends MediaFacts {
   bytes: number;
   sha256: string;
   keepDays: number;
@@ -37,7 +37,7 @@ export class RowWrites {
   }
 
   /** Makes the file visible. Null if its row expired before the bytes were complete. */
-  async complete(id: string, stored: StoredBytes): Promise<FileRow | null> {
+  async complete(id: string, stored: CompleteFile): Promise<FileRow | null> {
     const { durationMs: duration_ms, keepDays: keep_days, ...facts } = stored;
     const completed = { ...facts, duration_ms, keep_days };
     return await this.#writes.add({ op: "complete", id, ...completed });

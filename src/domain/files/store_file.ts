@@ -3,6 +3,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { StoredFile } from "./files.ts";
 import type { HashingReader } from "./hashing_reader.ts";
 import type { MediaType } from "./media_types.ts";
+import type { MediaFacts } from "./media_facts.ts";
 import type { MediaProbe } from "./media_probe.ts";
 import { deleteRow, reserveRow, toStoredFile } from "./rows.ts";
 import type { RowWrites } from "./row_writes.ts";
@@ -15,6 +16,8 @@ export interface Incoming {
   taskId: string | null;
   filename: string;
   type: MediaType;
+  /** What its first bytes say. */
+  sniffed: MediaFacts;
   reader: HashingReader;
   bytesMax: number;
   /** The account's storage limit, if any; `noRoom` makes the error for a file that does not fit. */
@@ -64,7 +67,7 @@ export async function storeFile(
     await store.put(id, reader.chunks(incoming.bytesMax, incoming.tooLarge));
     const { bytes } = reader;
     const { kind, mimeType } = type;
-    const subject = { kind, mimeType, bytes, head: reader.head() };
+    const subject = { kind, mimeType, bytes, head: reader.head(), sniffed: incoming.sniffed };
     const measured = await probe.probe(incoming.account, store, id, subject);
     const row = await rows.complete(id, {
       ...measured,

@@ -4,8 +4,10 @@
 -- Locks nothing but what it writes.
 create or replace function file_write(doc json, intake interval) returns setof file
 language plpgsql
+-- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
+-- here always read a handful of rows by key.
 set enable_seqscan = off
-set enable_hashjoin = off
+set enable_nestloop = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set jit = off
@@ -21,6 +23,7 @@ begin
          ready_at = now(), expires_at = now() + make_interval(days => c.keep_days)
     from json_to_recordset(doc -> 'complete')
       as c (id text, bytes bigint, sha256 text, width int, height int, duration_ms bigint, keep_days int)
-   where f.id = c.id and f.ready_at is null and f.expires_at > now()
+   where f.id = c.id and f.id = any (array(select v ->> 'id' from json_array_elements(doc -> 'complete') v))
+     and f.ready_at is null and f.expires_at > now()
   returning f.*;
 end $$;

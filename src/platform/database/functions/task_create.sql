@@ -89,5 +89,6 @@ begin
         from unnest(taken) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
     select t.n, 'created', m.id, m.created_at, m.deadline_at, h.allocations, h.held::numeric[], h.created_at
-      from made m join unnest(taken) t on t.id = m.id join hold h on h.id = m.request_id;
+      from made m join unnest(taken) t on t.id = m.id join hold h on h.id = m.request_id
+     where h.id = any (array(select request_id from unnest(taken)));
 end $$;

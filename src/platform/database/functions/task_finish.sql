@@ -11,8 +11,10 @@ create or replace function task_finish(doc json, out n int, out parent_id text, 
                             out taken numeric[], out shortfall numeric, out account_id text)
 returns setof record
 language plpgsql
+-- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
+-- here always read a handful of rows by key.
 set enable_seqscan = off
-set enable_hashjoin = off
+set enable_nestloop = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set jit = off
@@ -20,6 +22,7 @@ set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
 declare
+  ids        text[] := array(select c ->> 'id' from json_array_elements(doc) c);
   -- Of the tasks that end, at one position each.
   ended_n    int[];
   ended_id   text[];
@@ -35,8 +38,7 @@ declare
   items      jsonb; -- ledger items by the hold's id
   resolved   ledger_outcome[];
 begin
-  perform from task where id = any (array(select c ->> 'id' from json_array_elements(doc) c))
-    order by id for no key update;
+  perform from task where id = any (ids) order by id for no key update;
   with ended as (
     update task t
        set status = c.status, outputs = c.outputs, units = c.units,
@@ -49,7 +51,7 @@ begin
       from json_to_recordset(doc)
         as c (n int, id text, fence bigint, is_unsent boolean, status text, outputs jsonb, units bigint,
               error_code text, error_message text, stage text, stages jsonb, usage jsonb, charge jsonb, event json)
-     where t.id = c.id and t.completed_at is null
+     where t.id = c.id and t.id = any (ids) and t.completed_at is null
        and case when c.fence is not null then t.fence = c.fence else not c.is_unsent or t.phase = 'submit' end
     returning c.n, t.id, t.request_id, t.account_id, t.parent_id, t.callback_url, t.idempotency_key, c.charge, c.event)
   select array_agg(n), array_agg(id), array_agg(request_id), array_agg(account_id), array_agg(parent_id),
@@ -61,10 +63,12 @@ begin
   if exists (select from unnest(keys) k where k is not null) then
     perform from idempotency i
        join unnest(accounts, keys) as e (account_id, key) on i.account_id = e.account_id and i.key = e.key
+      where i.account_id = any (accounts) and i.key = any (keys)
       order by i.account_id, i.key for no key update of i;
     update idempotency i set expires_at = now() + interval '24 hours'
       from unnest(accounts, keys, ended_id) as e (account_id, key, task_id)
-     where i.account_id = e.account_id and i.key = e.key and i.task_id = e.task_id;
+     where i.account_id = e.account_id and i.key = e.key and i.task_id = e.task_id
+       and i.account_id = any (accounts) and i.key = any (keys);
   end if;
 
   holders := array(select account_id from unnest(accounts, parents) as e (account_id, parent_id)
@@ -73,7 +77,7 @@ begin
     perform from task_load where account_id = any (holders) order by account_id for no key update;
     update task_load l set active = l.active - e.count
       from (select account_id, count(*) as count from unnest(holders) account_id group by account_id) e
-     where l.account_id = e.account_id;
+     where l.account_id = e.account_id and l.account_id = any (holders);
 
     select coalesce(jsonb_object_agg(d.task_id, d.ids), '{}') into made
       from (select task_id, array_agg(delivery_id) as ids
