@@ -15,7 +15,7 @@ export interface DeliveryMessage {
  * Writes an event and one delivery per receiver, inside the transaction that ends the task: the
  * request's `callback_url` if it had one, else every enabled endpoint of the account that wants the
  * type. Without a receiver, or once the account is closed, nothing is written. A task has one event, so a
- * second call does nothing.
+ * second call does nothing; the task's row, which the transaction has changed, keeps two calls apart.
  *
  * The queue is to be notified of the result after the commit.
  */
@@ -40,7 +40,7 @@ export async function enqueueEvent(
       select ${id}, ${account}, ${event.taskId}, ${event.type}, ${JSON.stringify(event.data)}
        where exists (select from target)
          and not exists (select from account where id = ${account} and closed_at is not null)
-      on conflict (task_id) do nothing
+         and not exists (select from webhook_event where task_id = ${event.taskId})
       returning id)
     insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, destination, wake_at)
     select 'dlv_' || substr(made.id, 5) || lpad(row_number() over (order by endpoint_id)::text, 2, '0'),
