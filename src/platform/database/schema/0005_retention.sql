@@ -296,7 +296,7 @@ begin
       ('welcome_credit', 'People who signed up: one row for each address.'),
       ('welcome_credit_network', 'Two days. Older ones are deleted with the next one.'),
       ('welcome_credit_secret', 'One row.'),
-      ('throttle', 'Subjects of the last minutes. Others are deleted every minute.'),
+      ('throttle', 'Subjects of the last minutes. Others are deleted every ten minutes.'),
       ('rate_bucket', 'Keys of the last minutes. Others are deleted every minute.'),
       ('change', '400 days. Older ones are deleted every hour.'),
       ('node', 'Running nodes. Those not seen for a day are deleted at the next start.'),
