@@ -23,6 +23,7 @@ import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
 import { openRequestLog } from "./open_request_log.ts";
+import { openRetention } from "./open_retention.ts";
 import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
 import type { GatewayStorage } from "./open_storage.ts";
@@ -62,7 +63,8 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
+  const requestLog = opened.use(openRequestLog(core, timing?.requestLog));
+  const { retention } = opened.use(openRetention(core, options, timing?.retention));
   const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
@@ -92,7 +94,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     { download: timing?.download, timing: timing?.tasks },
   );
   const shared = {
-    ...{ database, cluster, configStore, upstreams, tasks, requestLog },
+    ...{ database, cluster, configStore, upstreams, tasks, requestLog, retention },
     webhooks: events.webhooks,
   };
   const { deps: site } = opened.use(

@@ -11,6 +11,8 @@ import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
+import { RECEIPT_TABLE, TRANSFER_TABLE } from "../../src/platform/database/partitioned_tables.ts";
+import { createPartitions } from "../../src/platform/database/partitions.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { CHARGE, QUOTE } from "./chat_charge.ts";
 import { median, printTable } from "./load.ts";
@@ -154,13 +156,11 @@ async function openGround(
 
 /** Old receipts of the same accounts over two years, with their transfers. Indexes are built once, at the end. */
 async function seed(sql: Sql, rows: number): Promise<void> {
+  const now = new Date();
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 23));
+  const tables = [RECEIPT_TABLE, TRANSFER_TABLE].map((table) => ({ ...table, ahead: 23 }));
+  await createPartitions(sql, tables, { now: first });
   await sql.unsafe(`
-    select partition_create('receipt', to_char(month, '"receipt_"YYYY_MM'), ledger_id_at(month),
-                            ledger_id_at(month + interval '1 month'), true),
-           partition_create('transfer', to_char(month, '"transfer_"YYYY_MM'), month::text,
-                            (month + interval '1 month')::text, true)
-      from generate_series(date_trunc('month', now()) - interval '23 months', date_trunc('month', now()),
-                           interval '1 month') month;
     alter table receipt drop constraint receipt_pkey;
     alter table transfer drop constraint transfer_pkey;
     drop index receipt_account, receipt_resolved, receipt_shortfall, transfer_account;

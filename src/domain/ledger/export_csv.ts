@@ -1,6 +1,8 @@
+import { quoteCsv } from "../../lib/csv.ts";
 import { trimDecimal } from "../../lib/money.ts";
 import type { Metadata } from "./request_origin.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { listMonthTotals, type MonthTotal } from "./archived.ts";
 
 export interface ExportQuery {
   account: string;
@@ -35,13 +37,14 @@ const COLUMNS =
 /**
  * Every movement of an account's money and quotas as CSV, oldest first. It is read a page at a time, so that
  * a slow client holds no connection. Money in is positive, money out negative. A shortfall has its own line
- * with amount 0: the account did not pay it.
+ * with amount 0: the account did not pay it. An archived month that is all within the period is a few lines of totals.
  */
 export async function* exportCsv(
   sql: Queries,
   { account, from, to }: ExportQuery,
 ): AsyncGenerator<string> {
   yield COLUMNS;
+  yield (await listMonthTotals(sql, { account, from, to })).map(totalLine).join("");
   let last: Row | undefined;
   while (true) {
     const rows: Row[] = await sql<Row[]>`
@@ -58,10 +61,10 @@ export async function* exportCsv(
           from movement t
          where t.account_id = ${account}
            ${
-        last === undefined
-          ? sql``
-          : sql`and (t.created_at, t.id) > (${last.at}::text::timestamptz, ${last.id})`
-      }
+      last === undefined
+        ? sql``
+        : sql`and (t.created_at, t.id) > (${last.at}::text::timestamptz, ${last.id})`
+    }
            ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
            ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
          order by t.created_at, t.id limit ${PAGE})
@@ -75,6 +78,26 @@ export async function* exportCsv(
     if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
+}
+
+/** At the last moment of the month, so that lines are in order. */
+function totalLine(
+  { month, kind, unit, source, amount, shortfall, transfers }: MonthTotal,
+): string {
+  const [year, number] = month.split("-").map(Number);
+  return [
+    new Date(Date.UTC(year!, number!) - 1).toISOString(),
+    ["total", month, kind, unit, source].filter((part) => part !== "").join(":"),
+    kind,
+    unit,
+    trimDecimal(amount, unit === "money" ? 2 : 0),
+    source,
+    "",
+    "",
+    `total of ${transfers}, archived`,
+    shortfall === null ? "" : trimDecimal(shortfall),
+    "",
+  ].map(quoteCsv).join(",") + "\r\n";
 }
 
 function line(row: Row): string {
@@ -94,14 +117,10 @@ function line(row: Row): string {
     asText(row.key_name ?? ""),
     asText(row.end_user ?? ""),
     row.metadata === null ? "" : JSON.stringify(row.metadata),
-  ].map(quoted).join(",") + "\r\n";
+  ].map(quoteCsv).join(",") + "\r\n";
 }
 
 /** Text that people chose must not become a formula in a spreadsheet. */
 function asText(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-function quoted(field: string): string {
-  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -24,8 +24,9 @@ interface Fragment {
   then(resolve: (rows: unknown[]) => void): void;
 }
 
-/** Exports these pages; answers the lines, and the parameters of each query. */
-async function exported(pages: unknown[][], query: Partial<ExportQuery> = {}) {
+/** Exports these pages; answers the lines, and the parameters of each query of a page. No month is archived. */
+async function exported(movements: unknown[][], query: Partial<ExportQuery> = {}) {
+  const pages = [[], ...movements];
   const queries: unknown[][] = [];
   const sql = (_: unknown, ...values: (unknown | Fragment)[]): Fragment => ({
     parameters: values.flatMap((value) => (value as Partial<Fragment>)?.parameters ?? [value]),
@@ -40,7 +41,7 @@ async function exported(pages: unknown[][], query: Partial<ExportQuery> = {}) {
   ) text.push(part);
   const [columns, ...lines] = text.join("").split("\r\n");
   assert.equal(lines.pop(), "", "the last line ends too");
-  return { columns, lines, queries };
+  return { columns, lines, queries: queries.slice(1) };
 }
 
 const lineOf = async (more: Record<string, unknown>) => (await exported([[row(more)]])).lines[0];

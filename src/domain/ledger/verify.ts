@@ -22,8 +22,8 @@ const RULES: readonly LedgerRule[] = [
       sql`
       with booked as (
         select name, unit, sum(amount) as amount from (
-          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
-          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+          select credit as name, unit, sum(amount) as amount from booking group by 1, 2
+          union all select debit, unit, -sum(amount) from booking group by 1, 2) sides
         group by 1, 2),
       mixed as (select name from booked group by name having count(distinct unit) > 1
                    and name not in ('quota_grant', 'quota_used', 'quota_breakage')),
@@ -38,8 +38,8 @@ const RULES: readonly LedgerRule[] = [
       sql`
       with booked as (
         select name, unit, sum(amount) as amount from (
-          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
-          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+          select credit as name, unit, sum(amount) as amount from booking group by 1, 2
+          union all select debit, unit, -sum(amount) from booking group by 1, 2) sides
          where name ~ '^(cash|gift|quota):' group by 1, 2),
       compared as (
         select coalesce(p.id, b.name) as id, coalesce(p.remaining, 0) as has, coalesce(b.amount, 0) as says
@@ -128,7 +128,9 @@ const RULES: readonly LedgerRule[] = [
         select batch, bucket, part from receipt_correction, unnest(allocations, taken) as l (bucket, part)
         union all
         select c.batch, bucket, -part from receipt_correction c join receipt r on r.id = c.id,
-               unnest(r.allocations, r.taken) as l (bucket, part)),
+               unnest(r.allocations, r.taken) as l (bucket, part)
+        union all
+        select nullif(subject, '')::uuid, bucket, amount from archive_remainder where rule = 'capture'),
       receipts as (select batch, bucket, sum(part) as amount from written group by 1, 2),
       captures as (
         select batch, case when debit in ('revenue', 'quota_used') then credit else debit end as bucket,
@@ -153,14 +155,38 @@ const RULES: readonly LedgerRule[] = [
       with booked as (
         select hold_id, sum(case debit when 'revenue' then -amount else amount end) as amount
           from transfer where kind = 'shortfall' group by hold_id),
+      archived as (select subject, amount from archive_remainder where rule = 'shortfall'),
       compared as (
-        select coalesce(r.id, b.hold_id) as id, coalesce(r.shortfall, 0) as says, coalesce(b.amount, 0) as booked,
-               h.id is not null as is_open
-          from final_receipt r full join booked b on b.hold_id = r.id left join hold h on h.id = r.id)
+        select coalesce(r.id, b.hold_id, a.subject) as id, coalesce(r.shortfall, 0) + coalesce(a.amount, 0) as says,
+               coalesce(b.amount, 0) as booked, h.id is not null as is_open
+          from final_receipt r full join booked b on b.hold_id = r.id
+          full join archived a on a.subject = coalesce(r.id, b.hold_id) left join hold h on h.id = r.id)
       select count(*) as seen, count(*) filter (where booked <> says or is_open) as wrong,
              (array_agg(id || case when is_open then ' is open and has a receipt' else
                           ' lacks ' || trim_scale(says) || ', its transfers say ' || trim_scale(booked) end)
                filter (where booked <> says or is_open))[:5] as examples
+        from compared`,
+  },
+  {
+    name: "totals of archived months equal their archives",
+    run: (sql) =>
+      sql`
+      with totals as (
+        select month, sum(receipts) as receipts, sum(cash + gift + quota) as taken from receipt_total group by 1),
+      booked as (select month, sum(transfers) as transfers, sum(amount) as amount from transfer_total group by 1),
+      files as (
+        select m.month, max(rows) filter (where table_name = 'receipt') as receipts,
+               sum(amount) filter (where table_name <> 'transfer') as taken,
+               max(rows) filter (where table_name = 'transfer') as transfers,
+               max(amount) filter (where table_name = 'transfer') as amount
+          from archive_month m left join archive_file f on f.month = m.month
+         where m.archived_at is not null group by 1),
+      compared as (
+        select month, (coalesce(t.receipts, 0), coalesce(t.taken, 0), coalesce(b.transfers, 0), coalesce(b.amount, 0))
+                 is distinct from (f.receipts, f.taken, f.transfers, f.amount) as is_wrong
+          from files f full join totals t using (month) full join booked b using (month))
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(to_char(month, 'YYYY-MM') order by month) filter (where is_wrong))[:5] as examples
         from compared`,
   },
   {

@@ -17,7 +17,9 @@ begin
   select case when t.amount = value and p.source = to_source and p.ends_at is not distinct from to_ends_at
               then 'already' else 'conflict' end, p.id
     into outcome, bucket_id
-    from transfer t join balance_bucket p on p.id = t.credit where t.id = transfer_id;
+    from (select id, credit, amount from transfer
+          union all select id, credit, amount from archived_reference) t
+    join balance_bucket p on p.id = t.credit where t.id = transfer_id;
   if found then return; end if;
 
   at := ledger_now();

@@ -1,6 +1,7 @@
 -- Writes events and one delivery for each receiver: the `url` of the event if it has one, else every enabled endpoint
 -- of its account that wants the type. An event without a receiver, or of a closed account, is not written; a task has
--- one event. Answers the new deliveries.
+-- one event: the tasks' rows, which the transaction has changed, keep two calls for the same one apart. Answers the
+-- new deliveries.
 -- Locks nothing but what it writes.
 create or replace function webhook_enqueue(doc json, out task_id text, out delivery_id text)
 returns setof record
@@ -15,6 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   accounts text[] := array(select e ->> 'account_id' from json_array_elements(doc) e);
+  tasks text[] := array(select e ->> 'task_id' from json_array_elements(doc) e);
 begin
   return query
   with event as (
@@ -32,7 +34,8 @@ begin
      where e.id in (select event_id from target)
        and e.account_id <> all (array(
              select a.id from account a where a.id = any (accounts) and a.closed_at is not null))
-    on conflict (task_id) do nothing
+       and (e.task_id is null or e.task_id <> all (array(
+             select w.task_id from webhook_event w where w.task_id = any (tasks))))
     returning id, account_id, task_id),
   sent as (
     insert into webhook_delivery (id, event_id, account_id, endpoint_id, url, destination, wake_at)

@@ -1,0 +1,115 @@
+import type { LedgerCheck } from "../../domain/ledger/verify.ts";
+import { verifyLedger } from "../../domain/ledger/verify.ts";
+import { pruneWebhooks } from "../../domain/webhooks/prune_webhooks.ts";
+import { pruneChanges } from "../../platform/cluster/prune_changes.ts";
+import type { Config } from "../../platform/config/config.ts";
+import {
+  createMissingPartitions,
+  RECEIPT_TABLE,
+  REQUEST_TABLE,
+  TRANSFER_TABLE,
+} from "../../platform/database/partitioned_tables.ts";
+import { createPartitions, dropPartitions } from "../../platform/database/partitions.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
+import { pruneTasks } from "../tasks/prune_tasks.ts";
+import { TASK_RULES } from "../tasks/verify_tasks.ts";
+import { type ArchiveDeps, ArchiveInterrupted, archiveMonth } from "./archive_month.ts";
+import type { Month } from "./archive_tables.ts";
+import { dueMonths, findObstacle } from "./due_months.ts";
+
+export interface RetentionDeps extends ArchiveDeps {
+  config(): Config;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+}
+
+const DAY_MS = 86_400_000;
+
+/** By the clock of the database: that of a node may be wrong, and what is dropped is gone. */
+async function readClock({ sql }: Pick<RetentionDeps, "sql">): Promise<Date> {
+  const [{ now }] = await sql<[{ now: Date }]>`select ledger_now() as now`;
+  return now;
+}
+
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
+
+/** Creates the partitions that are needed soon, and drops days of the request log that are over their time. */
+export async function keepPartitions(deps: RetentionDeps): Promise<string[]> {
+  const { sql, config, log } = deps;
+  await createMissingPartitions(sql);
+  const keepSince = daysBefore(await readClock(deps), config().logs.keepDays);
+  const dropped = await dropPartitions(sql, [REQUEST_TABLE], { keepSince });
+  if (dropped.length > 0) log.info("request log days dropped", { partitions: dropped });
+  return dropped;
+}
+
+export interface StorageSweep {
+  /** Partitions that were dropped. */
+  dropped: string[];
+  /** Months whose receipts and transfers were archived, such as 2026-01. */
+  archived: string[];
+  /** Tasks that were deleted, subtasks included. */
+  tasks: number;
+  /** Why a month that is due was not archived; null where none is, or all were. */
+  obstacle: string | null;
+}
+
+/** Removes everything that is over its time. Any number of nodes may call it at once; each part is done once. */
+export async function sweepStorage(deps: RetentionDeps): Promise<StorageSweep> {
+  const { sql, config, log } = deps;
+  const dropped = await keepPartitions(deps);
+  const now = await readClock(deps);
+  const { keep } = config().storage;
+  const months = await pruneWebhooks(sql, daysBefore(now, keep.webhookDays));
+  if (months.length > 0) log.info("webhook months dropped", { partitions: months });
+  const tasks = await pruneTasks(sql, daysBefore(now, keep.taskDays));
+  if (tasks > 0) log.info("old tasks deleted", { tasks });
+  await pruneChanges(sql);
+  const { archived, obstacle } = await archiveDueMonths(deps, now);
+  return { dropped: [...dropped, ...months], archived, tasks, obstacle };
+}
+
+async function archiveDueMonths(
+  deps: RetentionDeps,
+  now: Date,
+): Promise<Pick<StorageSweep, "archived" | "obstacle">> {
+  const { sql, config, log } = deps;
+  const archived: string[] = [];
+  const due = await dueMonths(sql, now, config().storage.keep.moneyMonths);
+  if (due.length === 0) return { archived, obstacle: null };
+  // What is archived cannot be looked into as easily: a mistake must be found before.
+  const { ok, checks } = await verifyLedger(sql, TASK_RULES);
+  if (!ok) {
+    log.error("no month archived, the ledger is not sound", { failed: failedOf(checks) });
+    return { archived, obstacle: `ledger verify failed: ${failedOf(checks).join(", ")}` };
+  }
+  for (const month of due) {
+    const name = month.day.slice(0, 7);
+    const obstacle = await archiveDueMonth(deps, month);
+    if (obstacle !== null) {
+      log.warn("month not archived yet", { month: name, reason: obstacle });
+      return { archived, obstacle: `${name}: ${obstacle}` };
+    }
+    log.info("month archived", { month: name });
+    archived.push(name);
+  }
+  return { archived, obstacle: null };
+}
+
+/** Returns what prevents it, in words; null when the month was archived. */
+async function archiveDueMonth(deps: RetentionDeps, month: Month): Promise<string | null> {
+  const obstacle = await findObstacle(deps.sql, month);
+  if (obstacle !== null) return obstacle;
+  // A month may have transfers and no receipts.
+  const tables = [RECEIPT_TABLE, TRANSFER_TABLE].map((table) => ({ ...table, ahead: 0 }));
+  await createPartitions(deps.sql, tables, { now: month.from });
+  try {
+    return await archiveMonth(deps, month) ? null : "another node archives it";
+  } catch (error) {
+    if (error instanceof ArchiveInterrupted) return error.message;
+    throw error;
+  }
+}
+
+function failedOf(checks: readonly LedgerCheck[]): string[] {
+  return checks.filter(({ ok }) => !ok).map(({ name }) => name);
+}

@@ -1,0 +1,304 @@
+import assert from "node:assert/strict";
+import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
+import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
+import { findReceipt } from "../../src/domain/ledger/statement.ts";
+import { usageDays } from "../../src/domain/ledger/usage_days.ts";
+import { verifyLedger } from "../../src/domain/ledger/verify.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { decimal } from "../../src/lib/money.ts";
+import { createMissingPartitions } from "../../src/platform/database/partitioned_tables.ts";
+import { checkMonth, listArchiveFiles } from "../../src/workflows/retention/check_archive.ts";
+import { sweepStorage } from "../../src/workflows/retention/sweep_storage.ts";
+import { Crash, openArchives } from "../helpers/archives.ts";
+import { filesIn } from "../helpers/file_gateway.ts";
+import { asking, costing, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
+
+/** The last moment of January, then the first ones of February. */
+const JANUARY_ENDS = "2026-01-31T23:59:59.500Z";
+const NOW = "2026-05-10T12:00:00Z";
+
+interface Request {
+  accepted: string;
+  settled?: string;
+  amount?: string;
+}
+
+/** A request that costs something, accepted and settled at two moments. */
+async function charge(
+  ledger: TestLedger,
+  { accepted, settled = accepted, amount = "1" }: Request,
+): Promise<string> {
+  await ledger.setClock(accepted);
+  const id = newId("req", Date.parse(accepted));
+  const hold = (await ledger.hold(asking({ id, account: ledger.account, amount: "2" }))).keep();
+  await ledger.setClock(settled);
+  await hold.settle(costing(amount, 0, { input_tokens: 3 }));
+  return id;
+}
+
+/** One that its process gives up on, the sweeper resolves, and the process settles after all in the next month. */
+async function chargeLate(ledger: TestLedger, accepted: string, late: string): Promise<void> {
+  await ledger.setClock(accepted);
+  const id = newId("req", Date.parse(accepted));
+  const request = { ...asking({ id, account: ledger.account, amount: "1", ttlSeconds: 60 }) };
+  const hold = (await ledger.hold({ ...request, beyondHold: true })).keep();
+  await hold.checkpoint(costing("0.25"));
+  await ledger.setClock(new Date(Date.parse(accepted) + 120_000).toISOString());
+  await ledger.sweep();
+  await ledger.setClock(late);
+  await hold.settle(costing("200"));
+}
+
+/** January, February and May of one account, with everything that a ledger can have. */
+async function openHistory() {
+  await using parts = new AsyncDisposableStack();
+  const ledger = parts.use(await openLedger({ clock: "2026-01-05T00:00:00Z" }));
+  const archives = parts.use(await openArchives(ledger));
+  const { account, sql } = ledger;
+  await addCredit(sql, { account, kind: "cash", amount: "50", reference: "first" });
+  await adjustBalance(sql, { account, amount: "-1", reference: "fee", reason: 'a, "b"\nc' });
+  await ledger.gift("5", "2026-02-10T00:00:00Z");
+  await ledger.setPlan("pro");
+  const january = await charge(ledger, { accepted: "2026-01-10T00:00:00Z", amount: "1.75" });
+  await charge(ledger, { accepted: JANUARY_ENDS, settled: "2026-02-01T00:00:01Z" });
+  // A node's clock that is fast: its id is of February, and the database books it in January.
+  await ledger.setClock(JANUARY_ENDS);
+  const fast = newId("req", Date.parse("2026-02-01T00:00:00Z"));
+  await (await ledger.hold(asking({ id: fast, account, amount: "2" }))).settle(costing("0.5"));
+  await chargeLate(ledger, "2026-01-31T23:50:00Z", "2026-02-02T00:00:00Z");
+  await addCredit(sql, { account, kind: "cash", amount: "30", reference: "second" });
+  await charge(ledger, { accepted: "2026-02-20T00:00:00Z" });
+  await ledger.setClock(NOW);
+  await ledger.sweep();
+  const may = await charge(ledger, { accepted: NOW });
+  await createMissingPartitions(sql, { isStart: true });
+  await ledger.mustBeSound();
+  const closing = parts.move();
+  return {
+    ledger,
+    archives,
+    sql,
+    account,
+    january,
+    may,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** What must be the same whether months are rows or totals. */
+async function sums({ sql, account, ledger }: Awaited<ReturnType<typeof openHistory>>) {
+  const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").trim().split("\r\n");
+  const perSource: Record<string, bigint> = {};
+  for (const [, , , unit, amount, source] of lines.slice(1).map((line) => line.split(","))) {
+    if (source === "") continue;
+    perSource[`${source} ${unit}`] = (perSource[`${source} ${unit}`] ?? 0n) + decimal(amount!);
+  }
+  const [totals] = await sql`
+    select sum(amount) filter (where 'revenue' in (debit, credit)) as revenue from booking`;
+  return { perSource, balance: await ledger.balance(), revenue: totals!.revenue };
+}
+
+/** Sums the days of a month, so that they can be compared with the one row of an archived month. */
+async function monthlyUsage({ sql, account }: Awaited<ReturnType<typeof openHistory>>) {
+  const months: Record<string, [number, number, bigint, number]> = {};
+  for (const day of await usageDays(sql, { account, from: "2026-01-01" })) {
+    const sum = months[day.day.slice(0, 7)] ??= [0, 0, 0n, 0];
+    sum[0] += day.calls;
+    sum[1] += day.failed;
+    sum[2] += decimal(day.charged);
+    sum[3] += day.input_tokens;
+  }
+  return months;
+}
+
+const partitionsOf = async ({ sql }: TestLedger) =>
+  (await sql<{ name: string }[]>`
+    select relname as name from pg_class
+     where relname ~ '^(receipt|transfer)_2026' and relkind = 'r' order by 1`).map(({ name }) =>
+    name
+  );
+
+Deno.test("a month that is over its time becomes totals and files, and nothing that counts changes", async () => {
+  await using history = await openHistory();
+  const { ledger, archives, sql } = history;
+  const before = { ...await sums(history), usage: await monthlyUsage(history) };
+  assert.deepEqual(await archives.sweep(), {
+    dropped: [],
+    archived: ["2026-01"],
+    tasks: 0,
+    obstacle: null,
+  });
+  assert.deepEqual((await partitionsOf(ledger)).filter((name) => /2026_01/.test(name)), []);
+  assert.equal((await sql`select from receipt_correction`).length, 0);
+  assert.deepEqual({ ...await sums(history), usage: await monthlyUsage(history) }, before);
+  await ledger.mustBeSound();
+  const files = await listArchiveFiles(sql);
+  assert.deepEqual(files.map(({ table_name, rows }) => [table_name, rows]), [
+    ["receipt", "3"],
+    ["receipt_correction", "1"],
+    ["transfer", (await sql`select sum(transfers) as n from transfer_total`)[0]!.n],
+  ]);
+  assert.deepEqual(await checkMonth(archives.deps.stores, files), []);
+  // Another month later February follows, and what was left over of January is gone.
+  assert.ok((await sql`select from archive_remainder`).length > 0);
+  await ledger.setClock("2026-06-10T12:00:00Z");
+  const inMay = { ...await sums(history), usage: await monthlyUsage(history) };
+  assert.deepEqual((await archives.sweep()).archived, ["2026-02"]);
+  assert.deepEqual({ ...await sums(history), usage: await monthlyUsage(history) }, inMay);
+  assert.equal((await sql`select from archive_remainder`).length, 0);
+  await ledger.mustBeSound();
+});
+
+Deno.test("killed after any step, an archive is completed by the next sweep, once and without leftovers", async () => {
+  const steps = [
+    "claimed",
+    "written receipt",
+    "written receipt_correction",
+    "written transfer",
+    "checked",
+    "folded",
+  ];
+  for (const step of steps) {
+    await using history = await openHistory();
+    const { ledger, archives } = history;
+    const before = await monthlyUsage(history);
+    const { balance, perSource, revenue } = await sums(history);
+    await assert.rejects(archives.sweep(step), Crash, step);
+    await ledger.mustBeSound();
+    assert.deepEqual((await sums(history)).perSource, perSource, step);
+    const { archived } = await archives.sweep();
+    assert.deepEqual(archived, step === "folded" ? [] : ["2026-01"], step);
+    await ledger.mustBeSound();
+    assert.deepEqual(await monthlyUsage(history), before, step);
+    const after = await sums(history);
+    assert.deepEqual([after.balance, after.perSource, after.revenue], [
+      balance,
+      perSource,
+      revenue,
+    ]);
+    const stored = await listArchiveFiles(ledger.sql);
+    assert.deepEqual(await checkMonth(archives.deps.stores, stored), []);
+    assert.equal((await filesIn(archives.folder)).length, 3, `${step}: no file is left over`);
+  }
+});
+
+Deno.test("a file that a crash left half written is replaced", async () => {
+  await using history = await openHistory();
+  const { archives, sql } = history;
+  await assert.rejects(archives.sweep("claimed"), Crash);
+  const store = archives.deps.stores.named("local");
+  await store.put("half", ReadableStream.from([new Uint8Array(3)]));
+  await sql`
+    insert into archive_file (month, table_name, store, key) values ('2026-01-01', 'receipt', 'local', 'half')`;
+  assert.deepEqual((await archives.sweep()).archived, ["2026-01"]);
+  assert.equal((await filesIn(archives.folder)).length, 3);
+});
+
+Deno.test("rows that change after they were written are written again", async () => {
+  await using history = await openHistory();
+  const { archives, ledger, sql } = history;
+  await assert.rejects(archives.sweep("checked"), Crash);
+  await sql`
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at)
+    values ('late', 'money', 'topup', ${`cash:${history.account}`}, 1, ${history.account}, 'credit', '2026-01-31')`;
+  await sql`update balance_bucket set remaining = remaining + 1 where source = 'cash'`;
+  const { archived, obstacle } = await archives.sweep();
+  assert.deepEqual(archived, []);
+  assert.match(obstacle!, /changed after they were written/);
+  assert.deepEqual((await archives.sweep()).archived, ["2026-01"]);
+  await ledger.mustBeSound();
+});
+
+Deno.test("nothing is archived while a request of the month is under way, or when the ledger is not sound", async () => {
+  await using history = await openHistory();
+  const { archives, ledger, sql } = history;
+  const id = newId("req", Date.parse("2026-01-20T00:00:00Z"));
+  const hold = await ledger.hold(asking({ id, account: ledger.account, amount: "1" }));
+  assert.equal((await archives.sweep()).obstacle, `2026-01: request ${id} is under way`);
+  await hold.release();
+  await sql`update balance_bucket set remaining = remaining + 1 where source = 'cash'`;
+  const { archived, obstacle } = await archives.sweep();
+  assert.deepEqual(archived, []);
+  assert.match(obstacle!, /every balance equals its transfers/);
+  assert.equal((await partitionsOf(ledger)).includes("receipt_2026_01"), true);
+});
+
+Deno.test("two nodes at once archive a month once", async () => {
+  await using history = await openHistory();
+  const { archives, ledger } = history;
+  await archives.sweep();
+  const deps = { ...archives.deps, leaseSeconds: 600 };
+  await ledger.setClock("2026-06-10T12:00:00Z");
+  const swept = await Promise.all([sweepStorage(deps), sweepStorage(deps)]);
+  assert.deepEqual(swept.flatMap(({ archived }) => archived), ["2026-02"]);
+  await ledger.mustBeSound();
+});
+
+Deno.test("a reference of an archived month is not booked again", async () => {
+  await using history = await openHistory();
+  const { archives, ledger, sql, account } = history;
+  await archives.sweep();
+  const { available_balance } = await ledger.balance();
+  const credit = { account, kind: "cash", amount: "50", reference: "first" } as const;
+  assert.equal((await addCredit(sql, credit)).isFirst, false);
+  await assert.rejects(addCredit(sql, { ...credit, amount: "51" }));
+  const gift = { account, kind: "gift", amount: "5", reference: "gift 1" } as const;
+  assert.equal(
+    (await addCredit(sql, { ...gift, expiresAt: new Date("2026-02-10T00:00:00Z") })).isFirst,
+    false,
+  );
+  await adjustBalance(sql, { account, amount: "-1", reference: "fee", reason: "again" });
+  assert.equal((await ledger.balance()).available_balance, available_balance);
+  await ledger.mustBeSound();
+});
+
+/** A compressed file with one line less. */
+function withoutLastLine(): ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  const unpacked = new DecompressionStream("gzip");
+  async function* cut() {
+    const text = await new Response(unpacked.readable).text();
+    yield new TextEncoder().encode(text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1));
+  }
+  return {
+    writable: unpacked.writable,
+    readable: ReadableStream.from(cut()).pipeThrough(new CompressionStream("gzip")),
+  };
+}
+
+Deno.test("ledger verify finds totals that are not those of the archive, and a file that was changed", async () => {
+  await using history = await openHistory();
+  const { archives, ledger, sql } = history;
+  await archives.sweep();
+  const files = await listArchiveFiles(sql);
+  const { key } = files.find(({ table_name }) => table_name === "transfer")!;
+  const store = archives.deps.stores.named("local");
+  const bytes = await new Response(await store.get(key)).bytes();
+  await store.put(key, ReadableStream.from([bytes.subarray(0, bytes.length / 2)]));
+  assert.match(
+    (await checkMonth(archives.deps.stores, files)).join(),
+    /transfer.* cannot be read: /,
+  );
+  await store.put(key, ReadableStream.from([bytes]).pipeThrough(withoutLastLine()));
+  const wrong = await checkMonth(archives.deps.stores, files);
+  assert.match(wrong.join(), /another hash.*rows, .* are recorded.*sums to/);
+  await sql`update receipt_total set receipts = receipts + 1 where model = 'sim-chat'`;
+  const { checks } = await verifyLedger(ledger.sql);
+  const failed = checks.filter(({ ok }) => !ok);
+  assert.deepEqual(failed.map(({ name, detail }) => [name, detail]), [
+    ["totals of archived months equal their archives", "1 of 1 are wrong: 2026-01"],
+  ]);
+  await sql`update transfer_total set amount = amount + 1 where kind = 'credit'`;
+  const { checks: again } = await verifyLedger(ledger.sql);
+  const names = again.filter(({ ok }) => !ok).map(({ name }) => name);
+  assert.ok(names.includes("every balance equals its transfers"), names.join());
+});
+
+Deno.test("a receipt of an archived month is gone from the table, and later ones are there", async () => {
+  await using history = await openHistory();
+  const { archives, sql, account, january, may } = history;
+  const before = await findReceipt(sql, account, january, "EUR");
+  assert.equal(before!.settled, "1.75");
+  await archives.sweep();
+  assert.equal(await findReceipt(sql, account, january, "EUR"), null);
+  assert.equal((await findReceipt(sql, account, may, "EUR"))!.settled, "1.00");
+});
