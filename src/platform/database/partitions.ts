@@ -37,12 +37,14 @@ const TURN_TIMEOUT = "10s";
 const LOCK_TIMEOUT = "300ms";
 /** Few statements run while a node starts; a later round makes up for one that does not get its lock. */
 const LOCK_TIMEOUT_AT_START = "2s";
+/** Postgres: a lock was not free in time. */
+export const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Creates the partitions of the current and the next periods, unless they exist. At a start also those of rows in the
  * default partition, which move there. Returns their names. Any number of nodes may call it at once: each partition is
- * created once. Harmless to repeat; a call that fails, such as by a lock that it did not get in time, leaves whole
- * partitions behind.
+ * created once. Harmless to repeat. A table whose lock is not free in time does not keep the others from theirs: it is
+ * left to a later call, and the error thrown at the end; a start goes on without one.
  */
 export async function createPartitions(
   sql: postgres.Sql,
@@ -50,21 +52,34 @@ export async function createPartitions(
   { now, isStart = false }: { now: Date; isStart?: boolean },
 ): Promise<string[]> {
   const created: string[] = [];
+  let failure: unknown;
   for (const table of tables) {
-    const existing = (await listPartitions(sql, table)).map(({ name }) => name);
-    const wanted = Array.from({ length: table.ahead + 1 }, (_, n) => periodOf(table, now, n));
-    if (isStart) wanted.push(...await periodsOfDefault(sql, table));
-    for (const period of wanted.filter(({ name }) => !existing.includes(name))) {
-      const lockTimeout = isStart ? LOCK_TIMEOUT_AT_START : LOCK_TIMEOUT;
-      const mayMove = isStart || table.movesAtAnyTime === true;
-      const isNew = await inTurn(
-        sql,
-        table,
-        lockTimeout,
-        (tx) => createPartition(tx, table, period, mayMove),
-      );
-      if (isNew) created.push(period.name);
+    try {
+      const wanted = Array.from({ length: table.ahead + 1 }, (_, n) => periodOf(table, now, n));
+      if (isStart) wanted.push(...await periodsOfDefault(sql, table));
+      created.push(...await createPeriods(sql, table, wanted, isStart));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      failure = error;
     }
+  }
+  if (failure !== undefined && !isStart) throw failure;
+  return created;
+}
+
+async function createPeriods(
+  sql: postgres.Sql,
+  table: PartitionedTable,
+  wanted: readonly Partition[],
+  isStart: boolean,
+): Promise<string[]> {
+  const existing = (await listPartitions(sql, table)).map(({ name }) => name);
+  const lockTimeout = isStart ? LOCK_TIMEOUT_AT_START : LOCK_TIMEOUT;
+  const mayMove = isStart || table.movesAtAnyTime === true;
+  const created: string[] = [];
+  for (const period of wanted.filter(({ name }) => !existing.includes(name))) {
+    const create = (tx: postgres.TransactionSql) => createPartition(tx, table, period, mayMove);
+    if (await inTurn(sql, table, lockTimeout, create)) created.push(period.name);
   }
   return created;
 }
@@ -171,23 +186,23 @@ function boundOf({ idPrefix }: PartitionedTable, moment: Date): string {
 }
 
 /** Periods of the rows in the default partition. Ids that do not begin with a time belong to none. */
-async function periodsOfDefault(sql: Queries, table: PartitionedTable): Promise<Partition[]> {
+function periodsOfDefault(sql: postgres.Sql, table: PartitionedTable): Promise<Partition[]> {
   const { column, idPrefix } = table;
-  const periods: Partition[] = [];
-  for (let after = "true";;) {
-    const isTimed = idPrefix === undefined ? "true" : `${column} ~ '^${idPrefix}_[0-9a-z]{10}'`;
-    const [row] = await sql.unsafe<[{ first: string | Date | null }]>(
-      `select min(${column}) as first from ${table.table}_default where ${after} and ${isTimed}`,
-    );
-    if (row.first === null) return periods;
-    const moment = row.first instanceof Date
-      ? row.first
-      : new Date(timeOfIdPrefix(row.first) ?? Number.NaN);
-    if (Number.isNaN(moment.getTime())) return periods;
-    const period = periodOf(table, moment);
-    periods.push(period);
-    after = `${column} >= ${boundOf(table, period.to)}`;
-  }
+  const isTimed = idPrefix === undefined ? "true" : `${column} ~ '^${idPrefix}_[0-9a-z]{10}'`;
+  return sql.begin(async (tx) => {
+    await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT_AT_START}'`);
+    const periods: Partition[] = [];
+    for (let after = "true";;) {
+      const [row] = await tx.unsafe<[{ first: string | Date | null }]>(
+        `select min(${column}) as first from ${table.table}_default where ${after} and ${isTimed}`,
+      );
+      const moment = typeof row.first === "string" ? timeOfIdPrefix(row.first) : row.first;
+      if (moment === null) return periods;
+      const period = periodOf(table, new Date(moment));
+      periods.push(period);
+      after = `${column} >= ${boundOf(table, period.to)}`;
+    }
+  });
 }
 
 /** Runs a step while no other node does; the step returns false where another was there first. */

@@ -146,6 +146,30 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "a start goes on without the partitions of a table that is locked; a later round creates them",
+  ON_SERVER,
+  async () => {
+    await using letters = await openLetters();
+    const { sql } = letters;
+    const notes = { ...DAYS, ahead: 0 };
+    const over = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const locking = sql.begin(async (tx) => {
+      await tx`lock table note in access exclusive mode`;
+      held.resolve();
+      await over.promise;
+    });
+    await held.promise;
+    const start = await createPartitions(sql, [notes, BY_ID], { now: NOW, isStart: true });
+    assert.deepEqual(start, ["letter_2026_12"]);
+    await assert.rejects(createPartitions(sql, [notes], { now: NOW }), { code: "55P03" });
+    over.resolve();
+    await locking;
+    assert.deepEqual(await createPartitions(sql, [notes], { now: NOW }), ["note_2026_12_31"]);
+  },
+);
+
 const BY_ID: PartitionedTable = {
   table: "letter",
   column: "id",

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { Stores } from "../../domain/files/stores.ts";
 import { sleep } from "../../lib/timers.ts";
-import { lockPartitions } from "../../platform/database/partitions.ts";
+import { LOCK_NOT_AVAILABLE, lockPartitions } from "../../platform/database/partitions.ts";
 import { type ArchiveTable, archiveTables, type Month, sumRows } from "./archive_tables.ts";
 import { checkMonth, listArchiveFiles } from "./check_archive.ts";
 import { writeArchive } from "./write_archive.ts";
@@ -30,8 +30,6 @@ const RENEW_MS = 60_000;
 const LOCK_TRIES = 20;
 /** Statements that use the tables wait behind the attempt to lock them: not for long. */
 const LOCK_TIMEOUT = "300ms";
-/** Postgres: a lock was not free in time. */
-const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Archives the receipts and transfers of a month: writes them to the file store, reads the files again, and then, in one
