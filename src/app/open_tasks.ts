@@ -18,7 +18,7 @@ import {
 import { tasksById, taskVersions } from "../workflows/tasks/find_task.ts";
 import { SUBMISSION_TIMING, type SubmissionTiming } from "../workflows/tasks/submit_task.ts";
 import { openTaskChanges } from "../workflows/tasks/task_changes.ts";
-import { openTaskEndings } from "../workflows/tasks/task_endings.ts";
+import { openTaskWrites } from "../workflows/tasks/task_writes.ts";
 import { type TaskHandler, taskWorker } from "../workflows/tasks/task_worker.ts";
 import { TaskWatch } from "../workflows/tasks/task_watch.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -59,6 +59,7 @@ export function openTasks(
   const { database, configStore, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
     deps;
   const limits = { ...DOWNLOAD_LIMITS, ...download };
+  const writes = openTaskWrites(database, queue);
   const tasks: TaskDeps = {
     database,
     queue,
@@ -72,14 +73,15 @@ export function openTasks(
       silenceMs: limits.silenceMs,
     }),
     downloads: { limits, slots: new DownloadSlots(limits.slots) },
-    creation: new TaskCreation(
+    creation: new TaskCreation({
       database,
       queue,
-      () => configStore.current.service,
-      (version) => configs.stored(version),
-    ),
+      writes,
+      money: () => configStore.current.service,
+      storeConfig: (version) => configs.stored(version),
+    }),
     changes: openTaskChanges(database.sql),
-    endings: openTaskEndings(database, queue),
+    writes,
     watch: openWatch(deps),
     timing: { ...SUBMISSION_TIMING, ...timing },
     configOf: (version) => configs.of(version),

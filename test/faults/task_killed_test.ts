@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { newId } from "../../src/lib/ids.ts";
+import type { Queue } from "../../src/platform/queue/queue.ts";
 import { TaskCreation } from "../../src/workflows/tasks/create_task.ts";
+import { openTaskWrites } from "../../src/workflows/tasks/task_writes.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";
@@ -81,9 +83,7 @@ Deno.test(
     assert.equal((await sql`select from idempotency where key = 'uncommitted'`).length, 0);
 
     // Committed, and killed before the queue was notified.
-    const silent = { isInPostgres: false, notify() {} } as unknown as ConstructorParameters<
-      typeof TaskCreation
-    >[1];
+    const silent = { isInPostgres: false, notify() {} } as unknown as Queue;
     const price = {
       book: "default",
       model: "studio",
@@ -92,11 +92,12 @@ Deno.test(
       amounts: { price: "0.04" },
       effectiveAt: 0,
     };
-    const { row: unrung } = await new TaskCreation(
+    const { row: unrung } = await new TaskCreation({
       database,
-      silent,
-      () => ({ currency: "EUR", currencyScale: 6 }),
-    ).create({
+      queue: silent,
+      writes: openTaskWrites(database, silent),
+      money: () => ({ currency: "EUR", currencyScale: 6 }),
+    }).create({
       account: owner.id,
       requestId: newId("req"),
       clientRequestId: null,

@@ -4,6 +4,7 @@ import type { ByteStore } from "./byte_store.ts";
 import type { ByteRange } from "./files.ts";
 import { type MediaBytes, type MediaFacts, UNKNOWN_MEDIA } from "./media_facts.ts";
 import { type MediaType, mediaType } from "./media_types.ts";
+import { sniffPng } from "./sniff_png.ts";
 
 /** A request of the worker: some bytes of the file, or the next ones. */
 export type ProbeRequest = ByteRange | "next";
@@ -29,7 +30,14 @@ export interface Sniffed {
 }
 
 /** Images with their size before everything else that counts: more bytes do not change it. */
-const SIZE_FIRST = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]);
+const SIZE_FIRST = new Set([
+  "image/apng",
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/bmp",
+]);
 
 const AT_ONCE_BYTES = 256 * 1024;
 /** Loading the parsers takes most of a second. */
@@ -71,7 +79,7 @@ export class MediaProbe implements AsyncDisposable {
   async sniff(account: string, head: Uint8Array): Promise<Sniffed> {
     const run = (wants: SniffJob["wants"]) =>
       this.#sniffers.run<SniffJob, SniffedMedia>({ owner: account, input: { wants, head } });
-    const { name, facts } = await run("both").catch((error) => {
+    const { name, facts } = sniffPng(head) ?? await run("both").catch((error) => {
       // One of the two parsers does not end: the type alone may be known.
       if (!isLate(error)) throw error;
       return run("type");

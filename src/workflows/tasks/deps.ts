@@ -9,7 +9,7 @@ import type { TaskCreation } from "./create_task.ts";
 import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
 import type { SubmissionTiming } from "./submit_task.ts";
 import type { TaskChanges } from "./task_changes.ts";
-import type { TaskEndings } from "./task_endings.ts";
+import type { TaskWrites } from "./task_writes.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./task_watch.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
@@ -29,7 +29,7 @@ export interface TaskDeps {
   timing: SubmissionTiming;
   creation: TaskCreation;
   changes: TaskChanges;
-  endings: TaskEndings;
+  writes: TaskWrites;
   watch: TaskWatch;
   /** The configuration that a task began under; the one in force where it is not stored. */
   configOf(version: string): Config | Promise<Config>;
