@@ -184,7 +184,12 @@ export async function rescheduleUnsent(
 ): Promise<number> {
   const [row] = await sql<{ is_asked: boolean }[]>`
     update task
-       set phase = 'submit', provider = null, upstream_model = null, submitted_at = null,
+       set attempts = case when cardinality(${tried as string[]}::text[]) > cardinality(tried)
+             then attempts || jsonb_build_object(
+               'provider', provider, 'model', upstream_model, 'outcome', ${lastFailure}::text,
+               'duration_ms', round(extract(epoch from now() - submitted_at) * 1000))
+             else attempts end,
+           phase = 'submit', provider = null, upstream_model = null, submitted_at = null,
            tried = ${tried as string[]}::text[], last_failure = ${lastFailure}, failures = 0,
            poll_count = poll_count + ${isNewRound ? 1 : 0}, lease_until = null,
            wake_at = case when cancel_requested_at is not null then now()

@@ -1,8 +1,8 @@
 import {
-  findRequestForOperator,
   listRequestsForOperator,
   type OperatorRequest,
 } from "../../../domain/requests/find_requests.ts";
+import { findRequestWithAttempts } from "../../../workflows/tasks/task_attempts.ts";
 import type { SiteContext } from "../../context.ts";
 import { formatCount } from "../../format.ts";
 import { Badge, Field } from "../../parts.tsx";
@@ -57,7 +57,7 @@ export function operatorRequestPage({ database, requestLog }: ConsoleDeps) {
     const { service } = c.env.config;
     await requestLog.flush();
     const id = c.req.param("id") ?? "";
-    const request = await findRequestForOperator(database.sql, id, service.currency);
+    const request = await findRequestWithAttempts(database.sql, id, service.currency);
     return sendConsole(
       c,
       { section: "operator_requests", title: "Request" },
@@ -97,6 +97,11 @@ function AccountLink({ account }: Pick<OperatorRequest, "account">) {
   return <a class="mono small break" href={`${ACCOUNTS}/${account}`}>{account}</a>;
 }
 
+function badgeOf(outcome: string): "good" | "bad" | "info" {
+  if (outcome === "ok") return "good";
+  return outcome === "running" || outcome === "submitting" ? "info" : "bad";
+}
+
 function Attempts({ attempts }: Pick<OperatorRequest, "attempts">) {
   return (
     <TableCard title="Attempts" columns={["Upstream", "Outcome", "Duration"]}>
@@ -104,7 +109,7 @@ function Attempts({ attempts }: Pick<OperatorRequest, "attempts">) {
         <tr>
           <td data-label="Upstream" class="break">{provider}/{model}</td>
           <td data-label="Outcome">
-            <Badge kind={outcome === "ok" ? "good" : "bad"}>{readableName(outcome)}</Badge>
+            <Badge kind={badgeOf(outcome)}>{readableName(outcome)}</Badge>
           </td>
           <td data-label="Duration" class="numeric">{formatCount(duration_ms)} ms</td>
         </tr>
