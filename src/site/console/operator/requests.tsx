@@ -8,6 +8,7 @@ import { formatCount } from "../../format.ts";
 import { Badge, Field } from "../../parts.tsx";
 import { readableName } from "../../readable_name.ts";
 import type { ConsoleDeps } from "../deps.ts";
+import { BodyCards } from "../logged_bodies.tsx";
 import { RequestFacts } from "../request_facts.tsx";
 import {
   readRequestFilters,
@@ -52,12 +53,13 @@ export function operatorRequestsPage({ database, requestLog }: ConsoleDeps) {
 }
 
 /** GET /console/operator/requests/{id} */
-export function operatorRequestPage({ database, requestLog }: ConsoleDeps) {
+export function operatorRequestPage({ database, requestLog, bodyLog }: ConsoleDeps) {
   return async function operatorRequestPage(c: SiteContext): Promise<Response> {
     const { service } = c.env.config;
     await requestLog.flush();
     const id = c.req.param("id") ?? "";
     const request = await findRequestWithAttempts(database.sql, id, service.currency);
+    const bodies = await bodyLog.find(request.id);
     return sendConsole(
       c,
       { section: "operator_requests", title: "Request" },
@@ -88,6 +90,7 @@ export function operatorRequestPage({ database, requestLog }: ConsoleDeps) {
           )}
         </RequestFacts>
         {request.attempts.length > 0 && <Attempts attempts={request.attempts} />}
+        <BodyCards bodies={bodies} />
       </>,
     );
   };
