@@ -4,6 +4,8 @@ import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
 import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
+import { BodySeal } from "../domain/requests/body_seal.ts";
+import { requireSeal } from "../domain/requests/require_seal.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
 import { openapi } from "../http/openapi.ts";
@@ -63,7 +65,9 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const requestLog = opened.use(openRequestLog(core, timing?.requestLog));
+  const seal = new BodySeal(options.secretsKey === undefined ? [] : [options.secretsKey]);
+  await configStore.guard(requireSeal(seal));
+  const { requestLog, bodyLog } = opened.use(openRequestLog(core, seal, timing?.requestLog));
   const { retention } = opened.use(openRetention(core, options, timing?.retention));
   const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
@@ -94,7 +98,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     { download: timing?.download, timing: timing?.tasks },
   );
   const shared = {
-    ...{ database, cluster, configStore, upstreams, tasks, requestLog, retention },
+    ...{ database, cluster, configStore, upstreams, tasks, requestLog, bodyLog, retention },
     webhooks: events.webhooks,
   };
   const { deps: site } = opened.use(

@@ -1,6 +1,6 @@
 import type { PasswordCost } from "../domain/accounts/passwords.ts";
 import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
-import type { RequestLogLimits } from "../domain/requests/request_log.ts";
+import type { RequestLogTiming } from "./open_request_log.ts";
 import type { RetentionTiming } from "./open_retention.ts";
 import type { TimeOptions } from "./watch_time.ts";
 import type { ConnectionTiming } from "../http/http_listener.ts";
@@ -19,6 +19,6 @@ export interface GatewayTiming {
   configs?: Partial<ConfigVersionTiming>;
   tasks?: Partial<SubmissionTiming>;
   passwords?: PasswordCost;
-  requestLog?: Partial<RequestLogLimits>;
+  requestLog?: Partial<RequestLogTiming>;
   retention?: Partial<RetentionTiming>;
 }

@@ -12,6 +12,7 @@ import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { HealthProbe, Readiness } from "./health.ts";
 import type { Env, HttpExchange } from "./exchange.ts";
+import { noteResponse } from "./note_response.ts";
 import { renderError, toApiError } from "./render_error.ts";
 import { healthRoutes } from "./routes/health.ts";
 
@@ -184,7 +185,11 @@ export class RequestHandler {
     return renderError(apiError, exchange.requestId);
   }
 
-  #finish(request: Request, exchange: HttpExchange, response: Response): Response {
+  #finish(
+    request: Request,
+    exchange: HttpExchange,
+    response: Response,
+  ): Response | Promise<Response> {
     this.#inFlight--;
     if (exchange.body?.isKept === false) exchange.body.release();
     const { headers } = response;
@@ -202,11 +207,12 @@ export class RequestHandler {
     const { metrics, log } = this.deps;
     const { path, logged } = exchange;
     if (path.startsWith("/v1/")) headers.append("server-timing", serverTiming(ms, logged));
+    const sent = logged?.bodies ? noteResponse(response, logged.bodies) : response;
     logged?.respond(response.status, exchange.errorCode, ms);
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
     // Probes and metrics are asked for every few seconds: their success is not logged.
     const isFrequent = path === "/metrics" || this.#probes.has(path);
-    if (isFrequent && response.status < 500) return response;
+    if (isFrequent && response.status < 500) return sent;
     log.request({
       request_id: exchange.requestId,
       method: request.method,
@@ -219,7 +225,7 @@ export class RequestHandler {
       client_request_id: exchange.clientRequestId ?? undefined,
       code: exchange.errorCode ?? undefined,
     });
-    return response;
+    return sent;
   }
 }
 

@@ -236,6 +236,14 @@ export interface GatewayFile {
      * Days until a row of the request log is deleted. A smaller number deletes older days within minutes.
      */
     keep_days: number;
+    /**
+     * Whose bodies are stored beside the log, of requests to models and of their responses. `off`: none. `errors`: of requests that failed. `all`: of every request. They are sealed with `SECRETS_KEY`, which must be set, and deleted with the rows of the log.
+     */
+    bodies: "off" | "errors" | "all";
+    /**
+     * Bytes of each body that are stored, from its beginning.
+     */
+    body_bytes_max: number;
   };
   /**
    * Delivery of webhook events.

@@ -4,13 +4,13 @@ import { createPartitions, type PartitionedTable } from "./partitions.ts";
 /** Enough for a gateway that is not started for weeks: rows of a month without a partition must be moved later. */
 const MONTHS_AHEAD = 2;
 
-export const REQUEST_TABLE: PartitionedTable = {
-  table: "request",
-  column: "created_at",
-  every: "day",
-  ahead: 2,
-  movesAtAnyTime: true,
-};
+const DAILY = { column: "created_at", every: "day", ahead: 2, movesAtAnyTime: true } as const;
+
+/** The request log and its bodies, which are kept equally long. */
+export const REQUEST_TABLES = [
+  { table: "request", ...DAILY },
+  { table: "request_body", ...DAILY },
+] as const satisfies readonly PartitionedTable[];
 
 export const RECEIPT_TABLE: PartitionedTable = {
   table: "receipt",
@@ -48,7 +48,7 @@ export const WEBHOOK_TABLES = [
 ] as const satisfies readonly PartitionedTable[];
 
 export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
-  REQUEST_TABLE,
+  ...REQUEST_TABLES,
   RECEIPT_TABLE,
   TRANSFER_TABLE,
   ...WEBHOOK_TABLES,

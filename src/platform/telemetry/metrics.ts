@@ -11,6 +11,7 @@ export interface Metrics {
   shortfalls: Counter;
   attempts: Counter<"provider" | "outcome">;
   requestRowsLost: Counter<"reason">;
+  requestBodiesLost: Counter<"reason">;
   /** The metrics of this thread. */
   collect(): Promise<CollectedMetrics>;
   /** The metrics of all threads, in Prometheus' text format. */
@@ -73,6 +74,12 @@ export function openMetrics(facts: MetricFacts): Metrics {
     requestRowsLost: new Counter({
       name: "tollgate_request_rows_lost_total",
       help: "Rows of the request log that were not written, by reason: full, away, refused.",
+      labelNames: ["reason"],
+      registers,
+    }),
+    requestBodiesLost: new Counter({
+      name: "tollgate_request_bodies_lost_total",
+      help: "Requests whose bodies were to be stored and were not, by reason: full, away, refused.",
       labelNames: ["reason"],
       registers,
     }),

@@ -5,6 +5,7 @@ import { personOf, type SiteContext } from "../context.ts";
 import { Select } from "../parts.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { keyText, requestKeyText } from "./key_text.ts";
+import { BodyCards } from "./logged_bodies.tsx";
 import { RequestFacts } from "./request_facts.tsx";
 import {
   readRequestFilters,
@@ -54,16 +55,17 @@ function keyOptions(keys: readonly ApiKey[]): [id: string, text: string][] {
 }
 
 /** GET /console/requests/{id} */
-export function requestPage({ database, requestLog }: ConsoleDeps) {
+export function requestPage({ database, requestLog, bodyLog }: ConsoleDeps) {
   return async function requestPage(c: SiteContext): Promise<Response> {
     const { sql } = database;
     const { account } = personOf(c);
     const { service } = c.env.config;
     await requestLog.flush();
     const request = await findRequest(sql, account, c.req.param("id") ?? "", service.currency);
-    const [keys, receipt] = await Promise.all([
+    const [keys, receipt, bodies] = await Promise.all([
       listKeys(sql, account),
       findReceipt(sql, account, request.id, service.currency),
+      bodyLog.find(request.id),
     ]);
     return sendConsole(
       c,
@@ -100,6 +102,7 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
             </>
           )}
         </RequestFacts>
+        <BodyCards bodies={bodies} />
       </>,
     );
   };

@@ -3,7 +3,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import {
   PARTITIONED_TABLES,
   RECEIPT_TABLE,
-  REQUEST_TABLE,
+  REQUEST_TABLES,
   TRANSFER_TABLE,
 } from "../../platform/database/partitioned_tables.ts";
 import {
@@ -124,7 +124,7 @@ function whatNext(
       ? { next: null, due_at: null }
       : { next: "archive", due_at: addMonths(to, keep.moneyMonths).toISOString() };
   }
-  const days = table === REQUEST_TABLE ? logs.keepDays : keep.webhookDays;
+  const days = REQUEST_TABLES.some((one) => one.table === table.table) ? logs.keepDays : keep.webhookDays;
   return { next: "drop", due_at: new Date(to.getTime() + days * DAY_MS).toISOString() };
 }
 

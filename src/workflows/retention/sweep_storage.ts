@@ -6,7 +6,7 @@ import type { Config } from "../../platform/config/config.ts";
 import {
   createMissingPartitions,
   RECEIPT_TABLE,
-  REQUEST_TABLE,
+  REQUEST_TABLES,
   TRANSFER_TABLE,
 } from "../../platform/database/partitioned_tables.ts";
 import { createPartitions, dropPartitions } from "../../platform/database/partitions.ts";
@@ -37,7 +37,7 @@ export async function keepPartitions(deps: RetentionDeps): Promise<string[]> {
   const { sql, config, log } = deps;
   await createMissingPartitions(sql);
   const keepSince = daysBefore(await readClock(deps), config().logs.keepDays);
-  const dropped = await dropPartitions(sql, [REQUEST_TABLE], { keepSince });
+  const dropped = await dropPartitions(sql, REQUEST_TABLES, { keepSince });
   if (dropped.length > 0) log.info("request log days dropped", { partitions: dropped });
   return dropped;
 }

@@ -114,7 +114,12 @@ begin
       when 'unsent' then
         return query
         update task t
-           set phase = 'submit', provider = null, upstream_model = null, submitted_at = null, tried = c.tried,
+           set attempts = case when cardinality(c.tried) > cardinality(t.tried)
+                 then t.attempts || jsonb_build_object(
+                   'provider', t.provider, 'model', t.upstream_model, 'outcome', c.last_failure,
+                   'duration_ms', round(extract(epoch from now() - t.submitted_at) * 1000))
+                 else t.attempts end,
+               phase = 'submit', provider = null, upstream_model = null, submitted_at = null, tried = c.tried,
                last_failure = c.last_failure, failures = 0, poll_count = t.poll_count + c.polls, lease_until = null,
                wake_at = case when t.cancel_requested_at is not null then now()
                            else now() + c.delay_ms * interval '1 millisecond' end
