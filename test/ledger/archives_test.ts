@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { Stores } from "../../src/domain/files/stores.ts";
 import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
 import { findReceipt } from "../../src/domain/ledger/statement.ts";
-import { usageDays } from "../../src/domain/ledger/usage_days.ts";
+import { rollUpUsage, usageDays } from "../../src/domain/ledger/usage_days.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { decimal } from "../../src/lib/money.ts";
@@ -194,6 +195,41 @@ Deno.test("a file that a crash left half written is replaced", async () => {
   assert.equal((await filesIn(archives.folder)).length, 3);
 });
 
+/** A bucket that keeps objects in memory. */
+function serveBucket() {
+  const objects = new Map<string, Uint8Array<ArrayBuffer>>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { pathname } = new URL(request.url);
+    if (request.method === "PUT") objects.set(pathname, await request.bytes());
+    if (request.method !== "GET") return new Response();
+    const object = objects.get(pathname);
+    return object === undefined ? new Response(null, { status: 404 }) : new Response(object);
+  });
+  return { objects, server, endpoint: `http://127.0.0.1:${server.addr.port}` };
+}
+
+Deno.test("archives go where files go, also to a bucket", async () => {
+  await using history = await openHistory();
+  const { archives, ledger, sql } = history;
+  const { objects, server, endpoint } = serveBucket();
+  await using _server = server;
+  const s3 = { endpoint, region: "eu-central-1", bucket: "b", pathStyle: true, prefix: "gate/" };
+  const bucket = { ...s3, accessKeyId: "k", secretAccessKey: "s" };
+  const storage = { ...archives.deps.config().storage, files: "s3" as const, s3: bucket };
+  const stores = new Stores(archives.folder, () => storage);
+  await rollUpUsage(sql);
+  const { archived } = await sweepStorage({ ...archives.deps, stores });
+  assert.deepEqual(archived, ["2026-01"]);
+  assert.deepEqual([...objects.keys()].sort(), [
+    "/b/gate/archive-2026-01-receipt-1.csv.gz",
+    "/b/gate/archive-2026-01-receipt_correction-1.csv.gz",
+    "/b/gate/archive-2026-01-transfer-1.csv.gz",
+  ]);
+  assert.deepEqual(await checkMonth(stores, await listArchiveFiles(sql)), []);
+  assert.deepEqual(await filesIn(archives.folder), []);
+  await ledger.mustBeSound();
+});
+
 Deno.test("rows that change after they were written are written again", async () => {
   await using history = await openHistory();
   const { archives, ledger, sql } = history;
@@ -216,6 +252,8 @@ Deno.test("nothing is archived while a request of the month is under way, or whe
   const hold = await ledger.hold(asking({ id, account: ledger.account, amount: "1" }));
   assert.equal((await archives.sweep()).obstacle, `2026-01: request ${id} is under way`);
   await hold.release();
+  assert.equal((await archives.sweep()).obstacle, "2026-01: its usage is not summed yet");
+  await ledger.setClock("2026-05-10T12:01:00Z");
   await sql`update balance_bucket set remaining = remaining + 1 where source = 'cash'`;
   const { archived, obstacle } = await archives.sweep();
   assert.deepEqual(archived, []);

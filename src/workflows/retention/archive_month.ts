@@ -31,16 +31,28 @@ const LOCK_TRIES = 20;
 /** Statements that use the tables wait behind the attempt to lock them: not for long. */
 const LOCK_TIMEOUT = "300ms";
 
+/** `busy`: another node works on the month, or it is archived. Else what prevents it, in words. */
+export type ArchiveOutcome = "archived" | "busy" | { readonly obstacle: string };
+
 /**
  * Archives the receipts and transfers of a month: writes them to the file store, reads the files again, and then, in one
  * transaction, folds the rows into totals and drops them. What ends it before that transaction leaves the rows where
- * they are; a later call uses the files that are complete and writes the others again. Returns false while another node
- * works on the month, or when it is archived.
+ * they are; a later call uses the files that are complete and writes the others again. `findObstacle` is asked while no
+ * other node works on the month: it may be expensive.
  */
-export async function archiveMonth(deps: ArchiveDeps, month: Month): Promise<boolean> {
+export async function archiveMonth(
+  deps: ArchiveDeps,
+  month: Month,
+  findObstacle: () => Promise<string | null>,
+): Promise<ArchiveOutcome> {
   const claim = await claimMonth(deps, month);
-  if (claim === null) return false;
+  if (claim === null) return "busy";
   deps.afterStep?.("claimed");
+  const obstacle = await findObstacle();
+  if (obstacle !== null) {
+    await releaseClaim(deps, claim);
+    return { obstacle };
+  }
   for (const table of archiveTables(month)) {
     await writeFile(deps, claim, table);
     deps.afterStep?.(`written ${table.name}`);
@@ -53,7 +65,7 @@ export async function archiveMonth(deps: ArchiveDeps, month: Month): Promise<boo
   deps.afterStep?.("checked");
   await foldRows(deps, claim);
   deps.afterStep?.("folded");
-  return true;
+  return "archived";
 }
 
 async function claimMonth({ sql, leaseSeconds }: ArchiveDeps, month: Month): Promise<Claim | null> {
@@ -117,13 +129,19 @@ async function writeFile(deps: ArchiveDeps, claim: Claim, table: ArchiveTable): 
   throw new ArchiveInterrupted("Another node archives this month");
 }
 
-/** The files are written again by the next claim, which may come at once. */
-async function forgetFiles({ sql }: ArchiveDeps, { month, fence }: Claim): Promise<void> {
-  await sql`
-    update archive_file set sha256 = null where month in (
-      select month from archive_month where month = ${month.day} and fence = ${fence})`;
+/** The next claim may come at once. */
+async function releaseClaim({ sql }: ArchiveDeps, { month, fence }: Claim): Promise<void> {
   await sql`
     update archive_month set claimed_until = null where month = ${month.day} and fence = ${fence}`;
+}
+
+/** The files are written again by the next claim. */
+async function forgetFiles(deps: ArchiveDeps, claim: Claim): Promise<void> {
+  const { month, fence } = claim;
+  await deps.sql`
+    update archive_file set sha256 = null where month in (
+      select month from archive_month where month = ${month.day} and fence = ${fence})`;
+  await releaseClaim(deps, claim);
 }
 
 async function foldRows(deps: ArchiveDeps, claim: Claim): Promise<void> {

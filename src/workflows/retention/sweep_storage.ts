@@ -1,4 +1,3 @@
-import type { LedgerCheck } from "../../domain/ledger/verify.ts";
 import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { pruneWebhooks } from "../../domain/webhooks/prune_webhooks.ts";
 import { pruneChanges } from "../../platform/cluster/prune_changes.ts";
@@ -13,7 +12,12 @@ import { createPartitions, dropPartitions } from "../../platform/database/partit
 import type { Log } from "../../platform/telemetry/log.ts";
 import { pruneTasks } from "../tasks/prune_tasks.ts";
 import { TASK_RULES } from "../tasks/verify_tasks.ts";
-import { type ArchiveDeps, ArchiveInterrupted, archiveMonth } from "./archive_month.ts";
+import {
+  type ArchiveDeps,
+  ArchiveInterrupted,
+  archiveMonth,
+  type ArchiveOutcome,
+} from "./archive_month.ts";
 import type { Month } from "./archive_tables.ts";
 import { dueMonths, findObstacle } from "./due_months.ts";
 
@@ -74,20 +78,14 @@ async function archiveDueMonths(
 ): Promise<Pick<StorageSweep, "archived" | "obstacle">> {
   const { sql, config, log } = deps;
   const archived: string[] = [];
-  const due = await dueMonths(sql, now, config().storage.keep.moneyMonths);
-  if (due.length === 0) return { archived, obstacle: null };
-  // What is archived cannot be looked into as easily: a mistake must be found before.
-  const { ok, checks } = await verifyLedger(sql, TASK_RULES);
-  if (!ok) {
-    log.error("no month archived, the ledger is not sound", { failed: failedOf(checks) });
-    return { archived, obstacle: `ledger verify failed: ${failedOf(checks).join(", ")}` };
-  }
-  for (const month of due) {
+  let isSound: Promise<string | null> | undefined;
+  for (const month of await dueMonths(sql, now, config().storage.keep.moneyMonths)) {
     const name = month.day.slice(0, 7);
-    const obstacle = await archiveDueMonth(deps, month);
-    if (obstacle !== null) {
-      log.warn("month not archived yet", { month: name, reason: obstacle });
-      return { archived, obstacle: `${name}: ${obstacle}` };
+    const outcome = await archiveDueMonth(deps, month, () => isSound ??= findFailedChecks(deps));
+    if (outcome === "busy") return { archived, obstacle: `${name}: another node archives it` };
+    if (outcome !== "archived") {
+      log.warn("month not archived yet", { month: name, reason: outcome.obstacle });
+      return { archived, obstacle: `${name}: ${outcome.obstacle}` };
     }
     log.info("month archived", { month: name });
     archived.push(name);
@@ -95,21 +93,31 @@ async function archiveDueMonths(
   return { archived, obstacle: null };
 }
 
-/** Returns what prevents it, in words; null when the month was archived. */
-async function archiveDueMonth(deps: RetentionDeps, month: Month): Promise<string | null> {
-  const obstacle = await findObstacle(deps.sql, month);
-  if (obstacle !== null) return obstacle;
+async function archiveDueMonth(
+  deps: RetentionDeps,
+  month: Month,
+  findFailed: () => Promise<string | null>,
+): Promise<ArchiveOutcome> {
   // A month may have transfers and no receipts.
   const tables = [RECEIPT_TABLE, TRANSFER_TABLE].map((table) => ({ ...table, ahead: 0 }));
   await createPartitions(deps.sql, tables, { now: month.from });
   try {
-    return await archiveMonth(deps, month) ? null : "another node archives it";
+    return await archiveMonth(
+      deps,
+      month,
+      async () => await findObstacle(deps.sql, month) ?? await findFailed(),
+    );
   } catch (error) {
-    if (error instanceof ArchiveInterrupted) return error.message;
+    if (error instanceof ArchiveInterrupted) return { obstacle: error.message };
     throw error;
   }
 }
 
-function failedOf(checks: readonly LedgerCheck[]): string[] {
-  return checks.filter(({ ok }) => !ok).map(({ name }) => name);
+/** What is archived cannot be looked into as easily: a mistake must be found before. */
+async function findFailedChecks({ sql, log }: RetentionDeps): Promise<string | null> {
+  const { ok, checks } = await verifyLedger(sql, TASK_RULES);
+  if (ok) return null;
+  const failed = checks.filter((check) => !check.ok).map(({ name }) => name);
+  log.error("no month archived, the ledger is not sound", { failed });
+  return `ledger verify failed: ${failed.join(", ")}`;
 }
