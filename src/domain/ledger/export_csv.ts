@@ -58,10 +58,10 @@ export async function* exportCsv(
           from movement t
          where t.account_id = ${account}
            ${
-        last === undefined
-          ? sql``
-          : sql`and (t.created_at, t.id) > (${last.at}::text::timestamptz, ${last.id})`
-      }
+      last === undefined
+        ? sql``
+        : sql`and (t.created_at, t.id) > (${last.at}::text::timestamptz, ${last.id})`
+    }
            ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
            ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
          order by t.created_at, t.id limit ${PAGE})
