@@ -71,6 +71,25 @@ export function openMetrics(facts: MetricFacts): Metrics {
       labelNames: ["provider", "outcome"],
       registers,
     }),
+    ...lossCounters(registers),
+    settlementsBeyondHold: new Counter({
+      name: "tollgate_settlements_beyond_hold_total",
+      help: "Requests that cost more than their hold.",
+      registers,
+    }),
+    shortfalls: new Counter({
+      name: "tollgate_shortfalls_total",
+      help: "Requests that cost more than their hold and than the account could pay.",
+      registers,
+    }),
+  };
+}
+
+/** What of the request log was not stored. */
+function lossCounters(
+  registers: Registry[],
+): Pick<Metrics, "requestRowsLost" | "requestBodiesLost"> {
+  return {
     requestRowsLost: new Counter({
       name: "tollgate_request_rows_lost_total",
       help: "Rows of the request log that were not written, by reason: full, away, refused.",
@@ -81,16 +100,6 @@ export function openMetrics(facts: MetricFacts): Metrics {
       name: "tollgate_request_bodies_lost_total",
       help: "Requests whose bodies were to be stored and were not, by reason: full, away, refused.",
       labelNames: ["reason"],
-      registers,
-    }),
-    settlementsBeyondHold: new Counter({
-      name: "tollgate_settlements_beyond_hold_total",
-      help: "Requests that cost more than their hold.",
-      registers,
-    }),
-    shortfalls: new Counter({
-      name: "tollgate_shortfalls_total",
-      help: "Requests that cost more than their hold and than the account could pay.",
       registers,
     }),
   };
