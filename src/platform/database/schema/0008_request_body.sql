@@ -14,9 +14,9 @@ create table request_body (
 ) partition by range (created_at);
 
 comment on table request_body is
-  'Bodies of requests to models and of their responses, as far as `logs.bodies` keeps them: the beginning of each, '
+  E'Bodies of requests to models and of their responses, as far as `logs.bodies` keeps them: the beginning of each, '
   'sealed with SECRETS_KEY. One partition per day (UTC); rows of a day without a partition are in '
-  'request_body_default.' E'\n' 'Bound: `logs.keep_days`. A day is dropped.';
+  'request_body_default.\nBound: `logs.keep_days`. A day is dropped.';
 comment on column request_body.id is 'Of the row in `request`.';
 comment on column request_body.created_at is 'As in `request`: the id begins with the same time.';
 comment on column request_body.request is
