@@ -10,7 +10,7 @@ import type { Queue } from "../../platform/queue/queue.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { findTask } from "./find_task.ts";
 import { TASK, type TaskRow, type TaskStage } from "./task.ts";
-import type { TaskOrder, TaskWrites, WrittenTask } from "./task_writes.ts";
+import type { OrderedTask, TaskOrder, TaskWrites } from "./task_writes.ts";
 
 /** A request that was checked and priced, and is to become a task. */
 export interface NewTask {
@@ -71,7 +71,7 @@ export class TaskCreation {
     const { database, queue, writes, money, storeConfig } = this.options;
     const order: Order = { ...task, id: newId("task") };
     await storeConfig?.(task.configVersion);
-    const written = (await writes.add(writeOf(order, money().currencyScale)))!;
+    const written = await writes.create(orderOf(order, money().currencyScale));
     switch (written.outcome) {
       case "created":
         queue.notify({ kind: TASK, id: order.id });
@@ -97,9 +97,8 @@ export class TaskCreation {
   }
 }
 
-function writeOf(order: Order, scale: number): TaskOrder {
+function orderOf(order: Order, scale: number): Omit<TaskOrder, "op"> {
   return {
-    op: "create",
     id: order.id,
     account_id: order.account,
     request_id: order.requestId,
@@ -133,7 +132,7 @@ function holdOf(order: Order, scale: number) {
 /** What a look at the row would show, without one. */
 function rowOf(
   order: Order,
-  { created_at, deadline_at, allocations, held, held_at }: WrittenTask,
+  { created_at, deadline_at, allocations, held, held_at }: OrderedTask,
 ): TaskRow {
   return {
     id: order.id,
