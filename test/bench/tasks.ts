@@ -101,7 +101,7 @@ export async function run(args: string[] = []): Promise<void> {
   console.log("The books are in order.");
 }
 
-export async function measure(ground: Ground, tasks: number): Promise<Figures> {
+async function measure(ground: Ground, tasks: number): Promise<Figures> {
   const rate = await throughput(ground, tasks);
   const [post, insert] = await latencies(ground);
   return { rate, post, insert };

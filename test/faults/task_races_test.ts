@@ -86,7 +86,6 @@ Deno.test(
   STRICT,
   async () => {
     await using engine = await openTaskEngine();
-    const { sql } = engine.database;
     const seen = { succeeded: 0, cancelled: 0 };
     const race = async (turn: number) => {
       const { id } = await engine.submit({ model: "image-model" });

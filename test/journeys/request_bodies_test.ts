@@ -200,11 +200,11 @@ Deno.test("days of bodies are dropped with those of the log", async () => {
     timing: { retention: { partitionsMs: 50 } },
   });
   const { sql } = gateway.gateway.database;
-  await sql`create table request_body_20260101 partition of request_body
+  await sql`create table request_body_2026_01_01 partition of request_body
               for values from ('2026-01-01 00:00:00+00') to ('2026-01-02 00:00:00+00')`;
   for (let n = 0; n < 100; n++) {
     const [{ gone }] = await sql<[{ gone: boolean }]>`
-      select to_regclass('request_body_20260101') is null as gone`;
+      select to_regclass('request_body_2026_01_01') is null as gone`;
     if (gone) return;
     await new Promise((resume) => setTimeout(resume, 50));
   }

@@ -59,6 +59,7 @@ Deno.test("a chat is a row with model, key, tokens, charge, times, user and meta
   assert.ok(row.duration_ms >= 0 && row.first_byte_ms <= row.duration_ms);
   const { created: _, duration_ms: _d, first_byte_ms: _f, ...facts } = row;
   assert.deepEqual(facts, {
+    bodies: null,
     id: idOf(res),
     object: "request",
     key,

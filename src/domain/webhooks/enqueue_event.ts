@@ -1,5 +1,4 @@
 import { newId } from "../../lib/ids.ts";
-import type { Queries } from "../../platform/database/database.ts";
 import { hostOf, type NewEvent } from "./event.ts";
 
 /** The queue's kind of message for deliveries. */

@@ -11,7 +11,7 @@ import type { Queue } from "../../platform/queue/queue.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { findTask } from "./find_task.ts";
 import { TASK, type TaskRow, type TaskStage } from "./task.ts";
-import type { TaskOrder, TaskWrites, WrittenTask } from "./task_writes.ts";
+import type { OrderedTask, TaskOrder, TaskWrites } from "./task_writes.ts";
 
 /** A request that was checked and priced, and is to become a task. */
 export interface NewTask {
@@ -73,7 +73,7 @@ export class TaskCreation {
     const { database, queue, writes, money, storeConfig } = this.options;
     const order: Order = { ...task, id: newId("task") };
     await storeConfig?.(task.configVersion);
-    const written = (await writes.add(writeOf(order, money().currencyScale)))!;
+    const written = await writes.create(orderOf(order, money().currencyScale));
     switch (written.outcome) {
       case "created":
         queue.notify({ kind: TASK, id: order.id });
@@ -99,9 +99,8 @@ export class TaskCreation {
   }
 }
 
-function writeOf(order: Order, scale: number): TaskOrder {
+function orderOf(order: Order, scale: number): Omit<TaskOrder, "op"> {
   return {
-    op: "create",
     id: order.id,
     account_id: order.account,
     request_id: order.requestId,
@@ -136,7 +135,7 @@ function holdOf(order: Order, scale: number) {
 /** What a look at the row would show, without one. */
 function rowOf(
   order: Order,
-  { created_at, deadline_at, allocations, held, held_at }: WrittenTask,
+  { created_at, deadline_at, allocations, held, held_at }: OrderedTask,
 ): TaskRow {
   return {
     id: order.id,

@@ -2,7 +2,7 @@ import type { ApiError } from "../../lib/api_error.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import { chargeFields, type Outcome } from "../../domain/ledger/item.ts";
+import { chargeFields } from "../../domain/ledger/item.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
@@ -53,8 +53,7 @@ export async function finishTask(
   const { id } = task;
   const owner = "fence" in task ? task : await findOwner(deps.database.sql, id);
   if (owner === null) return false;
-  const ended = await deps.writes.add({
-    op: "end",
+  const ended = await deps.writes.end({
     id,
     account_id: owner.account_id,
     ...rightToEnd(task),
@@ -63,13 +62,13 @@ export async function finishTask(
     event: endEvent(deps, id, owner.callback_url, ending),
   });
   if (ended === null) return false;
-  for (const id of ended.deliveries ?? []) deps.queue.notify({ kind: DELIVERY, id });
+  for (const id of ended.deliveries) deps.queue.notify({ kind: DELIVERY, id });
   deps.watch.changed(id);
   if (ended.parent_id !== null) {
     await wakeParent(deps, ended.parent_id);
     return true;
   }
-  if (!deps.ledger.resolved({ ...ended, outcome: ended.outcome as Outcome["outcome"] }).isFirst) {
+  if (!deps.ledger.resolved(ended).isFirst) {
     deps.log.error("hold of task resolved before the task ended", { task_id: id });
   }
   deps.onEnd?.(ending.status);

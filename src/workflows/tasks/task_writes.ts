@@ -51,30 +51,43 @@ export interface TaskEnding {
   readonly event: EventItem;
 }
 
-export type TaskWrite = TaskOrder | TaskEnding;
-
-/** The result of a write; which fields it has depends on the operation and its outcome. */
-export interface WrittenTask {
-  readonly n: number;
-  readonly outcome: string;
+/** What became of a request. */
+export interface OrderedTask {
+  readonly outcome:
+    | "created"
+    | "replayed"
+    | "reused"
+    | "at_capacity"
+    | "insufficient"
+    | "unknown"
+    | "conflict";
+  /** Of a replay: that of the first request. */
   readonly task_id: string | null;
+  /** The others are set if it was created. */
   readonly created_at: Date;
   readonly deadline_at: Date;
   readonly held_at: Date;
-  readonly parent_id: string | null;
-  /** Ids of the deliveries of its event. */
-  readonly deliveries: readonly string[] | null;
-  readonly id: string;
-  readonly state: Outcome["state"];
   readonly allocations: string[];
   readonly held: string[];
-  readonly taken: string[] | null;
-  readonly shortfall: string | null;
-  readonly account_id: string;
 }
 
-/** Null: the task had ended before, or the caller may not end it. */
-export type TaskWrites = Pick<GroupCommit<TaskWrite, WrittenTask | null>, "add">;
+/** A task that has ended now, and how its hold was resolved; a subtask has none. */
+export interface EndedTask extends Outcome {
+  readonly parent_id: string | null;
+  /** Ids of the deliveries of its event. */
+  readonly deliveries: readonly string[];
+}
+
+/** Writes the begin and the end of tasks. */
+export interface TaskWrites {
+  create(order: Omit<TaskOrder, "op">): Promise<OrderedTask>;
+  /** Null: the task had ended before, or the caller may not end it. */
+  end(ending: Omit<TaskEnding, "op">): Promise<EndedTask | null>;
+}
+
+type TaskWrite = TaskOrder | TaskEnding;
+/** A row of `task_write`: which columns are set depends on the operation. */
+type WrittenTask = (OrderedTask | EndedTask) & { readonly n: number };
 
 const WRITES_MAX = 128;
 
@@ -83,7 +96,7 @@ const WRITES_MAX = 128;
  * one: beside each other they would wait for the same account.
  */
 export function openTaskWrites({ sql }: Pick<Database, "sql">, queue: Queue): TaskWrites {
-  return new GroupCommit({
+  const group = new GroupCommit<TaskWrite, WrittenTask | null>({
     run: (writes) =>
       retryConflicts(() =>
         queue.isInPostgres
@@ -97,6 +110,10 @@ export function openTaskWrites({ sql }: Pick<Database, "sql">, queue: Queue): Ta
     split,
     itemsMax: WRITES_MAX,
   });
+  return {
+    create: async (order) => await group.add({ op: "create", ...order }) as OrderedTask,
+    end: async (ending) => await group.add({ op: "end", ...ending }) as EndedTask | null,
+  };
 }
 
 /** The write that made the statement fail is to fail alone: by account, whose wallet may be locked, then by task. */
@@ -115,7 +132,8 @@ async function writeAndEnqueue(
   const written = await writeTasks(sql, writes);
   const messages = written.flatMap((task): JobMessage[] => {
     if (task?.outcome === "created") return [{ kind: TASK, id: task.task_id! }];
-    return (task?.deliveries ?? []).map((id) => ({ kind: DELIVERY, id }));
+    const deliveries = task !== null && "deliveries" in task ? task.deliveries : null;
+    return (deliveries ?? []).map((id) => ({ kind: DELIVERY, id }));
   });
   await queue.enqueueInTransaction(sql, messages);
   return written;

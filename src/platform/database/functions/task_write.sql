@@ -104,9 +104,6 @@ begin
   accepted := '{}';
 
   -- Counts. They are written at the end; until then their rows are locked.
-  insert into task_load (account_id, active)
-  select account_id, 0 from unnest(orders) where max_active > 0 group by account_id order by account_id
-  on conflict (account_id) do nothing;
   for load in
     select l.account_id, l.active - (select count(*) from unnest(ended) e
                                       where e.account_id = l.account_id and e.parent_id is null) as active
@@ -115,6 +112,15 @@ begin
                                       union all select account_id from unnest(ended) where parent_id is null))
      order by l.account_id for no key update
   loop
+    counts := counts || jsonb_build_object(load.account_id, load.active);
+  end loop;
+  for load in
+    select distinct account_id from unnest(orders) where max_active > 0 and not counts ? account_id order by account_id
+  loop
+    -- The first task of an account. Another call may have made the row meanwhile.
+    insert into task_load as l (account_id, active) values (load.account_id, 0)
+    on conflict (account_id) do update set active = l.active
+    returning l.* into load;
     counts := counts || jsonb_build_object(load.account_id, load.active);
   end loop;
   foreach o in array orders loop
@@ -151,7 +157,7 @@ begin
   if items is not null then
     outcomes := array(select b from ledger_batch((select json_agg(value) from jsonb_each(items))) b);
     -- A hold that a sweeper has resolved is settled all the same.
-    if exists (select from unnest(outcomes) where outcome = 'already' and state <> 'released') then
+    if cardinality(ended) > 0 and exists (select from unnest(outcomes) where outcome = 'already' and state <> 'released') then
       outcomes := array(
         select case when b.outcome = 'already' and b.state <> 'released' and items -> b.id ->> 'op' = 'settle'
                  then (select l from ledger_settle_late((items -> b.id)::json) l) else b end
@@ -159,13 +165,15 @@ begin
     end if;
   end if;
   -- A task without its hold must not end: the caller tries the others without it.
-  if exists (select from unnest(ended) e left join unnest(outcomes) b on b.id = e.request_id
+  if cardinality(ended) > 0 and exists (select from unnest(ended) e left join unnest(outcomes) b on b.id = e.request_id
               where e.parent_id is null and b.outcome is distinct from 'resolved'
                 and b.outcome is distinct from 'already') then
     raise exception 'A task that ends has no hold';
   end if;
-  select coalesce(jsonb_object_agg(b.id, b.outcome), '{}') into refused
-    from unnest(outcomes) b where items -> b.id ->> 'op' = 'hold' and b.outcome not in ('held', 'already');
+  if cardinality(accepted) > 0 then
+    select coalesce(jsonb_object_agg(b.id, b.outcome), '{}') into refused
+      from unnest(outcomes) b where items -> b.id ->> 'op' = 'hold' and b.outcome not in ('held', 'already');
+  end if;
   foreach o in array accepted loop
     if refused ? o.request_id then
       counts := counts || jsonb_build_object(o.account_id, (counts ->> o.account_id)::int - 1);
@@ -196,9 +204,11 @@ begin
       from made m join unnest(accepted) t on t.id = m.id join hold h on h.id = m.request_id
      where h.id = any (array(select request_id from unnest(accepted)));
   end if;
-  return query
-  select (ends -> e.id ->> 'n')::int, b.outcome, e.id, null::timestamptz, null::timestamptz, null::timestamptz, e.parent_id,
-         array(select jsonb_array_elements_text(made -> e.id)), b.id, b.state, b.allocations, b.held, b.taken,
-         b.shortfall, b.account_id
-    from unnest(ended) e left join unnest(outcomes) b on b.id = e.request_id;
+  if cardinality(ended) > 0 then
+    return query
+    select (ends -> e.id ->> 'n')::int, b.outcome, e.id, null::timestamptz, null::timestamptz, null::timestamptz,
+           e.parent_id, array(select jsonb_array_elements_text(made -> e.id)), b.id, b.state, b.allocations, b.held,
+           b.taken, b.shortfall, b.account_id
+      from unnest(ended) e left join unnest(outcomes) b on b.id = e.request_id;
+  end if;
 end $$;
