@@ -11,6 +11,7 @@ const RULES = [
   "captured is at most held",
   "every capture of a batch equals its receipts",
   "a hold resolves once",
+  "totals of archived months equal their archives",
   "every account is on one plan",
 ];
 
