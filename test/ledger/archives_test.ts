@@ -6,88 +6,17 @@ import { findReceipt } from "../../src/domain/ledger/statement.ts";
 import { rollUpUsage, usageDays } from "../../src/domain/ledger/usage_days.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { decimal } from "../../src/lib/money.ts";
-import { createMissingPartitions } from "../../src/platform/database/partitioned_tables.ts";
+import { readCsv } from "../../src/lib/csv.ts";
+import { decimal, trimDecimal } from "../../src/lib/money.ts";
 import { checkMonth, listArchiveFiles } from "../../src/workflows/retention/check_archive.ts";
 import { sweepStorage } from "../../src/workflows/retention/sweep_storage.ts";
-import { Crash, openArchives } from "../helpers/archives.ts";
+import { NOW, openHistory, type TestHistory } from "../helpers/archived_history.ts";
+import { Crash } from "../helpers/archives.ts";
 import { filesIn } from "../helpers/file_gateway.ts";
-import { asking, costing, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
-
-/** The last moment of January, then the first ones of February. */
-const JANUARY_ENDS = "2026-01-31T23:59:59.500Z";
-const NOW = "2026-05-10T12:00:00Z";
-
-interface Request {
-  accepted: string;
-  settled?: string;
-  amount?: string;
-}
-
-/** A request that costs something, accepted and settled at two moments. */
-async function charge(
-  ledger: TestLedger,
-  { accepted, settled = accepted, amount = "1" }: Request,
-): Promise<string> {
-  await ledger.setClock(accepted);
-  const id = newId("req", Date.parse(accepted));
-  const hold = (await ledger.hold(asking({ id, account: ledger.account, amount: "2" }))).keep();
-  await ledger.setClock(settled);
-  await hold.settle(costing(amount, 0, { input_tokens: 3 }));
-  return id;
-}
-
-/** One that its process gives up on, the sweeper resolves, and the process settles after all in the next month. */
-async function chargeLate(ledger: TestLedger, accepted: string, late: string): Promise<void> {
-  await ledger.setClock(accepted);
-  const id = newId("req", Date.parse(accepted));
-  const request = { ...asking({ id, account: ledger.account, amount: "1", ttlSeconds: 60 }) };
-  const hold = (await ledger.hold({ ...request, beyondHold: true })).keep();
-  await hold.checkpoint(costing("0.25"));
-  await ledger.setClock(new Date(Date.parse(accepted) + 120_000).toISOString());
-  await ledger.sweep();
-  await ledger.setClock(late);
-  await hold.settle(costing("200"));
-}
-
-/** January, February and May of one account, with everything that a ledger can have. */
-async function openHistory() {
-  await using parts = new AsyncDisposableStack();
-  const ledger = parts.use(await openLedger({ clock: "2026-01-05T00:00:00Z" }));
-  const archives = parts.use(await openArchives(ledger));
-  const { account, sql } = ledger;
-  await addCredit(sql, { account, kind: "cash", amount: "50", reference: "first" });
-  await adjustBalance(sql, { account, amount: "-1", reference: "fee", reason: 'a, "b"\nc' });
-  await ledger.gift("5", "2026-02-10T00:00:00Z");
-  await ledger.setPlan("pro");
-  const january = await charge(ledger, { accepted: "2026-01-10T00:00:00Z", amount: "1.75" });
-  await charge(ledger, { accepted: JANUARY_ENDS, settled: "2026-02-01T00:00:01Z" });
-  // A node's clock that is fast: its id is of February, and the database books it in January.
-  await ledger.setClock(JANUARY_ENDS);
-  const fast = newId("req", Date.parse("2026-02-01T00:00:00Z"));
-  await (await ledger.hold(asking({ id: fast, account, amount: "2" }))).settle(costing("0.5"));
-  await chargeLate(ledger, "2026-01-31T23:50:00Z", "2026-02-02T00:00:00Z");
-  await addCredit(sql, { account, kind: "cash", amount: "30", reference: "second" });
-  await charge(ledger, { accepted: "2026-02-20T00:00:00Z" });
-  await ledger.setClock(NOW);
-  await ledger.sweep();
-  const may = await charge(ledger, { accepted: NOW });
-  await createMissingPartitions(sql, { isStart: true });
-  await ledger.mustBeSound();
-  const closing = parts.move();
-  return {
-    ledger,
-    archives,
-    sql,
-    account,
-    january,
-    may,
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
-  };
-}
+import { asking, costing, type TestLedger } from "../helpers/open_ledger.ts";
 
 /** What must be the same whether months are rows or totals. */
-async function sums({ sql, account, ledger }: Awaited<ReturnType<typeof openHistory>>) {
+async function sums({ sql, account, ledger }: TestHistory) {
   const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").trim().split("\r\n");
   const perSource: Record<string, bigint> = {};
   for (const [, , , unit, amount, source] of lines.slice(1).map((line) => line.split(","))) {
@@ -100,7 +29,7 @@ async function sums({ sql, account, ledger }: Awaited<ReturnType<typeof openHist
 }
 
 /** Sums the days of a month, so that they can be compared with the one row of an archived month. */
-async function monthlyUsage({ sql, account }: Awaited<ReturnType<typeof openHistory>>) {
+async function monthlyUsage({ sql, account }: TestHistory) {
   const months: Record<string, [number, number, bigint, number]> = {};
   for (const day of await usageDays(sql, { account, from: "2026-01-01" })) {
     const sum = months[day.day.slice(0, 7)] ??= [0, 0, 0n, 0];
@@ -259,6 +188,51 @@ Deno.test("nothing is archived while a request of the month is under way, or whe
   assert.deepEqual(archived, []);
   assert.match(obstacle!, /every balance equals its transfers/);
   assert.equal((await partitionsOf(ledger)).includes("receipt_2026_01"), true);
+});
+
+Deno.test("the files have the rows as they were, any text in them included", async () => {
+  await using history = await openHistory();
+  const { archives, sql } = history;
+  const texts =
+    "id, unit, debit, credit, trim_scale(amount)::text as amount, kind, reference, reason";
+  const inJanuary = "from transfer where created_at < '2026-02-01Z' order by id collate \"C\"";
+  const before = await sql.unsafe<{ id: string }[]>(`select ${texts} ${inJanuary}`);
+  await archives.sweep();
+  const { key } = (await listArchiveFiles(sql)).find(({ table_name }) =>
+    table_name === "transfer"
+  )!;
+  const bytes = await archives.deps.stores.named("local").get(key);
+  const text = bytes.pipeThrough(new DecompressionStream("gzip")).pipeThrough(
+    new TextDecoderStream(),
+  );
+  const [columns, ...lines] = await Array.fromAsync(readCsv(text));
+  const rows = lines.map((line) => {
+    const row = Object.fromEntries(columns!.map((name, at) => [name, line[at]]));
+    const { id, unit, debit, credit, amount, kind, reference, reason } = row;
+    return { id, unit, debit, credit, amount: trimDecimal(amount!, 0), kind, reference, reason };
+  });
+  const byId = (all: readonly { id?: string | null }[]) =>
+    Object.fromEntries(all.map((row) => [row.id, { ...row }]));
+  assert.deepEqual(byId(rows), byId([...before]));
+  assert.ok(rows.some(({ reason }) => reason === 'a, "b"\nc'));
+});
+
+Deno.test("requests are charged while a month is archived", async () => {
+  await using history = await openHistory();
+  const { archives, ledger, account } = history;
+  const { cash_balance: before } = await ledger.balance();
+  const chargeNow = async () => {
+    const id = newId("req", Date.parse(NOW));
+    await (await ledger.hold(asking({ id, account, amount: "0.02" }))).settle(costing("0.01"));
+  };
+  const charging = (async () => {
+    for (let n = 0; n < 20; n++) await Promise.all([chargeNow(), chargeNow()]);
+  })();
+  const [{ archived }] = await Promise.all([archives.sweep(), charging]);
+  assert.deepEqual(archived, ["2026-01"]);
+  const { cash_balance: after } = await ledger.balance();
+  assert.equal(decimal(before) - decimal(after), decimal("0.40"));
+  await ledger.mustBeSound();
 });
 
 Deno.test("two nodes at once archive a month once", async () => {

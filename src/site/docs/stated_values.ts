@@ -11,6 +11,7 @@ const VALUES: Readonly<Record<string, (config: Config) => string>> = {
   "webhooks.retry_seconds": ({ webhooks }) =>
     formatList(webhooks.retrySeconds.slice(1).map((seconds) => formatDuration(seconds))),
   "webhooks.disable_after_days": ({ webhooks }) => plural(webhooks.disableAfterDays, "day"),
+  "storage.keep.task_days": ({ storage }) => plural(storage.keep.taskDays, "day"),
   "storage.keep.webhook_days": ({ storage }) => plural(storage.keep.webhookDays, "day"),
   "webhooks.overlap_seconds": () => formatRoundDuration(OVERLAP_SECONDS),
 };

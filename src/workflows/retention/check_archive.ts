@@ -46,15 +46,15 @@ export async function checkMonth(
   const correctedIds = new Set<string>();
   let replaced = 0n;
   const correctionSums = await tryReading(stores, corrections, (row) => {
-    correctedIds.add(row.get("id")!);
-    return sumOf(row.get("taken")!);
+    correctedIds.add(row("id"));
+    return sumOf(row("taken"));
   });
   const receiptSums = await tryReading(stores, receipts, (row) => {
-    const taken = sumOf(row.get("taken")!);
-    if (correctedIds.has(row.get("id")!)) replaced += taken;
+    const taken = sumOf(row("taken"));
+    if (correctedIds.has(row("id"))) replaced += taken;
     return taken;
   });
-  const transferSums = await tryReading(stores, transfers, (row) => decimal(row.get("amount")!));
+  const transferSums = await tryReading(stores, transfers, (row) => decimal(row("amount")));
   return [
     ...differences(receipts, receiptSums),
     ...differences(corrections, correctionSums, replaced),
@@ -81,7 +81,7 @@ interface FileSums {
 async function readArchive(
   stores: Pick<Stores, "named">,
   { store, key }: ArchiveFile,
-  amountOf: (row: Map<string, string | null>) => bigint,
+  amountOf: (row: (name: string) => string) => bigint,
 ): Promise<FileSums> {
   const hash = createHash("sha256");
   const hashing = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
@@ -94,15 +94,16 @@ async function readArchive(
     .pipeThrough(hashing)
     .pipeThrough(new DecompressionStream("gzip"))
     .pipeThrough(new TextDecoderStream());
-  let columns: (string | null)[] | null = null;
+  let columns: Map<string | null, number> | null = null;
   const sums = { rows: 0, amount: 0n };
   for await (const fields of readCsv(text)) {
     if (columns === null) {
-      columns = fields;
+      columns = new Map(fields.map((name, at) => [name, at]));
       continue;
     }
+    const places = columns;
     sums.rows++;
-    sums.amount += amountOf(new Map(columns.map((name, at) => [name!, fields[at]!])));
+    sums.amount += amountOf((name) => fields[places.get(name)!]!);
   }
   return { ...sums, sha256: hash.digest("hex") };
 }
