@@ -8,7 +8,7 @@ import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import {
   createMissingPartitions,
-  REQUEST_TABLE,
+  REQUEST_TABLES,
 } from "../../src/platform/database/partitioned_tables.ts";
 import { listPartitions } from "../../src/platform/database/partitions.ts";
 import { readMigrations, SHIPPED_SQL } from "../../src/platform/database/read_sql_files.ts";
@@ -89,7 +89,7 @@ Deno.test(
       delivery: "webhook_delivery_2026_05",
       attempt: "webhook_attempt_2026_05",
     });
-    const days = await listPartitions(sql, REQUEST_TABLE);
+    const days = await listPartitions(sql, REQUEST_TABLES[0]);
     assert.ok(days.length >= 3, "days of the request log have their new names");
   },
 );
