@@ -2,6 +2,7 @@ import { newId } from "../../lib/ids.ts";
 import { parseDecimal } from "../../lib/money.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { retryReserved } from "./retry_reserved.ts";
 
 export interface Credit {
   account: string;
@@ -66,9 +67,12 @@ export async function adjustBalance(
       param: "amount",
     });
   }
-  const [row] = await sql<[{ outcome: string }]>`
-    select ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
-    .catch(refuseOverflow);
+  const row = await retryReserved(sql, async () => {
+    const [row] = await sql<[{ outcome: string }]>`
+      select ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
+      .catch(refuseOverflow);
+    return row;
+  });
   switch (row.outcome) {
     case "booked":
     case "already":
@@ -78,6 +82,7 @@ export async function adjustBalance(
         param: "reference",
       });
     case "insufficient":
+    case "reserved":
       throw new ApiError("insufficient_balance", "The account's free cash is less than that.", {
         param: "amount",
       });

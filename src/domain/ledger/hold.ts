@@ -21,6 +21,8 @@ export interface HoldRequest {
    * held. For usage that the upstream counts; without it a settlement takes at most the hold.
    */
   beyondHold?: boolean;
+  /** It may draw from a reserve instead, and then needs no statement before it runs. */
+  mayDraw?: boolean;
   /** What would cost less; part of the error when the balance is insufficient. */
   cheaper?: string | undefined;
 }
@@ -77,6 +79,7 @@ export function readHeld(
     case "already":
       return state!;
     case "insufficient":
+    case "reserved":
       throw insufficientBalance(request.quote, money, request.cheaper);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);

@@ -3,10 +3,11 @@ import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { chargeColumns, isUsualCharge } from "./charge_columns.ts";
 
 /** One operation on one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
-  op: "hold" | "settle" | "release" | "checkpoint";
+  op: "hold" | "settle" | "release" | "checkpoint" | "charge";
   id: string;
   account_id?: string | undefined;
   num?: string;
@@ -23,6 +24,16 @@ export interface Item {
   cost?: string | undefined;
   ttl_seconds?: number;
   beyond_hold?: boolean | undefined;
+  /** From here on: of a request that has drawn from a reserve. */
+  reserve_id?: string;
+  allocations?: string[];
+  held?: string[];
+  /** Whether the reserve's row counts the draw. */
+  is_told?: boolean;
+  /** The maximum price, the quantity that it is for, and the age of the request; for `charge` only. */
+  amount?: string;
+  max_units?: string;
+  age_ms?: number;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
@@ -37,6 +48,7 @@ export interface Outcome {
     | "checkpointed"
     | "already"
     | "insufficient"
+    | "reserved"
     | "conflict"
     | "unknown"
     | "open";
@@ -47,12 +59,24 @@ export interface Outcome {
   shortfall: string | null;
   /** Set for resolved holds. */
   account_id: string | null;
+  /** With `reserved`: when what is only reserved is free at the latest. */
+  retry_ms?: number | null;
 }
 
 /** Runs items, in their order per account, as one statement. The results come in no particular order. */
 export async function runItems(sql: Queries, items: readonly Item[]): Promise<Outcome[]> {
-  const doc = JSON.stringify(items.map((item, n) => ({ n, ...item })));
-  return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
+  const charges: [n: number, item: Item][] = [];
+  const others: (Item & { n: number })[] = [];
+  for (const [n, item] of items.entries()) {
+    if (isUsualCharge(item)) charges.push([n, item]);
+    else others.push({ n, ...item });
+  }
+  const doc = JSON.stringify(others);
+  if (charges.length === 0) {
+    return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
+  }
+  return await sql<Outcome[]>`
+    select * from ledger_batch(${doc}::text::json, ${chargeColumns(charges)}::text::json)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {

@@ -64,22 +64,34 @@ const RULES: readonly LedgerRule[] = [
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
   {
-    name: "frozen equals open holds",
+    name: "frozen equals open holds and reserves",
     run: (sql) =>
       sql`
-      with reserved as (
-        select bucket, sum(part) as amount from hold, unnest(allocations, held) as l (bucket, part)
+      with kept as (
+        select allocations, held from hold union all select allocations, held from reserve),
+      reserved as (
+        select bucket, sum(part) as amount from kept, unnest(allocations, held) as l (bucket, part)
          group by bucket),
       compared as (
         select coalesce(p.id, r.bucket) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
           from balance_bucket p full join reserved r on r.bucket = p.id)
       select count(*) as seen, count(*) filter (where has <> says) as wrong,
-             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, open holds say ' || trim_scale(says))
+             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, holds and reserves say ' || trim_scale(says))
                filter (where has <> says))[:5] as examples
         from compared`,
   },
   {
-    name: "ended buckets are empty except for holds",
+    name: "a reserve covers its draws",
+    run: (sql) =>
+      sql`
+      with seen as (
+        select id, exists (select from unnest(held, drawn) as l (h, d) where h < 0 or d < 0 or d > h) as is_wrong
+          from reserve)
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
+  },
+  {
+    name: "ended buckets are empty except for what is frozen",
     run: (sql) =>
       sql`
       with seen as (select id, remaining <> frozen as is_wrong from balance_bucket where ended_at is not null)

@@ -80,6 +80,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
       ttlSeconds: HOLD_SECONDS,
       isRenewed: true,
       beyondHold: true,
+      mayDraw: true,
       cheaper: suggestCheaper(quote, prepared),
     });
     const heading = headingOf(call);

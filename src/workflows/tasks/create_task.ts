@@ -4,6 +4,7 @@ import type { ModelType } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
+import { retryReserved } from "../../domain/ledger/retry_reserved.ts";
 import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
@@ -51,6 +52,7 @@ interface Answer {
     | "reused"
     | "at_capacity"
     | "insufficient"
+    | "reserved"
     | "unknown"
     | "conflict";
   task_id: string | null;
@@ -99,7 +101,7 @@ export class TaskCreation {
   async create(task: NewTask): Promise<CreatedTask> {
     const order: Order = { ...task, id: newId("task") };
     await this.storeConfig(task.configVersion);
-    const answer = await this.#orders.add(order);
+    const answer = await retryReserved(this.database.sql, () => this.#orders.add(order));
     switch (answer.outcome) {
       case "created":
         this.queue.notify({ kind: TASK, id: order.id });
@@ -118,6 +120,7 @@ export class TaskCreation {
           { retryAfterSeconds: CROWDED_RETRY_SECONDS },
         );
       case "insufficient":
+      case "reserved":
         throw insufficientBalance(task.quote, this.money());
       default:
         throw new Error(`Cannot hold for ${order.id}: ${answer.outcome}`);

@@ -1,5 +1,5 @@
--- Makes the monthly partitions of receipts and transfers: of this month, of so many ahead, and, if rows may be moved, of
--- months that rows in the default partitions belong to. Answers how many it made.
+-- Makes the monthly partitions of receipts and transfers: of this month, of so many ahead, and, if rows may be moved,
+-- of months that rows in the default partitions belong to. Answers how many it made.
 -- Locks the default partitions, after the sweeper's own lock.
 create or replace function ledger_create_partitions(months_ahead int, may_move boolean) returns int
 language plpgsql as $$

@@ -20,7 +20,8 @@ begin
   if has_rows and not may_move then return false; end if;
   execute format('create table %I (like %I including all)', name, parent);
   execute format(
-    'with moved as (delete from %1$I where %2$I >= %3$L and %2$I < %4$L returning *) insert into %5$I select * from moved',
+    'with moved as (delete from %1$I where %2$I >= %3$L and %2$I < %4$L returning *)'
+    ' insert into %5$I select * from moved',
     parent || '_default', key, from_key, to_key, name);
   execute format('alter table %I attach partition %I for values from (%L) to (%L)', parent, name, from_key, to_key);
   return true;

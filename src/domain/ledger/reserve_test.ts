@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decimal, fraction } from "../../lib/money.ts";
+import { PRICE } from "../../../test/helpers/open_ledger.ts";
+import { type Draw, Reserve } from "./reserve.ts";
+
+const quote = (amount: string, units = 0) => ({
+  model: "m",
+  kind: "text" as const,
+  amount: fraction(amount),
+  units: BigInt(units),
+  price: PRICE,
+});
+
+function openReserve(shares: [bucket: string, amount: string, endsAt?: number][]): Reserve {
+  const reserve = new Reserve("acc_1", "text");
+  reserve.drawableUntil = 1_000;
+  for (const [bucket, amount, endsAt = Infinity] of shares) {
+    reserve.add(bucket, decimal(amount), endsAt);
+  }
+  return reserve;
+}
+
+Deno.test("a draw uses quota, then gifts, then cash, whatever came first", () => {
+  const reserve = openReserve([["cash:1", "5"], ["gift:1", "1"], ["quota:1", "50"]]);
+  const draw = reserve.draw(quote("4", 100), 6, 0)!;
+  assert.deepEqual(draw.allocations, ["quota:1", "gift:1", "cash:1"]);
+  assert.deepEqual(draw.held, ["50", "1", "1"].map(decimal));
+  assert.deepEqual(reserve.left, { money: decimal("4"), units: 0n });
+});
+
+Deno.test("a draw that does not fit takes nothing, nor does one after the lease", () => {
+  const reserve = openReserve([["cash:1", "5"]]);
+  assert.equal(reserve.draw(quote("5.000001"), 6, 0), null);
+  assert.deepEqual(reserve.left.money, decimal("5"));
+  assert.equal(reserve.draw(quote("5"), 6, 1_000), null);
+  assert.notEqual(reserve.draw(quote("5"), 6, 999), null);
+  assert.equal(reserve.draw(quote("0.000001"), 6, 999), null);
+});
+
+Deno.test("what has ended is not drawn, and is given up", () => {
+  const reserve = openReserve([["gift:1", "3", 500], ["cash:1", "5"]]);
+  assert.deepEqual(reserve.draw(quote("1"), 6, 500)!.allocations, ["cash:1"]);
+  const { allocations, returned } = reserve.tell({
+    keep: { money: decimal("9"), units: 0n },
+    now: 500,
+    minAgeMs: 0,
+  });
+  assert.deepEqual(allocations, ["gift:1", "cash:1"]);
+  assert.deepEqual(returned, [decimal("3"), 0n]);
+});
+
+Deno.test("a quota of another kind is not drawn for a request that it cannot pay", () => {
+  const reserve = openReserve([["quota:1", "100"]]);
+  assert.equal(reserve.draw({ ...quote("1", 10), kind: null }, 6, 0), null);
+});
+
+type Step =
+  | { add: [bucket: number, amount: bigint] }
+  | { draw: [amount: bigint, units: number] }
+  | { end: [which: number, share: number] }
+  | { giveUp: bigint };
+
+Deno.test("a reserve is the sum of its draws and of what is left, whatever happens", () => {
+  const amount = fc.bigInt(0n, 5_000_000n).map((micros) => micros * 1_000_000n);
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.record({ add: fc.tuple(fc.nat(2), amount) }),
+    fc.record({ draw: fc.tuple(amount, fc.nat(3)) }),
+    fc.record({ end: fc.tuple(fc.nat(5), fc.nat(100)) }),
+    fc.record({ giveUp: amount }),
+  );
+  const one = decimal("1");
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    const reserve = openReserve([]);
+    // What the database would have.
+    const frozen = new Map<string, bigint>();
+    const change = (bucket: string, by: bigint) =>
+      frozen.set(bucket, (frozen.get(bucket) ?? 0n) + by);
+    const open: Draw[] = [];
+    for (const step of steps) {
+      if ("add" in step) {
+        const bucket = ["quota:1", "gift:1", "cash:1"][step.add[0]]!;
+        const added = step.add[0] === 0 ? step.add[1] / one * one : step.add[1];
+        reserve.add(bucket, added, Infinity);
+        change(bucket, added);
+      } else if ("draw" in step) {
+        const [num, units] = step.draw;
+        const draw = reserve.draw(
+          { ...quote("0", units), amount: { num, den: one } },
+          6,
+          0,
+        );
+        if (draw !== null) open.push(draw);
+      } else if ("end" in step) {
+        const [draw] = open.splice(step.end[0], 1);
+        if (draw === undefined) continue;
+        const taken = draw.held.map((held) => held / one * BigInt(step.end[1]) / 100n * one);
+        for (const [at, bucket] of draw.allocations.entries()) change(bucket, -taken[at]!);
+        reserve.end(draw, taken);
+      } else {
+        const { allocations, returned, drawn } = reserve.tell({
+          keep: { money: step.giveUp, units: 0n },
+          now: 0,
+          minAgeMs: 0,
+        });
+        for (const [at, bucket] of allocations.entries()) {
+          change(bucket, -returned[at]!);
+          const draws = open.reduce((sum, { allocations, held }) => {
+            const slot = allocations.indexOf(bucket);
+            return slot === -1 ? sum : sum + held[slot]!;
+          }, 0n);
+          assert.equal(drawn[at], draws);
+        }
+      }
+      const { held, left } = reserve;
+      const sum = (isQuota: boolean) =>
+        [...frozen].reduce((sum, [bucket, amount]) => {
+          assert.ok(amount >= 0n, "never more than the database has");
+          return bucket.startsWith("quota:") === isQuota ? sum + amount : sum;
+        }, 0n);
+      assert.deepEqual(held, { money: sum(false), units: sum(true) });
+      assert.ok(left.money >= 0n && left.units >= 0n);
+    }
+  }));
+});

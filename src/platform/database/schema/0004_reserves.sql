@@ -1,0 +1,98 @@
+-- Reserves: holds of a whole node, from which its requests draw in memory.
+
+create table reserve (
+  id          text primary key,
+  account_id  text not null,
+  node_id     text not null,
+  allocations text[] not null,
+  held        numeric(32, 12)[] not null check (cardinality(held) = cardinality(allocations)),
+  drawn       numeric(32, 12)[] not null check (cardinality(drawn) = cardinality(allocations)),
+  expires_at  timestamptz not null,
+  constraint reserve_is_no_debt check (0 <= all (held)),
+  constraint reserve_draws_no_debt check (0 <= all (drawn))
+);
+
+comment on table reserve is
+  'Money and quota of an account that a node has reserved for requests to come: they draw from it in memory and need '
+  'no hold of their own. The part that no request has drawn counts as available, and is returned when it is needed.';
+comment on column reserve.allocations is 'Ids of the rows of `balance_bucket` that it reserves, in the order of use.';
+comment on column reserve.held is 'The amount reserved in each of them, drawn or not.';
+comment on column reserve.drawn is 'The part of it for requests under way, as the node said when it last renewed.';
+comment on column reserve.expires_at is
+  'The end of the lease. A node that cannot renew it draws no more; the sweeper then returns what is left.';
+
+create index reserve_account on reserve (account_id);
+create index reserve_expiry on reserve (expires_at);
+
+create view idle_reserve as
+  select r.account_id, l.bucket, sum(l.held - l.drawn) as amount
+    from reserve r, unnest(r.allocations, r.held, r.drawn) as l (bucket, held, drawn)
+   group by 1, 2;
+
+comment on view idle_reserve is 'What is reserved and not drawn: it counts as available.';
+
+comment on column balance_bucket.frozen is 'The sum of what open holds and reserves keep.';
+comment on column balance_bucket.remaining is 'What is left, including what is frozen.';
+
+-- A charge has no hold: it has the fields of one, and what its request has drawn from a reserve.
+alter type ledger_item add attribute reserve_id text;
+alter type ledger_item add attribute allocations text[];
+alter type ledger_item add attribute held numeric[];
+alter type ledger_item add attribute amount numeric;      -- the maximum price, rounded up
+alter type ledger_item add attribute max_units bigint;    -- the quantity that `amount` is for
+alter type ledger_item add attribute age_ms bigint;       -- since the request was accepted
+alter type ledger_item add attribute is_told boolean;     -- the reserve's row counts the draw in `drawn`
+
+-- Milliseconds after which what is only reserved is free, at the latest.
+alter type ledger_outcome add attribute retry_ms int;
+
+alter type ledger_resolution add attribute n int;         -- of the item
+alter type ledger_resolution add attribute is_drawn boolean;
+alter type ledger_resolution add attribute reserve_id text;  -- null: the reserve is gone
+
+-- An argument of ledger_renew_reserves.
+create type reserve_request as (
+  n             int,
+  id            text,
+  account_id    text,
+  node_id       text,
+  is_new        boolean,
+  is_closing    boolean,
+  kind          text,
+  money         numeric,   -- wanted in addition, if money pays
+  units         bigint,    -- wanted in addition, if a quota pays
+  worst_money   numeric,   -- the most that one request draws
+  worst_units   bigint,
+  lease_ms      int,
+  allocations   text[],    -- with the next two: what the node returns, and what is drawn
+  returned      numeric[],
+  drawn         numeric[]
+);
+
+-- Charges that one bucket pays, as columns.
+create type charge_columns as (
+  n                 int[],
+  id                text[],
+  account_id        text[],
+  num               numeric[],
+  den               numeric[],
+  units             bigint[],
+  usage             jsonb[],
+  request_id        text[],
+  client_request_id text[],
+  model             text[],
+  kind              text[],
+  price_number      int[],     -- in `prices`, from 1
+  upstream          text[],
+  cost              numeric[],
+  beyond_hold       boolean[],
+  reserve_id        text[],
+  bucket            text[],
+  drawn             numeric[],
+  amount            numeric[],
+  max_units         bigint[],
+  age_ms            bigint[],
+  is_told           boolean[],
+  prices            jsonb[],
+  scale             smallint
+);
