@@ -12,7 +12,7 @@ import { Badge, Empty, Field, Select } from "../parts.tsx";
 import { readableName } from "../readable_name.ts";
 import { Time } from "../time.tsx";
 import { readDays } from "./days.ts";
-import { TableCard } from "./shell.tsx";
+import { Pager, TableCard } from "./shell.tsx";
 
 /** The filters of a page: as they were sent, for its form and links, and as the log takes them. */
 export interface RequestPageFilters {
@@ -67,7 +67,7 @@ export function RequestFilters(
   );
 }
 
-export function NoRequests({ path, isFiltered }: { path: string; isFiltered: boolean }) {
+function NoRequests({ path, isFiltered }: { path: string; isFiltered: boolean }) {
   return (
     <section class="card">
       {isFiltered
@@ -88,22 +88,28 @@ export function NoRequests({ path, isFiltered }: { path: string; isFiltered: boo
 }
 
 /** A list of requests. `accountOf` adds the column of operators. */
+/** One page of a list, with links to the others; without requests, a note that says so. */
 export function RequestTable<T extends LoggedRequest>(
-  { path, requests, currency, foot, accountOf }: {
+  { path, query, page, currency, accountOf }: {
     path: string;
-    requests: readonly T[];
+    /** The filters and the place in the list. */
+    query: Readonly<Record<string, string | undefined>>;
+    page: { readonly data: readonly T[]; readonly hasMore: boolean };
     currency: MoneyFormat;
-    foot: Child;
     accountOf?: (request: T) => Child;
   },
 ) {
+  const { data, hasMore } = page;
+  if (data.length === 0) {
+    return <NoRequests path={path} isFiltered={Object.values(query).some((each) => each)} />;
+  }
   const columns = ["Request", "Endpoint", "Status", "Duration", ["Charged", "right"] as const];
   return (
     <TableCard
-      foot={foot}
+      foot={<Pager path={path} query={query} lastId={data.at(-1)?.id} hasMore={hasMore} />}
       columns={accountOf === undefined ? columns : columns.toSpliced(1, 0, "Account")}
     >
-      {requests.map((request) => (
+      {data.map((request) => (
         <tr>
           <td data-label="Request">
             <span>

@@ -6,13 +6,12 @@ import { Select } from "../parts.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { RequestFacts } from "./request_facts.tsx";
 import {
-  NoRequests,
   readRequestFilters,
   RequestFilters,
   RequestStatus,
   RequestTable,
 } from "./request_table.tsx";
-import { Head, Pager, sendConsole } from "./shell.tsx";
+import { Head, sendConsole } from "./shell.tsx";
 
 export const REQUESTS_PATH = "/console/requests";
 const PAGE = 25;
@@ -24,13 +23,12 @@ export function requestsPage({ database, requestLog }: ConsoleDeps) {
     const { service } = c.env.config;
     const { query, filter } = readRequestFilters(c);
     const { after } = c.req.query();
-    const page = { ...filter, account, after, limit: PAGE, order: "desc" } as const;
+    const wanted = { ...filter, account, after, limit: PAGE, order: "desc" } as const;
     await requestLog.flush();
-    const [keys, { data, hasMore }] = await Promise.all([
+    const [keys, page] = await Promise.all([
       listKeys(database.sql, account),
-      listRequests(database.sql, page, service.currency),
+      listRequests(database.sql, wanted, service.currency),
     ]);
-    const isFiltered = Object.values({ ...query, after }).some((each) => each);
     return sendConsole(
       c,
       { section: "requests", title: "Requests" },
@@ -39,23 +37,12 @@ export function requestsPage({ database, requestLog }: ConsoleDeps) {
         <RequestFilters path={REQUESTS_PATH} query={query}>
           <Select name="key" label="API key" options={keyOptions(keys)} value={query.key} />
         </RequestFilters>
-        {data.length === 0
-          ? <NoRequests path={REQUESTS_PATH} isFiltered={isFiltered} />
-          : (
-            <RequestTable
-              path={REQUESTS_PATH}
-              requests={data}
-              currency={service}
-              foot={
-                <Pager
-                  path={REQUESTS_PATH}
-                  query={{ ...query, after }}
-                  lastId={data.at(-1)?.id}
-                  hasMore={hasMore}
-                />
-              }
-            />
-          )}
+        <RequestTable
+          path={REQUESTS_PATH}
+          query={{ ...query, after }}
+          page={page}
+          currency={service}
+        />
       </>,
     );
   };

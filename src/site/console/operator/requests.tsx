@@ -10,13 +10,12 @@ import { readableName } from "../../readable_name.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { RequestFacts } from "../request_facts.tsx";
 import {
-  NoRequests,
   readRequestFilters,
   RequestFilters,
   RequestStatus,
   RequestTable,
 } from "../request_table.tsx";
-import { Head, Pager, sendConsole, TableCard } from "../shell.tsx";
+import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { ACCOUNTS } from "./accounts.tsx";
 
 export const OPERATOR_REQUESTS = "/console/operator/requests";
@@ -28,10 +27,9 @@ export function operatorRequestsPage({ database, requestLog }: ConsoleDeps) {
     const { service } = c.env.config;
     const { query, filter } = readRequestFilters(c);
     const { after } = c.req.query();
-    const page = { ...filter, after, limit: PAGE, order: "desc" } as const;
+    const wanted = { ...filter, after, limit: PAGE, order: "desc" } as const;
     await requestLog.flush();
-    const { data, hasMore } = await listRequestsForOperator(database.sql, page, service.currency);
-    const isFiltered = Object.values({ ...query, after }).some((each) => each);
+    const page = await listRequestsForOperator(database.sql, wanted, service.currency);
     return sendConsole(
       c,
       { section: "operator_requests", title: "Requests of all accounts" },
@@ -41,24 +39,13 @@ export function operatorRequestsPage({ database, requestLog }: ConsoleDeps) {
           <Field name="account" label="Account ID" value={query.account} autocomplete="off" />
           <Field name="key" label="API key ID" value={query.key} autocomplete="off" />
         </RequestFilters>
-        {data.length === 0
-          ? <NoRequests path={OPERATOR_REQUESTS} isFiltered={isFiltered} />
-          : (
-            <RequestTable
-              path={OPERATOR_REQUESTS}
-              requests={data}
-              currency={service}
-              accountOf={AccountLink}
-              foot={
-                <Pager
-                  path={OPERATOR_REQUESTS}
-                  query={{ ...query, after }}
-                  lastId={data.at(-1)?.id}
-                  hasMore={hasMore}
-                />
-              }
-            />
-          )}
+        <RequestTable
+          path={OPERATOR_REQUESTS}
+          query={{ ...query, after }}
+          page={page}
+          currency={service}
+          accountOf={AccountLink}
+        />
       </>,
     );
   };
