@@ -2,9 +2,9 @@ import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Item } from "./item.ts";
 
 /** Cash alone pays: such charges may be booked all at once. */
-export function isUsualCharge({ op, num, allocations }: Item): boolean {
-  return op === "charge" && num !== undefined && allocations!.length === 1 &&
-    allocations![0]!.startsWith("cash:");
+export function isUsualCharge({ op, num, reserve_id, allocations }: Item): boolean {
+  return op === "charge" && num !== undefined && reserve_id !== undefined &&
+    allocations!.length === 1 && allocations![0]!.startsWith("cash:");
 }
 
 const COLUMNS = [
@@ -24,8 +24,9 @@ const COLUMNS = [
   "reserve_id",
   "amount",
   "max_units",
-  "age_ms",
+  "begun_at",
   "is_told",
+  "may_wait",
 ] as const satisfies readonly (keyof Item)[];
 
 /** Charges as the database type `charge_columns`, in JSON. Requests of one moment have few different prices. */

@@ -1,8 +1,8 @@
 import { newId } from "../../lib/ids.ts";
-import { parseDecimal } from "../../lib/money.ts";
+import { parseDecimal, SCALE } from "../../lib/money.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import { retryReserved } from "./retry_reserved.ts";
+import { ReservedRetry } from "./retry_reserved.ts";
 
 export interface Credit {
   account: string;
@@ -67,9 +67,12 @@ export async function adjustBalance(
       param: "amount",
     });
   }
-  const row = await retryReserved(sql, async () => {
-    const [row] = await sql<[{ outcome: string }]>`
-      select ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
+  const row = await new ReservedRetry(sql).run(account, async () => {
+    const [row] = await sql<[{ outcome: string; retry_ms: number | null }]>`
+      select outcome, case outcome when 'insufficient' then ledger_recall_for(
+               ${account}, ledger_now(), null, -${amount}::numeric, 1, 0, ${SCALE}, 0,
+               (select remaining - frozen from balance_bucket where id = 'cash:' || ${account})) end as retry_ms
+        from ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
       .catch(refuseOverflow);
     return row;
   });
@@ -82,7 +85,6 @@ export async function adjustBalance(
         param: "reference",
       });
     case "insufficient":
-    case "reserved":
       throw new ApiError("insufficient_balance", "The account's free cash is less than that.", {
         param: "amount",
       });

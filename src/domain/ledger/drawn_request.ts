@@ -19,11 +19,13 @@ interface Deps {
 
 /**
  * A request that has drawn from a reserve. One statement writes its receipt and takes the money. If it lasts, it gets
- * a hold of its own with its first checkpoint.
+ * a hold of its own: with its first checkpoint, or when the node finds it.
  */
 export class DrawnRequest implements Resolver {
-  /** Whether it has a hold; null while it needs none. */
+  readonly #begunAt = new Date();
+  /** Whether it has got a hold; null while it needs none. */
   #moving: Promise<boolean> | null = null;
+  /** It has nothing in the reserve any more: if it has no hold either, the free balance pays. */
   #hasEnded = false;
 
   constructor(
@@ -31,7 +33,10 @@ export class DrawnRequest implements Resolver {
     private readonly request: HoldRequest,
     private readonly draw: Draw,
     private readonly scale: number,
-  ) {}
+  ) {
+    // It is tried again after a while; the settlement needs no hold.
+    draw.move = () => void this.#getHold().catch(() => undefined);
+  }
 
   async settle(id: string, charge: Charge): Promise<Resolution> {
     const { bookings, holds } = this.deps;
@@ -63,9 +68,10 @@ export class DrawnRequest implements Resolver {
       return await holds.settleDelivered(id, charge, this.request.account);
     }
     return await bookings.settleDelivered(
-      this.#chargeItem(charge),
+      () => this.#chargeItem(charge),
       () =>
         this.settle(id, charge).catch((error) => {
+          // It may wait for the database longer than the lease lasts.
           this.#end(null, charge);
           throw error;
         }),
@@ -75,32 +81,48 @@ export class DrawnRequest implements Resolver {
   async release(id: string): Promise<Resolution> {
     const { bookings, holds } = this.deps;
     if (await this.#hasHold()) return await holds.release(id, this.request.account);
-    // Nothing is taken, whatever becomes of the receipt.
-    this.#end([], null);
-    return await bookings.settle(bookings.together, this.#chargeItem(null));
+    try {
+      return await bookings.settle(bookings.together, this.#chargeItem(null));
+    } finally {
+      // Nothing is taken, whatever becomes of the receipt.
+      this.#end([], null);
+    }
   }
 
   async checkpoint(id: string, charge: Charge): Promise<void> {
-    this.#moving ??= this.#move();
-    if (await this.#moving) await this.deps.holds.checkpoint(id, charge, this.request.account);
+    if (await this.#getHold()) await this.deps.holds.checkpoint(id, charge, this.request.account);
   }
 
-  /** Moves what was drawn from the reserve to a hold. */
-  async #move(): Promise<boolean> {
-    const { reserves, bookings, renewer } = this.deps;
-    const { id, ttlSeconds } = this.request;
-    const leased = { ...this.request, ttlSeconds: Math.min(ttlSeconds, LEASE_SECONDS) };
-    try {
-      const item = { ...holdItem(leased, this.scale), ...this.#reserved() };
-      const { outcome } = await bookings.together.run(item);
-      if (outcome !== "held" && outcome !== "already") return false;
-    } catch (error) {
-      // It may have been moved: the next checkpoint, or the settlement, finds out.
-      reserves.abandon(this.draw.reserve);
+  /** Answers whether it has a hold now. */
+  #getHold(): Promise<boolean> {
+    this.#moving ??= this.#move().then((hasMoved) => {
+      if (!hasMoved) this.#moving = null;
+      return hasMoved;
+    }, (error) => {
+      // It may have been moved: the next attempt, or the settlement, finds out.
+      this.#end(null, null);
       this.#moving = null;
       throw error;
+    });
+    return this.#moving;
+  }
+
+  /** Moves what was drawn from the reserve to a hold. If the reserve is gone, the free balance is held. */
+  async #move(): Promise<boolean> {
+    const { bookings, renewer } = this.deps;
+    const { id, ttlSeconds } = this.request;
+    const leased = { ...this.request, ttlSeconds: Math.min(ttlSeconds, LEASE_SECONDS) };
+    this.draw.isEnding = true;
+    let isHeld = false;
+    try {
+      const item = { ...holdItem(leased, this.scale), ...this.#drawnFields() };
+      const { outcome } = await bookings.together.run(item);
+      isHeld = outcome === "held" || outcome === "already";
+    } finally {
+      this.draw.isEnding = isHeld;
     }
-    this.#end(this.draw.held, null);
+    if (!isHeld) return false;
+    this.#end(null, null);
     renewer.add(id, ttlSeconds);
     return true;
   }
@@ -121,19 +143,21 @@ export class DrawnRequest implements Resolver {
       this.request,
       this.scale,
     );
+    this.draw.isEnding = true;
     return {
       ...described,
       op: "charge",
       beyond_hold: this.request.beyondHold ?? false,
       amount: formatDecimal(this.draw.amount),
       max_units: units!,
-      age_ms: this.deps.reserves.ageMs(this.draw),
-      ...this.#reserved(),
+      begun_at: this.#begunAt.toISOString(),
+      ...this.#drawnFields(),
       ...(charge === null ? {} : chargeFields(charge)),
     };
   }
 
-  #reserved() {
+  #drawnFields() {
+    if (this.#hasEnded) return {};
     const { reserve, allocations, held, isTold } = this.draw;
     return {
       reserve_id: reserve.id,

@@ -21,8 +21,13 @@ export interface HoldRequest {
    * held. For usage that the upstream counts; without it a settlement takes at most the hold.
    */
   beyondHold?: boolean;
-  /** It may draw from a reserve instead, and then needs no statement before it runs. */
+  /**
+   * It may draw from a reserve instead, and then needs no statement before it runs. Left out where a limit must be
+   * exact that reserves do not know of, such as the budget of a key that is nearly used up.
+   */
   mayDraw?: boolean;
+  /** Ends the wait for money that is only reserved, as when the client has disconnected. */
+  signal?: AbortSignal;
   /** What would cost less; part of the error when the balance is insufficient. */
   cheaper?: string | undefined;
 }
@@ -79,7 +84,6 @@ export function readHeld(
     case "already":
       return state!;
     case "insufficient":
-    case "reserved":
       throw insufficientBalance(request.quote, money, request.cheaper);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);

@@ -24,16 +24,18 @@ export interface Item {
   cost?: string | undefined;
   ttl_seconds?: number;
   beyond_hold?: boolean | undefined;
+  /** Of a settlement: rather than record a shortfall, answer that what is only reserved would be enough. */
+  may_wait?: boolean;
   /** From here on: of a request that has drawn from a reserve. */
   reserve_id?: string;
   allocations?: string[];
   held?: string[];
   /** Whether the reserve's row counts the draw. */
   is_told?: boolean;
-  /** The maximum price, the quantity that it is for, and the age of the request; for `charge` only. */
+  /** The maximum price, the quantity that it is for, and the time of the request; for `charge` only. */
   amount?: string;
   max_units?: string;
-  age_ms?: number;
+  begun_at?: string;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
@@ -48,7 +50,6 @@ export interface Outcome {
     | "checkpointed"
     | "already"
     | "insufficient"
-    | "reserved"
     | "conflict"
     | "unknown"
     | "open";
@@ -59,7 +60,7 @@ export interface Outcome {
   shortfall: string | null;
   /** Set for resolved holds. */
   account_id: string | null;
-  /** With `reserved`: when what is only reserved is free at the latest. */
+  /** With `insufficient`: what is only reserved would be enough, and is free then at the latest. */
   retry_ms?: number | null;
 }
 
@@ -68,7 +69,9 @@ export async function runItems(sql: Queries, items: readonly Item[]): Promise<Ou
   const charges: [n: number, item: Item][] = [];
   const others: (Item & { n: number })[] = [];
   for (const [n, item] of items.entries()) {
-    if (isUsualCharge(item)) charges.push([n, item]);
+    // Charges that are booked at once share a scale, which a new configuration may change.
+    const { scale } = charges[0]?.[1] ?? item;
+    if (isUsualCharge(item) && item.scale === scale) charges.push([n, item]);
     else others.push({ n, ...item });
   }
   const doc = JSON.stringify(others);

@@ -17,7 +17,6 @@ import { type Item, type Outcome, runItem } from "./item.ts";
 import type { PendingOptions, PendingSettlements } from "./pending_settlements.ts";
 import { releaseItem } from "./release.ts";
 import { Reserves, type ReservesOptions } from "./reserves.ts";
-import { retryReserved } from "./retry_reserved.ts";
 import { type Resolution, settleItem } from "./settle.ts";
 
 export interface LedgerOptions {
@@ -81,7 +80,10 @@ export function openLedger(options: LedgerOptions): Ledger {
     return makeHold(holds, request, readHeld(request, outcome, currency), onOrphanedHold);
   }
   const holdTogether = (request: HoldRequest) =>
-    hold((item) => retryReserved(database.sql, () => bookings.together.run(item)), request);
+    hold((item) =>
+      bookings.reservedRetry.run(request.account, () => bookings.together.run(item), {
+        signal: request.signal,
+      }), request);
 
   return {
     ...holds,

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { decimal, fraction } from "../../lib/money.ts";
 import { PRICE } from "../../../test/helpers/open_ledger.ts";
 import { type Draw, Reserve } from "./reserve.ts";
+import { ReserveDemand } from "./reserve_demand.ts";
 
 const quote = (amount: string, units = 0) => ({
   model: "m",
@@ -12,8 +13,10 @@ const quote = (amount: string, units = 0) => ({
   price: PRICE,
 });
 
+const at = (now: number) => ({ scale: 6, now, moveMs: 3_000 });
+
 function openReserve(shares: [bucket: string, amount: string, endsAt?: number][]): Reserve {
-  const reserve = new Reserve("acc_1", "text");
+  const reserve = new Reserve("acc_1", "text", new ReserveDemand());
   reserve.drawableUntil = 1_000;
   for (const [bucket, amount, endsAt = Infinity] of shares) {
     reserve.add(bucket, decimal(amount), endsAt);
@@ -23,7 +26,7 @@ function openReserve(shares: [bucket: string, amount: string, endsAt?: number][]
 
 Deno.test("a draw uses quota, then gifts, then cash, whatever came first", () => {
   const reserve = openReserve([["cash:1", "5"], ["gift:1", "1"], ["quota:1", "50"]]);
-  const draw = reserve.draw(quote("4", 100), 6, 0)!;
+  const draw = reserve.draw(quote("4", 100), at(0))!;
   assert.deepEqual(draw.allocations, ["quota:1", "gift:1", "cash:1"]);
   assert.deepEqual(draw.held, ["50", "1", "1"].map(decimal));
   assert.deepEqual(reserve.left, { money: decimal("4"), units: 0n });
@@ -31,28 +34,59 @@ Deno.test("a draw uses quota, then gifts, then cash, whatever came first", () =>
 
 Deno.test("a draw that does not fit takes nothing, nor does one after the lease", () => {
   const reserve = openReserve([["cash:1", "5"]]);
-  assert.equal(reserve.draw(quote("5.000001"), 6, 0), null);
+  assert.equal(reserve.draw(quote("5.000001"), at(0)), null);
   assert.deepEqual(reserve.left.money, decimal("5"));
-  assert.equal(reserve.draw(quote("5"), 6, 1_000), null);
-  assert.notEqual(reserve.draw(quote("5"), 6, 999), null);
-  assert.equal(reserve.draw(quote("0.000001"), 6, 999), null);
+  assert.equal(reserve.draw(quote("5"), at(1_000)), null);
+  assert.notEqual(reserve.draw(quote("5"), at(999)), null);
+  assert.equal(reserve.draw(quote("0.000001"), at(999)), null);
 });
 
 Deno.test("what has ended is not drawn, and is given up", () => {
   const reserve = openReserve([["gift:1", "3", 500], ["cash:1", "5"]]);
-  assert.deepEqual(reserve.draw(quote("1"), 6, 500)!.allocations, ["cash:1"]);
-  const { allocations, returned } = reserve.tell({
+  assert.deepEqual(reserve.draw(quote("1"), at(500))!.allocations, ["cash:1"]);
+  const { allocations, kept } = reserve.tell({
     keep: { money: decimal("9"), units: 0n },
     now: 500,
     minAgeMs: 0,
   });
   assert.deepEqual(allocations, ["gift:1", "cash:1"]);
-  assert.deepEqual(returned, [decimal("3"), 0n]);
+  assert.deepEqual(kept, [0n, decimal("5")]);
 });
 
-Deno.test("a quota of another kind is not drawn for a request that it cannot pay", () => {
-  const reserve = openReserve([["quota:1", "100"]]);
-  assert.equal(reserve.draw({ ...quote("1", 10), kind: null }, 6, 0), null);
+Deno.test("of several gifts the one that ends first is drawn first, whatever came first", () => {
+  const reserve = openReserve([["gift:1", "1"], ["gift:2", "1", 900], ["gift:3", "1", 800]]);
+  assert.deepEqual(reserve.draw(quote("3"), at(0))!.allocations, ["gift:3", "gift:2", "gift:1"]);
+});
+
+Deno.test("a bucket with less than a unit of quota left is no part of a draw", () => {
+  const reserve = openReserve([["quota:1", "0.5"], ["cash:1", "5"]]);
+  assert.deepEqual(reserve.draw(quote("1", 10), at(0))!.allocations, ["cash:1"]);
+});
+
+Deno.test("a draw whose charge waits is not told, and one that was told is told no more", () => {
+  const reserve = openReserve([["cash:1", "5"]]);
+  const tell = () => reserve.tell({ keep: { money: 0n, units: 0n }, now: 0, minAgeMs: 0 }).drawn;
+  const [first, second] = [
+    reserve.draw(quote("1"), at(0))!,
+    reserve.draw(quote("2"), at(0))!,
+  ];
+  first.isEnding = true;
+  assert.deepEqual(tell(), [decimal("2")]);
+  assert.deepEqual([first.isTold, second.isTold], [false, true]);
+  second.isEnding = true;
+  assert.deepEqual(tell(), [0n]);
+  // The charge of the first has failed, and it goes on.
+  first.isEnding = false;
+  assert.deepEqual(tell(), [decimal("1")]);
+});
+
+Deno.test("a closing reserve is drawn from no more, and a draw with an unknown end is given up", () => {
+  const reserve = openReserve([["cash:1", "5"]]);
+  const draw = reserve.draw(quote("2"), at(0))!;
+  reserve.isClosing = true;
+  assert.equal(reserve.draw(quote("1"), at(0)), null);
+  reserve.end(draw, null);
+  assert.deepEqual(reserve.held.money, decimal("3"));
 });
 
 type Step =
@@ -87,8 +121,7 @@ Deno.test("a reserve is the sum of its draws and of what is left, whatever happe
         const [num, units] = step.draw;
         const draw = reserve.draw(
           { ...quote("0", units), amount: { num, den: one } },
-          6,
-          0,
+          at(0),
         );
         if (draw !== null) open.push(draw);
       } else if ("end" in step) {
@@ -98,18 +131,19 @@ Deno.test("a reserve is the sum of its draws and of what is left, whatever happe
         for (const [at, bucket] of draw.allocations.entries()) change(bucket, -taken[at]!);
         reserve.end(draw, taken);
       } else {
-        const { allocations, returned, drawn } = reserve.tell({
+        const { allocations, kept, drawn } = reserve.tell({
           keep: { money: step.giveUp, units: 0n },
           now: 0,
           minAgeMs: 0,
         });
         for (const [at, bucket] of allocations.entries()) {
-          change(bucket, -returned[at]!);
+          assert.ok(kept[at]! <= (frozen.get(bucket) ?? 0n), "nothing is kept that it has not got");
+          frozen.set(bucket, kept[at]!);
           const draws = open.reduce((sum, { allocations, held }) => {
             const slot = allocations.indexOf(bucket);
             return slot === -1 ? sum : sum + held[slot]!;
           }, 0n);
-          assert.equal(drawn[at], draws);
+          assert.equal(drawn![at], draws);
         }
       }
       const { held, left } = reserve;

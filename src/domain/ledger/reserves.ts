@@ -1,4 +1,4 @@
-import { decimal, formatDecimal, roundHalfUp, roundUp, SCALE } from "../../lib/money.ts";
+import { decimal, roundHalfUp, roundUp, SCALE } from "../../lib/money.ts";
 import { periodic } from "../../lib/timers.ts";
 import type { UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -7,6 +7,7 @@ import type { Log } from "../../platform/telemetry/log.ts";
 import type { Charge, Quote } from "../pricing/quote.ts";
 import { type Draw, Reserve } from "./reserve.ts";
 import { type Amounts, ReserveDemand } from "./reserve_demand.ts";
+import { type Renewal, type Renewed, sendRenewals, writeRenewal } from "./reserve_renewal.ts";
 import { RESERVE_TIMING, type ReserveTiming } from "./reserve_timing.ts";
 
 export interface ReservesOptions {
@@ -18,42 +19,20 @@ export interface ReservesOptions {
   now?: () => number;
 }
 
-/** What an account has on this node. */
+/** What an account needs on this node. */
 interface Entry {
-  readonly account: string;
   readonly kind: UsageKind;
   readonly demand: ReserveDemand;
+  /** Requests draw from it, as soon as it has something. */
   reserve: Reserve | null;
-  renewAt: number;
-  /** No reserve until then, because the account has too little money or needs it elsewhere. */
+  /** Nothing is reserved until then, because the account has too little or needs it elsewhere. */
   pausedUntil: number;
-  isRecalled: boolean;
-}
-
-/** A row of `ledger_renew_reserves`. */
-interface Renewed {
-  n: number;
-  outcome: "renewed" | "gone";
-  allocations: string[];
-  added: string[];
-  ends_in_ms: (number | null)[];
-}
-
-interface Renewal {
-  readonly entry: Entry;
-  readonly reserve: Reserve;
-  readonly isNew: boolean;
-  readonly isClosing: boolean;
-  /** Wanted in addition. */
-  readonly wanted: Amounts;
-  /** What stays of what is left. */
-  readonly keep: Amounts;
-  /** Draws that the database was told. */
-  toldCount?: number;
 }
 
 const UNIT = decimal("1");
 const NONE: Amounts = { money: 0n, units: 0n };
+/** The accounts of one statement are locked together. */
+const RENEWALS_MAX = 64;
 
 /**
  * The reserves of this node. They are renewed, topped up and returned in the background: a request draws, or it
@@ -61,10 +40,14 @@ const NONE: Amounts = { money: 0n, units: 0n };
  */
 export class Reserves implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
+  /** Also those that are closing. */
+  readonly #reserves = new Set<Reserve>();
   readonly #timing: ReserveTiming;
   readonly #now: () => number;
   readonly #ticks;
   #renewing: Promise<void> | null = null;
+  /** Something became due while a renewal was under way. */
+  #isDueAgain = false;
   #isClosed = false;
 
   constructor(private readonly sql: Queries, private readonly options: ReservesOptions) {
@@ -82,47 +65,41 @@ export class Reserves implements AsyncDisposable {
     if (quote.kind === null || this.#isClosed) return null;
     const now = this.#now();
     const entry = this.#entryOf(account, quote.kind);
-    const draw = entry.reserve?.draw(quote, scale, now) ?? null;
+    if (entry.kind !== quote.kind) return null;
+    const { moveMs } = this.#timing;
+    const draw = entry.reserve?.draw(quote, { scale, now, moveMs }) ?? null;
     entry.demand.begin(worstOf(quote), draw !== null, now);
     if (this.#isLow(entry, now)) this.#renewSoon();
     return draw;
   }
 
-  /** The request of a draw is over. `taken`: from each of its allocations; null if that is not known. */
+  /** The request of a draw is over, or has a hold; see `Reserve.end`. */
   end(draw: Draw, quote: Quote, taken: readonly bigint[] | null, charge: Charge | null): void {
+    const { reserve } = draw;
     const spent = charge === null
       ? NONE
       : { money: roundHalfUp(charge.amount, SCALE), units: charge.units * UNIT };
-    this.#entries.get(draw.reserve.account)?.demand.end(worstOf(quote), spent, this.#now());
-    if (taken === null) this.abandon(draw.reserve);
-    else draw.reserve.end(draw, taken);
-  }
-
-  ageMs({ drawnAt }: Draw): number {
-    return Math.round(this.#now() - drawnAt);
-  }
-
-  /** Draws no more from it; the end of its lease returns it. */
-  abandon(reserve: Reserve): void {
-    reserve.isAbandoned = true;
-    const entry = this.#entries.get(reserve.account);
-    if (entry?.reserve === reserve) entry.reserve = null;
+    reserve.demand.end(worstOf(quote), spent, this.#now());
+    reserve.end(draw, taken);
+    if (reserve.isClosing && this.#reserves.has(reserve)) this.#renewSoon();
   }
 
   /** Renews, tops up and returns what is due. One statement at a time. */
   renew(): Promise<void> {
-    this.#renewing ??= this.#renewDue().finally(() => this.#renewing = null);
+    this.#isDueAgain = true;
+    this.#renewing ??= this.#renewUntilDone().finally(() => this.#renewing = null);
     return this.#renewing;
   }
 
-  #renewSoon(): void {
-    if (this.#renewing !== null) return;
-    this.#renewQuietly();
+  async #renewUntilDone(): Promise<void> {
+    while (this.#isDueAgain && !this.#isClosed) {
+      this.#isDueAgain = false;
+      await this.#renewDue();
+    }
   }
 
-  /** What fails is tried again by the next tick. */
-  #renewQuietly(): Promise<void> {
-    return this.renew().catch((error) => this.#report(error));
+  #renewSoon(): void {
+    this.renew().catch((error) => this.#report(error));
   }
 
   #report(error: unknown): void {
@@ -133,28 +110,22 @@ export class Reserves implements AsyncDisposable {
   #recall(account: string): void {
     const entry = this.#entries.get(account);
     if (entry === undefined) return;
+    this.#close(entry);
+    this.#renewSoon();
+  }
+
+  /** Returns what no request has drawn, and reserves nothing for a while. */
+  #close(entry: Entry): void {
     entry.pausedUntil = this.#now() + this.#timing.recallMs;
     if (entry.reserve === null) return;
-    entry.isRecalled = true;
-    void this.#renewQuietly().then(() => {
-      // The statement that was under way may have begun before the recall.
-      if (entry.isRecalled) this.#renewSoon();
-    });
+    entry.reserve.isClosing = true;
+    entry.reserve = null;
   }
 
   #entryOf(account: string, kind: UsageKind): Entry {
     let entry = this.#entries.get(account);
     if (entry === undefined) {
-      const demand = new ReserveDemand();
-      entry = {
-        account,
-        kind,
-        demand,
-        reserve: null,
-        renewAt: 0,
-        pausedUntil: 0,
-        isRecalled: false,
-      };
+      entry = { kind, demand: new ReserveDemand(), reserve: null, pausedUntil: 0 };
       this.#entries.set(account, entry);
     }
     return entry;
@@ -163,100 +134,126 @@ export class Reserves implements AsyncDisposable {
   #isLow({ reserve, demand, pausedUntil }: Entry, now: number): boolean {
     if (now < pausedUntil) return false;
     if (reserve === null) return demand.isWorthReserve(now);
-    const { left } = reserve;
+    const { left, held } = reserve;
     const target = demand.target(now);
-    const isMoney = reserve.held.units === 0n;
-    return isMoney ? left.money < target.money / 2n : left.units < target.units / 2n;
+    return held.units === 0n ? left.money < target.money / 2n : left.units < target.units / 2n;
   }
 
   async #renewDue(): Promise<void> {
     const now = this.#now();
+    for (const [account, entry] of this.#entries) this.#update(account, entry, now);
     const due: Renewal[] = [];
-    for (const entry of this.#entries.values()) {
-      const renewal = this.#renewalOf(entry, now);
+    for (const reserve of this.#reserves) {
+      this.#moveLasting(reserve, now);
+      const renewal = this.#renewalOf(reserve, now);
       if (renewal !== null) due.push(renewal);
     }
-    if (due.length > 0) await this.#send(due, now);
+    await this.#send(due, now);
   }
 
-  #renewalOf(entry: Entry, now: number): Renewal | null {
-    const { reserve, demand, account, kind } = entry;
+  /** Begins a reserve, or ends one that is idle. */
+  #update(account: string, entry: Entry, now: number): void {
+    const { demand, reserve, kind } = entry;
     const isIdle = now - demand.lastAt >= this.#timing.idleMs;
-    if (reserve === null) {
-      if (isIdle && now >= entry.pausedUntil) this.#entries.delete(account);
-      if (isIdle || !this.#isLow(entry, now)) return null;
-      const wanted = demand.target(now);
-      const made = new Reserve(account, kind);
-      return { entry, reserve: made, isNew: true, isClosing: false, wanted, keep: NONE };
+    if (reserve !== null) {
+      if (!isIdle) return;
+      this.#close(entry);
+      entry.pausedUntil = 0;
+    } else if (isIdle) {
+      if (now >= entry.pausedUntil) this.#entries.delete(account);
+    } else if (this.#isLow(entry, now)) {
+      entry.reserve = new Reserve(account, kind, demand);
+      this.#reserves.add(entry.reserve);
     }
-    if (entry.isRecalled || (isIdle && reserve.draws.size === 0)) {
-      return { entry, reserve, isNew: false, isClosing: true, wanted: NONE, keep: NONE };
+  }
+
+  /** A request that lasts must not depend on this node's lease. */
+  #moveLasting({ draws }: Reserve, now: number): void {
+    for (const draw of draws) {
+      if (draw.isEnding || now < draw.moveAt) continue;
+      draw.moveAt = now + this.#timing.moveMs;
+      draw.move();
     }
-    const isLow = this.#isLow(entry, now);
-    if (!isLow && now < entry.renewAt) return null;
-    const target = demand.target(now);
+  }
+
+  #renewalOf(reserve: Reserve, now: number): Renewal | null {
+    const isDue = now >= reserve.renewAt;
+    const { left, held } = reserve;
+    if (reserve.isClosing) {
+      const isOver = isNone(held) || !isNone(left);
+      return isDue || isOver || !reserve.hasToldAll ? { reserve, wanted: NONE, keep: NONE } : null;
+    }
+    const isLow = this.#isLow(this.#entries.get(reserve.account)!, now);
+    if (!isLow && !isDue) return null;
+    const target = reserve.demand.target(now);
     const keep = { money: 2n * target.money, units: 2n * target.units };
-    const wanted = isLow ? lessOf(target, reserve.left) : NONE;
-    return { entry, reserve, isNew: false, isClosing: false, wanted, keep };
+    return { reserve, wanted: isLow ? lessOf(target, left) : NONE, keep };
   }
 
   async #send(due: readonly Renewal[], now: number): Promise<void> {
-    const requests = due.map((renewal, n) => this.#requestOf(renewal, n, now));
-    try {
-      const rows = await this.sql<Renewed[]>`
-        select * from ledger_renew_reserves(${JSON.stringify(requests)}::text::json)`;
-      for (const row of rows) this.#apply(due[row.n]!, row, now);
-    } catch (error) {
-      // It may have been executed: only the database knows what these reserves have now.
-      for (const { reserve } of due) this.abandon(reserve);
-      throw error;
+    const { nodeId } = this.options;
+    const sent: Promise<void>[] = [];
+    for (let from = 0; from < due.length; from += RENEWALS_MAX) {
+      const part = due.slice(from, from + RENEWALS_MAX);
+      sent.push(this.#sendPart(part, { nodeId, now, timing: this.#timing }));
+    }
+    await Promise.all(sent);
+  }
+
+  async #sendPart(
+    part: readonly Renewal[],
+    options: Parameters<typeof writeRenewal>[2],
+  ): Promise<void> {
+    const requests = part.map((renewal, n) => writeRenewal(renewal, n, options));
+    const toldCounts = part.map(({ reserve }) => reserve.toldCount);
+    const rows = await sendRenewals(this.sql, requests, (error) => this.#report(error));
+    for (const row of rows) {
+      const { reserve, wanted } = part[row.n]!;
+      const request = requests[row.n]!;
+      this.#apply(reserve, row, options.now);
+      if (request.is_closing) reserve.hasToldAll = true;
+      const keepsNothing = request.kept.every((amount) => Number(amount) === 0);
+      if (keepsNothing && row.added.length === 0) this.#forget(reserve);
+      if (wanted !== NONE) this.#pauseIfShort(reserve.account, row, options.now);
+      // A draw that ended meanwhile would be shown as frozen until the next time.
+      if (reserve.toldCount < toldCounts[row.n]!) reserve.renewAt = 0;
     }
   }
 
-  #requestOf(renewal: Renewal, n: number, now: number) {
-    const { entry, reserve, isNew, isClosing, wanted, keep } = renewal;
-    entry.isRecalled = false;
-    // What is needed elsewhere must be known exactly.
-    const minAgeMs = isClosing ? 0 : this.#timing.toldMs;
-    const { allocations, returned, drawn } = reserve.tell({ keep, now, minAgeMs });
-    renewal.toldCount = reserve.toldCount;
-    const worst = entry.demand.worst(now);
-    return {
-      n,
-      id: reserve.id,
-      account_id: entry.account,
-      node_id: this.options.nodeId,
-      is_new: isNew,
-      is_closing: isClosing,
-      kind: entry.kind,
-      money: formatDecimal(wanted.money),
-      units: String(wanted.units / UNIT),
-      worst_money: formatDecimal(worst.money),
-      worst_units: String(worst.units / UNIT),
-      lease_ms: this.#timing.leaseMs,
-      allocations,
-      returned: returned.map((amount) => formatDecimal(amount)),
-      drawn: drawn.map((amount) => formatDecimal(amount)),
-    };
-  }
-
-  #apply(renewal: Renewal, renewed: Renewed, sentAt: number): void {
-    const { entry, reserve, isNew, wanted, toldCount = 0 } = renewal;
-    if (renewed.outcome === "gone") return this.abandon(reserve);
+  #apply(reserve: Reserve, renewed: Renewed, sentAt: number): void {
+    const { outcome } = renewed;
+    if (outcome === "late") return;
+    if (outcome === "gone") {
+      this.#forget(reserve);
+      // Nothing is held for them any more.
+      for (const draw of reserve.draws) if (!draw.isEnding) draw.move();
+      return;
+    }
     for (const [at, bucket] of renewed.allocations.entries()) {
       const endsInMs = renewed.ends_in_ms[at] ?? Infinity;
       reserve.add(bucket, decimal(renewed.added[at]!), sentAt + endsInMs);
     }
-    const { leaseMs, marginMs, renewMs, recallMs } = this.#timing;
+    const { leaseMs, marginMs, renewMs } = this.#timing;
+    reserve.isStored = true;
     reserve.drawableUntil = sentAt + leaseMs - marginMs;
-    // A draw that ended meanwhile would be shown as frozen until the next time.
-    entry.renewAt = reserve.toldCount < toldCount ? sentAt : sentAt + renewMs;
-    const { held } = reserve;
-    const hasNone = held.money === 0n && held.units === 0n;
-    // An account that is near its end is asked again a little later, not with every request.
-    if (renewed.added.length === 0 && wanted !== NONE) entry.pausedUntil = sentAt + recallMs;
-    if (isNew && !hasNone && !this.#isClosed) entry.reserve = reserve;
-    if (hasNone && entry.reserve === reserve) entry.reserve = null;
+    reserve.renewAt = sentAt + renewMs;
+    if (outcome === "recalled") this.#recall(reserve.account);
+  }
+
+  #forget(reserve: Reserve): void {
+    reserve.isClosing = true;
+    this.#reserves.delete(reserve);
+    const entry = this.#entries.get(reserve.account);
+    if (entry?.reserve === reserve) entry.reserve = null;
+  }
+
+  /** An account that is near its end is asked again a little later, not with every request. */
+  #pauseIfShort(account: string, { added }: Renewed, sentAt: number): void {
+    const entry = this.#entries.get(account);
+    if (entry === undefined) return;
+    const { recallMs, tickMs } = this.#timing;
+    const ms = added.length === 0 ? recallMs : this.#isLow(entry, sentAt) ? tickMs : 0;
+    entry.pausedUntil = Math.max(entry.pausedUntil, sentAt + ms);
   }
 
   /** Returns everything that no request has drawn. */
@@ -264,15 +261,9 @@ export class Reserves implements AsyncDisposable {
     this.#isClosed = true;
     await this.#ticks[Symbol.asyncDispose]();
     await this.#renewing?.catch((error) => this.#report(error));
-    const now = this.#now();
-    const closing: Renewal[] = [];
-    for (const entry of this.#entries.values()) {
-      const { reserve } = entry;
-      if (reserve === null) continue;
-      closing.push({ entry, reserve, isNew: false, isClosing: true, wanted: NONE, keep: NONE });
-    }
-    if (closing.length === 0) return;
-    await this.#send(closing, now).catch((error) => this.#report(error));
+    for (const entry of this.#entries.values()) this.#close(entry);
+    const closing = [...this.#reserves].map((reserve) => ({ reserve, wanted: NONE, keep: NONE }));
+    await this.#send(closing, this.#now());
   }
 }
 
@@ -286,4 +277,8 @@ function lessOf(target: Amounts, left: Amounts): Amounts {
     money: positive(target.money - left.money),
     units: positive(target.units - left.units),
   };
+}
+
+function isNone({ money, units }: Amounts): boolean {
+  return money === 0n && units === 0n;
 }

@@ -81,6 +81,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
       isRenewed: true,
       beyondHold: true,
       mayDraw: true,
+      signal: call.signal,
       cheaper: suggestCheaper(quote, prepared),
     });
     const heading = headingOf(call);

@@ -4,7 +4,7 @@ import type { ModelType } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
-import { retryReserved } from "../../domain/ledger/retry_reserved.ts";
+import { ReservedRetry } from "../../domain/ledger/retry_reserved.ts";
 import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
@@ -52,7 +52,6 @@ interface Answer {
     | "reused"
     | "at_capacity"
     | "insufficient"
-    | "reserved"
     | "unknown"
     | "conflict";
   task_id: string | null;
@@ -61,6 +60,7 @@ interface Answer {
   held_at: Date;
   allocations: string[];
   held: string[];
+  retry_ms: number | null;
 }
 
 interface Order extends NewTask {
@@ -81,6 +81,7 @@ const TRIES_MAX = 4;
 /** Accepts requests. Those of one moment share a transaction, and each is written whole or not at all. */
 export class TaskCreation {
   readonly #orders: GroupCommit<Order, Answer>;
+  readonly #reservedRetry: ReservedRetry;
 
   constructor(
     private readonly database: Database,
@@ -89,6 +90,7 @@ export class TaskCreation {
     /** Makes sure that the configuration of a task is stored before the task is. */
     private readonly storeConfig: (version: string) => Promise<void> = () => Promise.resolve(),
   ) {
+    this.#reservedRetry = new ReservedRetry(database.sql);
     this.#orders = new GroupCommit({
       run: (orders) => this.#write(orders),
       nameOf: ({ account, identity }) => identity === null ? null : `${account} ${identity.key}`,
@@ -101,7 +103,7 @@ export class TaskCreation {
   async create(task: NewTask): Promise<CreatedTask> {
     const order: Order = { ...task, id: newId("task") };
     await this.storeConfig(task.configVersion);
-    const answer = await retryReserved(this.database.sql, () => this.#orders.add(order));
+    const answer = await this.#reservedRetry.run(task.account, () => this.#orders.add(order));
     switch (answer.outcome) {
       case "created":
         this.queue.notify({ kind: TASK, id: order.id });
@@ -120,7 +122,6 @@ export class TaskCreation {
           { retryAfterSeconds: CROWDED_RETRY_SECONDS },
         );
       case "insufficient":
-      case "reserved":
         throw insufficientBalance(task.quote, this.money());
       default:
         throw new Error(`Cannot hold for ${order.id}: ${answer.outcome}`);

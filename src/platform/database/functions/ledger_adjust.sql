@@ -1,5 +1,4 @@
--- Corrects an account's cash up or down: booked; never into what is frozen: insufficient, or reserved
--- if nodes were asked to return what they keep. The same reference books
+-- Corrects an account's cash up or down: booked; never into what is frozen: insufficient. The same reference books
 -- once: already; with another amount: conflict. No such account: unknown.
 -- Locks the account's wallet.
 create or replace function ledger_adjust(for_account text, ref text, value numeric, why text) returns text
@@ -18,9 +17,7 @@ begin
     return case booked when value then 'already' else 'conflict' end;
   end if;
   update balance_bucket set remaining = remaining + value where id = cash_id and remaining - frozen + value >= 0;
-  if not found then
-    return case when ledger_recall(for_account, ledger_now()) is null then 'insufficient' else 'reserved' end;
-  end if;
+  if not found then return 'insufficient'; end if;
   insert into transfer (id, unit, debit, credit, amount, account_id, kind, reference, reason, created_at)
   values (transfer_id, 'money', case when value > 0 then 'adjustment' else cash_id end,
           case when value > 0 then cash_id else 'adjustment' end, abs(value), for_account, 'adjustment', ref, why,

@@ -44,7 +44,13 @@ declare
   c                ledger_resolution;
   open_holds       hold[];
   resolved         receipt[] := '{}'; -- of items that concern no open hold
-  reserve_ids      text[] := '{}'; -- reserves of the items that are not gone
+  -- Reserves of the items that are not gone, bucket by bucket.
+  line_reserve     text[];
+  line_bucket      text[];
+  line_held        numeric[];
+  line_drawn       numeric[];
+  lines            int[]; -- positions of what the item has drawn
+  is_reserved      boolean; -- the reserve has what the item has drawn
   is_drawn         boolean; -- the item charges what was drawn from a reserve
   buckets          int[]; -- positions of the buckets that a hold uses
   own              int; -- allocations that the hold has
@@ -52,6 +58,7 @@ declare
   beyond           numeric[]; -- what allocations after those take beyond the hold
   covered          bigint; -- units that quota pays for
   owed             numeric; -- money for the other units
+  paid             numeric; -- money for them that a hold has found
   part             numeric;
   result           ledger_outcome;
   -- Written at the end, each kind at once.
@@ -68,7 +75,7 @@ begin
     select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
                i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.reserve_id, i.allocations, i.held,
-               i.amount, i.max_units, i.age_ms, i.is_told)::ledger_item
+               i.amount, i.max_units, i.begun_at, i.is_told, i.may_wait)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
   accounts := array(select account_id from unnest(batch)) || usual.account_id;
 
@@ -92,7 +99,11 @@ begin
   end if;
 
   if exists (select from unnest(batch) where reserve_id is not null) then
-    reserve_ids := array(select id from reserve where id = any (array(select reserve_id from unnest(batch))));
+    select array_agg(r.id order by r.id, l.slot), array_agg(l.bucket order by r.id, l.slot),
+           array_agg(l.held order by r.id, l.slot), array_agg(l.drawn order by r.id, l.slot)
+      into line_reserve, line_bucket, line_held, line_drawn
+      from reserve r, unnest(r.allocations, r.held, r.drawn) with ordinality as l (bucket, held, drawn, slot)
+     where r.id = any (array(select reserve_id from unnest(batch)));
   end if;
 
   select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
@@ -123,6 +134,19 @@ begin
       first := first + 1;
     end loop;
 
+    is_reserved := item.reserve_id is not null;
+    if is_reserved then
+      lines := '{}';
+      for slot in 1 .. cardinality(item.allocations) loop
+        k := 1;
+        while line_reserve[k] <> item.reserve_id or line_bucket[k] <> item.allocations[slot] loop
+          k := k + 1;
+        end loop;
+        lines := lines || k;
+        is_reserved := is_reserved and coalesce(line_held[k] >= item.held[slot], false);
+      end loop;
+    end if;
+
     is_drawn := false;
     if item.op = 'charge' then
       if item.hold_id is null and bucket_account[first] = item.account_id then
@@ -135,8 +159,8 @@ begin
         item.is_beyond := item.beyond_hold;
         item.hold_allocations := item.allocations;
         item.hold_held := item.held;
-        if item.reserve_id <> all (reserve_ids) then
-          -- The lease has ended meanwhile: the free balance pays, as far as it goes.
+        if not is_reserved then
+          -- The lease has ended, or what was drawn was returned without it: the free balance pays, as far as it goes.
           item.is_beyond := true;
           item.hold_allocations := '{}';
           item.hold_held := '{}';
@@ -154,9 +178,15 @@ begin
           then 'already' else 'conflict' end;
       elsif bucket_account[first] is distinct from item.account_id then
         result.outcome := 'unknown';
-      elsif item.reserve_id = any (reserve_ids) then
+      elsif is_reserved then
         -- What was drawn gets a hold of its own; it stays frozen.
         r := row(item.n, part, item.allocations, item.held);
+        for slot in 1 .. cardinality(lines) loop
+          line_held[lines[slot]] := line_held[lines[slot]] - item.held[slot];
+          if item.is_told then
+            line_drawn[lines[slot]] := line_drawn[lines[slot]] - item.held[slot];
+          end if;
+        end loop;
         reservations := reservations || r;
         result.outcome := 'held';
         result.state := 'open';
@@ -164,6 +194,7 @@ begin
         r := row(item.n, part, '{}', '{}');
         buckets := '{}';
         covered := 0;
+        paid := 0;
         owed := part;
         k := first;
         while owed > 0 and bucket_account[k] = item.account_id loop
@@ -171,6 +202,7 @@ begin
           if not bucket_ended[k] and bucket_unit[k] = 'money' then
             part := least(bucket_remaining[k] - bucket_frozen[k], owed);
             owed := owed - part;
+            paid := paid + part;
           elsif not bucket_ended[k] and bucket_unit[k] = item.kind and item.units > 0 then
             part := least(bucket_remaining[k] - bucket_frozen[k], item.units - covered);
             covered := covered + part;
@@ -185,8 +217,9 @@ begin
         end loop;
 
         if owed > 0 then
-          result.retry_ms := ledger_recall(item.account_id, at);
-          result.outcome := case when result.retry_ms is null then 'insufficient' else 'reserved' end;
+          result.outcome := 'insufficient';
+          result.retry_ms := ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units,
+                                               item.scale, covered, paid);
         else
           for slot in 1 .. cardinality(buckets) loop
             bucket_frozen[buckets[slot]] := bucket_frozen[buckets[slot]] + r.held[slot];
@@ -229,9 +262,7 @@ begin
       c.id := item.id;
       c.n := item.n;
       c.is_drawn := is_drawn;
-      if is_drawn and item.reserve_id = any (reserve_ids) then
-        c.reserve_id := item.reserve_id;
-      end if;
+      c.is_reserved := is_drawn and is_reserved;
       c.state := case item.op when 'settle' then 'settled' when 'release' then 'released' else 'expired' end;
       c.taken := '{}';
       c.usage := item.usage;
@@ -262,6 +293,14 @@ begin
           select * into mixed
             from ledger_settle_mixed(item.num, item.den, item.units, h, first, cash, bucket_id, bucket_unit,
                                      bucket_remaining, bucket_frozen, bucket_ended, bucket_carry[cash]);
+          if item.may_wait and mixed.unpaid > 0 then
+            result.retry_ms := ledger_recall_for(item.account_id, at, null, mixed.unpaid, 1, 0, item.hold_scale, 0, 0);
+            if result.retry_ms is not null then
+              result.outcome := 'insufficient';
+              return next result;
+              continue;
+            end if;
+          end if;
           owed := mixed.owed;
           covered := mixed.covered;
           beyond := mixed.beyond;
@@ -296,6 +335,12 @@ begin
         if is_drawn then
           -- The rest of what was drawn stays in the reserve.
           bucket_frozen[k] := bucket_frozen[k] - least(item.hold_held[slot], part);
+          if slot <= own then
+            line_held[lines[slot]] := line_held[lines[slot]] - part;
+            if item.is_told then
+              line_drawn[lines[slot]] := line_drawn[lines[slot]] - item.hold_held[slot];
+            end if;
+          end if;
         else
           bucket_frozen[k] := bucket_frozen[k] - item.hold_held[slot];
         end if;
@@ -335,8 +380,13 @@ begin
    where p.id = c.id and p.id = any (bucket_id)
      and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
   perform ledger_write_batch(batch, reservations, checkpoints, resolutions, at, batch_id);
-  if cardinality(reserve_ids) > 0 then
-    perform ledger_use_reserves(batch, reservations, resolutions, reserve_ids);
+  if cardinality(line_reserve) > 0 then
+    update reserve r set held = l.held, drawn = l.drawn
+      from (select id, array_agg(held order by n) as held,
+                   array_agg(greatest(0, least(drawn, held)) order by n) as drawn
+              from unnest(line_reserve, line_held, line_drawn) with ordinality as l (id, held, drawn, n)
+             group by id) l
+     where r.id = l.id and r.id = any (line_reserve);
   end if;
   insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at, batch)
   select batch_id || '/' || id, unit, id, case unit when 'money' then 'revenue' else 'quota_used' end, amount,

@@ -26,16 +26,17 @@ begin
       charges.n, charges.id, charges.account_id, charges.num, charges.den, charges.usage, charges.request_id,
       charges.client_request_id, charges.model, charges.kind, charges.price_number, charges.upstream, charges.cost,
       charges.beyond_hold, charges.reserve_id, charges.bucket, charges.drawn, charges.amount, charges.max_units,
-      charges.age_ms, charges.is_told) as i (
+      charges.begun_at, charges.is_told) as i (
       n, id, account_id, num, den, usage, request_id, client_request_id, model, kind, price_number, upstream, cost,
-      beyond_hold, reserve_id, bucket, drawn, amount, max_units, age_ms, is_told)),
+      beyond_hold, reserve_id, bucket, drawn, amount, max_units, begun_at, is_told)),
   -- Looked up once, not for each item: their rows change with every batch, and have many old versions.
   source as materialized (
     select g.reserve_id, p.id as bucket, p.carry
-      from (select distinct reserve_id, account_id, bucket from given) g
+      from (select reserve_id, account_id, bucket, sum(drawn) as drawn from given group by 1, 2, 3) g
       join reserve r on r.id = g.reserve_id
       join balance_bucket p on p.id = g.bucket and p.account_id = g.account_id
-     where p.source = 'cash' and p.carry * steps between -0.5 and 0.5),
+     where p.source = 'cash' and g.drawn <= r.held[array_position(r.allocations, g.bucket)]
+       and p.carry * steps between -0.5 and 0.5),
   item as materialized (
     select i.*, s.carry, div(i.num * 1e18, i.den) * 1e-18 as exact
       from given i join source s on s.reserve_id = i.reserve_id and s.bucket = i.bucket
@@ -54,7 +55,7 @@ begin
                          resolved_at, batch)
     select id, account_id, request_id, client_request_id, model, kind, 'settled', charges.scale, amount, max_units,
            array[bucket], array[drawn], array[taken], 0, beyond_hold, charges.prices[price_number], usage, upstream,
-           cost, at - age_ms * interval '1 millisecond', at, batch_id
+           cost, least(begun_at, at), at, batch_id
       from priced),
   totals as (
     select account_id, bucket, sum(taken) as taken, sum(exact) - sum(taken) as carry from priced group by 1, 2),

@@ -1,15 +1,11 @@
--- Asks the nodes to return what they have reserved of an account and no request has drawn. Answers after how many
--- milliseconds it is free at the latest, also if a node is dead; null if nothing is only reserved.
--- Locks nothing.
-create or replace function ledger_recall(account text, at timestamptz) returns int
+-- Asks the nodes to return what they have reserved of an account and no request has drawn: by a notification, and with
+-- their next renewal, in case that is lost.
+-- The caller has locked the account's wallet.
+create or replace function ledger_recall(for_account text, at timestamptz) returns void
 language plpgsql as $$
-declare
-  free_at timestamptz;
 begin
-  select max(r.expires_at) into free_at from reserve r
-   where r.account_id = account
-     and exists (select from unnest(r.held, r.drawn) as l (held, drawn) where l.held > l.drawn);
-  if free_at is null then return null; end if;
-  perform pg_notify('tollgate_announcement', 'recall:' || account);
-  return greatest(0, extract(epoch from free_at - at) * 1000);
+  update reserve set recalled_at = at where account_id = for_account and recalled_at is null;
+  if found then
+    perform pg_notify('tollgate_announcement', 'recall:' || for_account);
+  end if;
 end $$;

@@ -1,15 +1,17 @@
--- Renews the leases of a node's reserves (see reserve_request), makes new ones, takes back what the node returns, and
--- adds what it wants as far as that leaves the account well off: a reserve has at most a twentieth of what the account
--- has, and twenty of its largest requests stay free. Quota is reserved as long as the account has some, then money.
+-- Renews the leases of a node's reserves (see reserve_request), makes new ones, takes back what the node does not keep,
+-- and adds what it wants as far as that leaves the account well off: all reserves of an account have at most a twentieth
+-- of what it has, and twenty of its largest requests stay free. Quota is reserved as long as the account has some, then
+-- money. What a node keeps is said as a sum, not as a change: if an answer was lost, the next renewal takes back what the
+-- node does not know of. A renewal that comes after a later one changes nothing.
 -- Answers what each of them has got, by bucket, and for how many more milliseconds the bucket may be used (null: for
--- ever). Outcomes: renewed, or gone if the lease had ended.
+-- ever). Outcomes: renewed; recalled, if what is not drawn is needed elsewhere; gone, if the lease has ended; late.
 -- Locks the wallets of all accounts concerned, in the order of their ids.
 create or replace function ledger_renew_reserves(doc json, out n int, out outcome text, out allocations text[],
                                                  out added numeric[], out ends_in_ms float8[])
 returns setof record
 language plpgsql
 set enable_seqscan = off
-set lock_timeout = '5s'
+set lock_timeout = '500ms'
 as $$
 #variable_conflict use_column
 declare
@@ -21,7 +23,9 @@ declare
   pays     text; -- the unit that pays
   wanted   numeric;
   part     numeric;
+  given    int;
   slot     int;
+  returned numeric[];
 begin
   requests := array(select i from json_populate_recordset(null::reserve_request, doc) i order by i.account_id, i.n);
   perform ledger_lock_wallets(array(select account_id from unnest(requests)));
@@ -32,24 +36,29 @@ begin
     added := '{}';
     ends_in_ms := '{}';
     select * into r from reserve where id = item.id;
-    if r.id is null then
-      if not item.is_new then
-        outcome := 'gone';
-        return next;
-        continue;
-      end if;
-      r := row(item.id, item.account_id, item.node_id, '{}', '{}', '{}', at);
+    if r.id is null and not item.is_new then
+      outcome := 'gone';
+      return next;
+      continue;
+    elsif r.renewal >= item.renewal then
+      outcome := 'late';
+      return next;
+      continue;
+    elsif r.id is null then
+      r := row(item.id, item.account_id, item.node_id, item.renewal, '{}', '{}', '{}', item.lease_ms, at, null);
     end if;
-    outcome := 'renewed';
+    outcome := case when r.recalled_at is null or item.is_closing then 'renewed' else 'recalled' end;
 
-    perform ledger_return_reserved(item.account_id, item.allocations, item.returned, at);
-    for given in 1 .. cardinality(item.allocations) loop
-      slot := array_position(r.allocations, item.allocations[given]);
-      r.held[slot] := r.held[slot] - item.returned[given];
-      r.drawn[slot] := least(item.drawn[given], r.held[slot]);
+    returned := '{}';
+    for slot in 1 .. cardinality(r.allocations) loop
+      given := array_position(item.allocations, r.allocations[slot]);
+      returned[slot] := r.held[slot] - least(r.held[slot], coalesce(item.kept[given], 0));
+      r.held[slot] := r.held[slot] - returned[slot];
+      r.drawn[slot] := least(coalesce(item.drawn[given], r.drawn[slot]), r.held[slot]);
     end loop;
+    perform ledger_return_reserved(item.account_id, r.allocations, returned, at);
 
-    if not item.is_closing then
+    if outcome = 'renewed' and not item.is_closing then
       pays := case when exists (
         select from balance_bucket
          where account_id = item.account_id and is_open and unit = item.kind and remaining > frozen
@@ -60,7 +69,13 @@ begin
                    sum(b.remaining - b.frozen)
                      - 20 * case pays when 'money' then item.worst_money else item.worst_units end)
         into wanted
-        from balance_bucket b left join unnest(r.allocations, r.held) as l (id, held) on l.id = b.id
+        from balance_bucket b
+        left join (
+          select bucket, sum(held) as held
+            from (select unnest(o.allocations) as bucket, unnest(o.held) as held
+                    from reserve o where o.account_id = item.account_id and o.id <> r.id
+                  union all select unnest(r.allocations), unnest(r.held)) lines
+           group by 1) l on l.bucket = b.id
        where b.account_id = item.account_id and b.is_open and b.unit = pays
          and b.ended_at is null and coalesce(b.ends_at > at, true);
       for bucket in
@@ -90,11 +105,11 @@ begin
     if 0 = all (r.held) then
       delete from reserve where id = r.id;
     else
-      insert into reserve select r.id, r.account_id, r.node_id, r.allocations, r.held, r.drawn,
-                                 at + item.lease_ms * interval '1 millisecond'
+      insert into reserve select r.id, r.account_id, r.node_id, item.renewal, r.allocations, r.held, r.drawn,
+                                 item.lease_ms, at + item.lease_ms * interval '1 millisecond', null
       on conflict (id) do update
-        set allocations = excluded.allocations, held = excluded.held, drawn = excluded.drawn,
-            expires_at = excluded.expires_at;
+        set renewal = excluded.renewal, allocations = excluded.allocations, held = excluded.held,
+            drawn = excluded.drawn, lease_ms = excluded.lease_ms, expires_at = excluded.expires_at;
     end if;
     return next;
   end loop;

@@ -1,19 +1,41 @@
--- Returns reserves whose lease has ended, at most so many; answers how many. Any number of nodes may call it.
+-- Returns reserves whose lease has ended, at most so many; answers how many. After the database's clock was set back,
+-- a lease that ends impossibly late has ended too. Any number of nodes may call it: accounts that another one works on
+-- are left out. Of one account only: waits for it.
 -- Locks the wallets of their accounts, in the order of their ids.
-create or replace function ledger_sweep_reserves(max_count int) returns int
-language plpgsql as $$
+create or replace function ledger_sweep_reserves(max_count int, for_account text default null) returns int
+language plpgsql
+set lock_timeout = '500ms'
+as $$
+#variable_conflict use_column
 declare
-  ids     text[];
-  expired reserve;
-  swept   int := 0;
+  at       timestamptz := ledger_now();
+  accounts text[];
+  locked   text[];
+  ended    reserve;
+  swept    int := 0;
 begin
-  ids := array(select id from reserve where expires_at <= ledger_now() order by expires_at limit max_count);
-  if cardinality(ids) = 0 then return 0; end if;
-  perform ledger_lock_wallets(array(select account_id from reserve where id = any (ids)));
-  for expired in
-    delete from reserve where id = any (ids) and expires_at <= ledger_now() returning *
+  accounts := array(
+    select account_id from reserve
+     where (expires_at <= at or expires_at > at + 2 * lease_ms * interval '1 millisecond')
+       and account_id = coalesce(for_account, account_id)
+     order by expires_at limit max_count);
+  if cardinality(accounts) = 0 then return 0; end if;
+  if for_account is null then
+    locked := array(
+      select account_id from wallet where account_id = any (accounts) order by account_id
+         for no key update skip locked);
+  else
+    locked := array(select account_id from wallet where account_id = for_account for no key update);
+  end if;
+  -- It may have been renewed while we waited for the locks.
+  at := ledger_now();
+  for ended in
+    delete from reserve
+     where account_id = any (locked)
+       and (expires_at <= at or expires_at > at + 2 * lease_ms * interval '1 millisecond')
+    returning *
   loop
-    perform ledger_return_reserved(expired.account_id, expired.allocations, expired.held, ledger_now());
+    perform ledger_return_reserved(ended.account_id, ended.allocations, ended.held, at);
     swept := swept + 1;
   end loop;
   return swept;

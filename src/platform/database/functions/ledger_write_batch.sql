@@ -30,8 +30,8 @@ begin
       from gone h join unnest(resolutions) c on c.id = h.id
     union all
     select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, c.state, i.scale, i.amount,
-           i.max_units, c.allocations, c.held, c.taken, c.shortfall, i.beyond_hold or c.reserve_id is null, i.price,
-           c.usage, c.checkpoint, c.upstream, c.cost, at - i.age_ms * interval '1 millisecond', at, c.ended_by, batch_id
+           i.max_units, c.allocations, c.held, c.taken, c.shortfall, i.beyond_hold or not c.is_reserved, i.price,
+           c.usage, c.checkpoint, c.upstream, c.cost, least(i.begun_at, at), at, c.ended_by, batch_id
       from unnest(resolutions) c join unnest(batch) i on i.n = c.n
      where c.is_drawn;
     get diagnostics receipt_count = row_count;

@@ -1,9 +1,11 @@
 -- Accepts many requests at once: each is written completely (idempotency key, count, hold and task) or not at all.
--- Outcomes: created, replayed (task_id is the first request's), reused, at_capacity, insufficient.
+-- Outcomes: created, replayed (task_id is the first request's), reused, at_capacity, insufficient (with
+-- retry_ms where what is only reserved would be enough: see ledger_outcome).
 -- Locks keys, then counts, then wallets, each in order, so that two calls cannot wait for each other.
 create or replace function task_create(doc json, out n int, out outcome text, out task_id text,
                             out created_at timestamptz, out deadline_at timestamptz,
-                            out allocations text[], out held numeric[], out held_at timestamptz)
+                            out allocations text[], out held numeric[], out held_at timestamptz,
+                            out retry_ms int)
 returns setof record
 language plpgsql
 set enable_seqscan = off
@@ -65,7 +67,7 @@ begin
   if cardinality(taken) = 0 then return; end if;
 
   select json_agg(t.hold) into holds from unnest(taken) t;
-  select coalesce(jsonb_object_agg(b.id, b.outcome), '{}') into refused
+  select coalesce(jsonb_object_agg(b.id, b), '{}') into refused
     from ledger_batch(holds) b where b.outcome not in ('held', 'already');
   foreach o in array taken loop
     if refused ? o.request_id then
@@ -74,7 +76,8 @@ begin
         delete from idempotency r where r.account_id = o.account_id and r.key = o.key;
       end if;
       n := o.n;
-      outcome := refused ->> o.request_id;
+      outcome := refused -> o.request_id ->> 'outcome';
+      retry_ms := refused -> o.request_id ->> 'retry_ms';
       task_id := null;
       return next;
     end if;
@@ -88,6 +91,6 @@ begin
              t.deadline_seconds, now()
         from unnest(taken) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
-    select t.n, 'created', m.id, m.created_at, m.deadline_at, h.allocations, h.held::numeric[], h.created_at
+    select t.n, 'created', m.id, m.created_at, m.deadline_at, h.allocations, h.held::numeric[], h.created_at, null::int
       from made m join unnest(taken) t on t.id = m.id join hold h on h.id = m.request_id;
 end $$;
