@@ -12,6 +12,8 @@ export interface BreakableDatabase extends Database {
   breakNext(how: Break, text: string): void;
   /** Executes what was sent and has not arrived. */
   arrive(): Promise<void>;
+  /** Waits until nothing is under way, nor follows at once. */
+  rest(): Promise<void>;
   /** How many statements with the text were sent. */
   count(text: string): number;
 }
@@ -20,6 +22,15 @@ export function breakable(database: Database): BreakableDatabase {
   const sent: string[] = [];
   const breaks = new Map<string, Break>();
   const late: (() => Promise<unknown>)[] = [];
+  let running = 0;
+  const run = async (execute: () => Promise<unknown>) => {
+    running++;
+    try {
+      return await execute();
+    } finally {
+      running--;
+    }
+  };
   const fail = () => Promise.reject(new ConnectionError("CONNECTION_CLOSED", "broken by the test"));
   const sql = new Proxy(database.sql, {
     apply(target, self, args) {
@@ -32,10 +43,10 @@ export function breakable(database: Database): BreakableDatabase {
       sent.push(text);
       if (broken.isAway) return fail();
       const found = breaks.entries().find(([part]) => text.includes(part));
-      if (found === undefined) return Reflect.apply(target, self, args);
+      if (found === undefined) return run(() => Reflect.apply(target, self, args));
       const [part, how] = found;
       breaks.delete(part);
-      if (how === "answer") return Reflect.apply(target, self, args).then(fail);
+      if (how === "answer") return run(() => Reflect.apply(target, self, args)).then(fail);
       if (how === "late") late.push(() => Reflect.apply(target, self, args));
       return fail();
     },
@@ -48,6 +59,12 @@ export function breakable(database: Database): BreakableDatabase {
     breakNext: (how, text) => void breaks.set(text, how),
     async arrive() {
       for (const run of late.splice(0)) await run();
+    },
+    async rest() {
+      for (let quiet = 0; quiet < 3; quiet++) {
+        await new Promise((resume) => setTimeout(resume, 0));
+        if (running > 0) quiet = -1;
+      }
     },
     count: (text) => sent.filter((one) => one.includes(text)).length,
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

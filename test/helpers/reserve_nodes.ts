@@ -3,10 +3,12 @@ import { readBalance } from "../../src/domain/ledger/balance.ts";
 import { addCredit } from "../../src/domain/ledger/credit.ts";
 import type { Hold, HoldRequest } from "../../src/domain/ledger/hold.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
-import { storePlans } from "../../src/domain/ledger/plans.ts";
+import { setPlan, storePlans } from "../../src/domain/ledger/plans.ts";
+import type { Draw } from "../../src/domain/ledger/reserve.ts";
 import type { ReserveTiming } from "../../src/domain/ledger/reserve_timing.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Database } from "../../src/platform/database/database.ts";
+import { breakable, type BreakableDatabase } from "./breakable_database.ts";
 import { freshDatabase } from "./fresh_database.ts";
 import { noLog } from "./logs.ts";
 import { asking, PLANS } from "./open_ledger.ts";
@@ -14,19 +16,26 @@ import { asking, PLANS } from "./open_ledger.ts";
 /** A node: a ledger with connections of its own. */
 export interface ReserveNode {
   ledger: Ledger;
-  database: Database;
+  database: BreakableDatabase;
+  /** Gets no notifications. */
+  isDeaf: boolean;
+  /** What requests have drawn and not ended. */
+  draws(): Draw[];
   /** Requests may draw. */
   hold(request: Partial<Parameters<typeof asking>[0]> & { account: string }): Promise<Hold>;
   /** Makes requests until one draws: the node then has a reserve. */
   warm(account: string, amount: string, units?: number): Promise<void>;
-  /** Stops without returning anything, as kill -9 does. */
-  kill(): Promise<void>;
+  /** Nothing of it reaches the database any more, as after kill -9. */
+  kill(): void;
 }
 
 export interface ReserveNodes extends AsyncDisposable {
   nodes: ReserveNode[];
   sql: Database["sql"];
   newAccount(cash: string): Promise<string>;
+  setPlan(account: string, plan: string): Promise<void>;
+  /** Keeps the account's wallet locked until the result is called. */
+  lock(account: string): Promise<() => Promise<void>>;
   balance(account: string): ReturnType<typeof readBalance>;
   /** What is reserved of an account, drawn or not. */
   reserved(account: string): Promise<string>;
@@ -45,9 +54,10 @@ export async function openReserveNodes(
   const fresh = parts.use(await freshDatabase());
   const nodes: ReserveNode[] = [];
   for (let at = 0; at < count; at++) {
-    nodes.push(await openNode(parts, fresh, { ...TIMING, ...timing }));
+    nodes.push(await openNode(parts, fresh, `node_${at}`, { ...TIMING, ...timing }));
   }
-  const { sql } = nodes[0]!.database;
+  const own = parts.use(await fresh.open());
+  const { sql } = own;
   await storePlans(sql, PLANS);
   const closing = parts.move();
   return {
@@ -57,6 +67,23 @@ export async function openReserveNodes(
       const { id } = await createAccount(sql, { name: "tester" });
       await addCredit(sql, { account: id, kind: "cash", amount: cash, reference: "start" });
       return id;
+    },
+    async setPlan(account, plan) {
+      const cluster = { record: () => Promise.resolve({}), awaitPeers: () => Promise.resolve() };
+      await setPlan(own, cluster as never, { account, plan });
+    },
+    async lock(account) {
+      const [locked, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const locking = sql.begin(async (tx) => {
+        await tx`select from wallet where account_id = ${account} for update`;
+        locked.resolve();
+        await enough.promise;
+      });
+      await locked.promise;
+      return async () => {
+        enough.resolve();
+        await locking;
+      };
     },
     balance: (account) => readBalance(sql, account, "USD"),
     async reserved(account) {
@@ -77,11 +104,14 @@ export async function openReserveNodes(
 async function openNode(
   parts: AsyncDisposableStack,
   fresh: Awaited<ReturnType<typeof freshDatabase>>,
+  nodeId: string,
   timing: Partial<ReserveTiming>,
 ): Promise<ReserveNode> {
-  const database = parts.use(await fresh.open());
+  const database = breakable(parts.use(await fresh.open()));
+  const drawn: Draw[] = [];
   const listeners: ((account: string) => void)[] = [];
   const listening = await database.sql.listen("tollgate_announcement", (subject) => {
+    if (node.isDeaf) return;
     for (const listener of listeners) listener(subject.replace(/^recall:/, ""));
   });
   parts.defer(() => listening.unlisten());
@@ -91,22 +121,35 @@ async function openNode(
     onExceeded() {},
     onOrphanedHold() {},
     reserves: {
-      nodeId: `node_${listeners.length}`,
+      nodeId,
       onRecall: (listener) => void listeners.push(listener),
       timing,
       log: noLog,
     },
   });
-  parts.defer(() => ledger.reserves![Symbol.asyncDispose]());
+  parts.defer(() => ledger.pending[Symbol.asyncDispose]());
+  const reserves = ledger.reserves!;
+  parts.defer(async () => {
+    await reserves[Symbol.asyncDispose]();
+    await database.rest();
+  });
+  const draw = reserves.draw.bind(reserves);
+  reserves.draw = (...args) => {
+    const made = draw(...args);
+    if (made !== null) drawn.push(made);
+    return made;
+  };
   const hold: ReserveNode["hold"] = (asked) =>
     ledger.hold({
       ...asking({ amount: "1", units: 100, kind: "text", ...asked }),
       beyondHold: true,
       mayDraw: true,
     } as HoldRequest);
-  return {
+  const node: ReserveNode = {
     ledger,
     database,
+    isDeaf: false,
+    draws: () => drawn.filter((draw) => draw.reserve.draws.has(draw)),
     hold,
     async warm(account, amount, units = 100) {
       for (let tries = 0; tries < 100; tries++) {
@@ -120,8 +163,7 @@ async function openNode(
       }
       throw new Error("No reserve was made");
     },
-    async kill() {
-      await database[Symbol.asyncDispose]();
-    },
+    kill: () => void (database.isAway = true),
   };
+  return node;
 }

@@ -81,6 +81,8 @@ export class Reserves implements AsyncDisposable {
       : { money: roundHalfUp(charge.amount, SCALE), units: charge.units * UNIT };
     reserve.demand.end(worstOf(quote), spent, this.#now());
     reserve.end(draw, taken);
+    // The database still has what was given up.
+    if (taken === null) reserve.renewAt = 0;
     if (reserve.isClosing && this.#reserves.has(reserve)) this.#renewSoon();
   }
 

@@ -81,14 +81,19 @@ const RULES: readonly LedgerRule[] = [
         from compared`,
   },
   {
-    name: "a reserve covers its draws",
+    name: "a reserve is its draws and what is left",
+    // Of buckets of its own account, and neither part is a debt.
     run: (sql) =>
       sql`
-      with seen as (
-        select id, exists (select from unnest(held, drawn) as l (h, d) where h < 0 or d < 0 or d > h) as is_wrong
-          from reserve)
-      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
-             (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
+      with lines as (
+        select r.id, l.bucket, l.drawn, l.held - l.drawn as is_left, b.id is not null as is_own
+          from reserve r cross join unnest(r.allocations, r.held, r.drawn) as l (bucket, held, drawn)
+          left join balance_bucket b on b.id = l.bucket and b.account_id = r.account_id),
+      seen as (select *, drawn < 0 or is_left < 0 or not is_own as is_wrong from lines)
+      select count(distinct id) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id || ' has drawn ' || trim_scale(drawn) || ' from ' || bucket || ' and has '
+                        || trim_scale(is_left) || ' left') filter (where is_wrong))[:5] as examples
+        from seen`,
   },
   {
     name: "ended buckets are empty except for what is frozen",

@@ -7,7 +7,7 @@ const RULES = [
   "every balance equals its transfers",
   "nothing is negative",
   "frozen equals open holds and reserves",
-  "a reserve covers its draws",
+  "a reserve is its draws and what is left",
   "ended buckets are empty except for what is frozen",
   "captured is at most held",
   "every capture of a batch equals its receipts",

@@ -1,6 +1,6 @@
--- Returns reserves whose lease has ended, at most so many; answers how many. After the database's clock was set back,
--- a lease that ends impossibly late has ended too. Any number of nodes may call it: accounts that another one works on
--- are left out. Of one account only: waits for it.
+-- Returns reserves whose lease has ended, of at most so many accounts; answers how many. After the database's clock was
+-- set back, a lease that ends impossibly late has ended too. Any number of nodes may call it: accounts that another one
+-- works on are left out. Of one account only: waits for it.
 -- Locks the wallets of their accounts, in the order of their ids.
 create or replace function ledger_sweep_reserves(max_count int, for_account text default null) returns int
 language plpgsql
@@ -8,34 +8,30 @@ set lock_timeout = '500ms'
 as $$
 #variable_conflict use_column
 declare
-  at       timestamptz := ledger_now();
-  accounts text[];
-  locked   text[];
-  ended    reserve;
-  swept    int := 0;
+  due    text[];
+  locked text[];
+  ended  reserve;
+  swept  int := 0;
 begin
-  accounts := array(
+  due := array(
     select account_id from reserve
-     where (expires_at <= at or expires_at > at + 2 * lease_ms * interval '1 millisecond')
-       and account_id = coalesce(for_account, account_id)
-     order by expires_at limit max_count);
-  if cardinality(accounts) = 0 then return 0; end if;
+     where (expires_at <= ledger_now() or expires_at > ledger_now() + 2 * lease_ms * interval '1 millisecond')
+       and account_id = coalesce(for_account, account_id));
+  if cardinality(due) = 0 then return 0; end if;
   if for_account is null then
     locked := array(
-      select account_id from wallet where account_id = any (accounts) order by account_id
+      select account_id from wallet where account_id = any (due) order by account_id limit max_count
          for no key update skip locked);
   else
     locked := array(select account_id from wallet where account_id = for_account for no key update);
   end if;
-  -- It may have been renewed while we waited for the locks.
-  at := ledger_now();
   for ended in
     delete from reserve
      where account_id = any (locked)
-       and (expires_at <= at or expires_at > at + 2 * lease_ms * interval '1 millisecond')
+       and (expires_at <= ledger_now() or expires_at > ledger_now() + 2 * lease_ms * interval '1 millisecond')
     returning *
   loop
-    perform ledger_return_reserved(ended.account_id, ended.allocations, ended.held, at);
+    perform ledger_return_reserved(ended.account_id, ended.allocations, ended.held, ledger_now());
     swept := swept + 1;
   end loop;
   return swept;
