@@ -19,6 +19,8 @@ export interface ReserveNode {
   database: BreakableDatabase;
   /** Gets no notifications. */
   isDeaf: boolean;
+  /** Requests that could not draw: they waited for a statement. */
+  missed: number;
   /** What requests have drawn and not ended. */
   draws(): Draw[];
   /** Requests may draw. */
@@ -136,7 +138,8 @@ async function openNode(
   const draw = reserves.draw.bind(reserves);
   reserves.draw = (...args) => {
     const made = draw(...args);
-    if (made !== null) drawn.push(made);
+    if (made === null) node.missed++;
+    else drawn.push(made);
     return made;
   };
   const hold: ReserveNode["hold"] = (asked) =>
@@ -149,6 +152,7 @@ async function openNode(
     ledger,
     database,
     isDeaf: false,
+    missed: 0,
     draws: () => drawn.filter((draw) => draw.reserve.draws.has(draw)),
     hold,
     async warm(account, amount, units = 100) {

@@ -42,3 +42,31 @@ Deno.test({
     await gateway.verify();
   },
 });
+
+Deno.test({
+  name: "a client that disconnects while its money is only reserved is logged as disconnected",
+  ignore,
+  async fn() {
+    await using gateway = await openChatGateway({ cash: "10" });
+    const { account } = gateway;
+    const { sql } = gateway.gateway.database;
+    // A node that does not answer has all of it.
+    await sql`
+      insert into reserve (id, account_id, node_id, renewal, allocations, held, drawn, lease_ms, expires_at)
+      values ('rsv_dead', ${account}, 'node_dead', 1, array['cash:' || ${account}], array[10], array[0], 60000,
+              now() + interval '1 minute')`;
+    await sql`update balance_bucket set frozen = 10 where account_id = ${account}`;
+    const client = new AbortController();
+    const asked = gateway.chat("talk", "Hello", {}, { signal: client.signal });
+    await until("it waits", async () => {
+      const rows = await sql`select from reserve where recalled_at is not null`;
+      return rows.length === 1;
+    });
+    client.abort();
+    await assert.rejects(asked);
+    await until("it is logged", async () => {
+      const rows = await sql`select from request where error_code = 'client_disconnected'`;
+      return rows.length === 1;
+    });
+  },
+});

@@ -163,8 +163,8 @@ Deno.test("a request that lasts gets a hold of its own without a checkpoint, and
     await node!.hold({ id: "req_killed", account }),
   ];
   assert.equal(node!.draws().length, 2);
-  await until("both have holds", async () => (await nodes.sql`select from hold`).length === 2, 3);
-  assert.equal(node!.draws().length, 0);
+  await until("both have holds", () => node!.draws().length === 0, 3);
+  assert.equal((await nodes.sql`select from hold`).length, 2);
   await settled!.settle(costing("0.5", 50));
   node!.kill();
   await nodes.sql`update hold set expires_at = now()`;
@@ -198,12 +198,22 @@ Deno.test("a stream that ends while the database is away is settled when it is b
   const [node] = nodes.nodes;
   const account = await nodes.newAccount("1000");
   await node!.warm(account, "1");
-  const [lost, running] = [await node!.hold({ account }), await node!.hold({ account })];
+  const [lost, running] = [
+    await node!.hold({ id: "req_lost", account }),
+    await node!.hold({ account }),
+  ];
+  const begunBefore = Date.now();
   node!.database.isAway = true;
   assert.equal(await lost.settleDelivered(costing("0.25", 25)), null);
-  await pause(300);
+  await pause(500);
   node!.database.isAway = false;
   await until("it is settled", () => node!.ledger.pending.size === 0, 5);
+  const [row] = await nodes.sql<[{ created_at: Date }]>`
+    select created_at from receipt where id = 'req_lost'`;
+  assert.ok(
+    Number(row.created_at) <= begunBefore + 100,
+    "the time of the request, not of the write",
+  );
   await running.settle(costing("0.5", 50));
   await until("nothing stays frozen", async () => {
     const { available_balance, frozen_balance } = await nodes.balance(account);
@@ -232,31 +242,5 @@ Deno.test("two nodes serve a poor account to its last cent, and no further", asy
   }));
   assert.equal(served, 300);
   assert.equal((await nodes.balance(account)).available_balance, "0.00");
-  await nodes.mustBeSound();
-});
-
-Deno.test("a steady client never waits for a statement before its request", async () => {
-  await using nodes = await openReserveNodes(1);
-  const [node] = nodes.nodes;
-  const account = await nodes.newAccount("1000");
-  await node!.warm(account, "1");
-  const startedAt = performance.now();
-  let requests = 0;
-  const waits: number[] = [];
-  await Promise.all(Array.from({ length: 4 }, async () => {
-    while (performance.now() - startedAt < 3_000) {
-      const statements = node!.database.count("ledger_batch");
-      const before = node!.draws().length;
-      const hold = await node!.hold({ account, amount: "0.1" });
-      if (node!.draws().length <= before && node!.database.count("ledger_batch") > statements) {
-        waits.push(performance.now() - startedAt);
-      }
-      await pause(5);
-      await hold.settle(costing("0.08", 80));
-      requests++;
-    }
-  }));
-  assert.deepEqual(waits, [], `${requests} requests`);
-  assert.ok(requests > 100, `${requests} requests`);
   await nodes.mustBeSound();
 });

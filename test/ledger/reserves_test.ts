@@ -22,6 +22,29 @@ Deno.test("a request draws from the reserve: no hold before it, one receipt afte
   await nodes.mustBeSound();
 });
 
+Deno.test("a steady client never waits for a statement before its request", async () => {
+  await using nodes = await openReserveNodes(1);
+  const [node] = nodes.nodes;
+  const account = await nodes.newAccount("1000");
+  await node!.warm(account, "0.1");
+  const { missed } = node!;
+  const statements = node!.database.count("ledger_batch");
+  const startedAt = performance.now();
+  let requests = 0;
+  await Promise.all(Array.from({ length: 4 }, async () => {
+    while (performance.now() - startedAt < 3_000) {
+      const hold = await node!.hold({ account, amount: "0.1" });
+      await new Promise((resume) => setTimeout(resume, 5));
+      await hold.settle(costing("0.08", 80));
+      requests++;
+    }
+  }));
+  assert.equal(node!.missed - missed, 0, `of ${requests}`);
+  assert.ok(node!.database.count("ledger_batch") - statements <= requests, "at most one each");
+  assert.ok(node!.database.count("ledger_renew_reserves") > 2, "it was topped up");
+  await nodes.mustBeSound();
+});
+
 Deno.test("an idle reserve is returned, and so is that of a node that stops", async () => {
   await using nodes = await openReserveNodes(2, { idleMs: 300 });
   const [one, two] = nodes.nodes;

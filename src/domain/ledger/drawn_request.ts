@@ -2,7 +2,7 @@ import { decimal, formatDecimal } from "../../lib/money.ts";
 import { retryFor } from "../../platform/database/retry_for.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { Bookings } from "./bookings.ts";
-import { holdItem, type HoldRequest, type Resolver } from "./hold.ts";
+import { holdItem, type HoldRequest, requestFields, type Resolver } from "./hold.ts";
 import { type HoldRenewer, LEASE_SECONDS } from "./hold_renewer.ts";
 import { chargeFields, type Item, type Outcome } from "./item.ts";
 import type { Draw } from "./reserve.ts";
@@ -44,7 +44,7 @@ export class DrawnRequest implements Resolver {
     return await bookings.settle(
       bookings.together,
       this.#chargeItem(charge),
-      (outcome) => this.#end(takenOf(this.draw, outcome), charge),
+      (outcome) => this.#end(takenOf(this.draw, outcome)),
     );
   }
 
@@ -57,7 +57,7 @@ export class DrawnRequest implements Resolver {
     try {
       return await retryFor(waitMs, error, () => this.settle(id, charge));
     } catch (error) {
-      this.#end(null, charge);
+      this.#end(null);
       throw error;
     }
   }
@@ -72,7 +72,7 @@ export class DrawnRequest implements Resolver {
       () =>
         this.settle(id, charge).catch((error) => {
           // It may wait for the database longer than the lease lasts.
-          this.#end(null, charge);
+          this.#end(null);
           throw error;
         }),
     );
@@ -85,7 +85,7 @@ export class DrawnRequest implements Resolver {
       return await bookings.settle(bookings.together, this.#chargeItem(null));
     } finally {
       // Nothing is taken, whatever becomes of the receipt.
-      this.#end([], null);
+      this.#end([]);
     }
   }
 
@@ -100,7 +100,7 @@ export class DrawnRequest implements Resolver {
       return hasMoved;
     }, (error) => {
       // It may have been moved: the next attempt, or the settlement, finds out.
-      this.#end(null, null);
+      this.#end(null);
       this.#moving = null;
       throw error;
     });
@@ -122,7 +122,7 @@ export class DrawnRequest implements Resolver {
       this.draw.isEnding = isHeld;
     }
     if (!isHeld) return false;
-    this.#end(null, null);
+    this.#end(null);
     renewer.add(id, ttlSeconds);
     return true;
   }
@@ -131,25 +131,22 @@ export class DrawnRequest implements Resolver {
     return this.#moving !== null && await this.#moving.catch(() => false);
   }
 
-  #end(taken: readonly bigint[] | null, charge: Charge | null): void {
+  #end(taken: readonly bigint[] | null): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.deps.reserves.end(this.draw, this.request.quote, taken, charge);
+    this.deps.reserves.end(this.draw, taken);
   }
 
   /** Without a charge: the request failed and costs nothing. */
   #chargeItem(charge: Charge | null): Item {
-    const { ttl_seconds: _, num: __, den: ___, units, ...described } = holdItem(
-      this.request,
-      this.scale,
-    );
-    this.draw.isEnding = true;
+    const { request, draw, scale } = this;
+    draw.isEnding = true;
     return {
-      ...described,
       op: "charge",
-      beyond_hold: this.request.beyondHold ?? false,
-      amount: formatDecimal(this.draw.amount),
-      max_units: units!,
+      ...requestFields(request, scale),
+      beyond_hold: request.beyondHold ?? false,
+      amount: formatDecimal(draw.worst.money),
+      max_units: String(request.quote.units),
       begun_at: this.#begunAt.toISOString(),
       ...this.#drawnFields(),
       ...(charge === null ? {} : chargeFields(charge)),

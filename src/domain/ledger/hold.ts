@@ -55,19 +55,26 @@ export interface Hold extends OpenHold, AsyncDisposable {
   keep(): OpenHold;
 }
 
-export function holdItem(request: HoldRequest, scale: number): Item {
+/** What an item says of its request, whether that is held or has drawn from a reserve. */
+export function requestFields(request: HoldRequest, scale: number) {
   const { quote } = request;
   return {
-    op: "hold",
     id: request.id,
     account_id: request.account,
-    ...amountFields(quote.amount, quote.units),
     scale,
     request_id: request.requestId ?? request.id,
     client_request_id: request.clientRequestId,
     model: quote.model,
     kind: quote.kind,
     price: snapshotOf(quote.price),
+  };
+}
+
+export function holdItem(request: HoldRequest, scale: number): Item {
+  return {
+    op: "hold",
+    ...requestFields(request, scale),
+    ...amountFields(request.quote.amount, request.quote.units),
     ttl_seconds: request.ttlSeconds,
     beyond_hold: request.beyondHold,
   };

@@ -19,8 +19,8 @@ export interface Draw {
   readonly reserve: Reserve;
   readonly allocations: readonly string[];
   readonly held: readonly bigint[];
-  /** The maximum price. */
-  readonly amount: bigint;
+  /** The maximum price and quantity. */
+  readonly worst: Amounts;
   readonly drawnAt: number;
   /** The database counts it as drawn. */
   isTold: boolean;
@@ -49,6 +49,8 @@ interface TellOptions {
 }
 
 interface DrawOptions {
+  /** The maximum price and quantity. */
+  worst: Amounts;
   scale: number;
   now: number;
   moveMs: number;
@@ -99,11 +101,10 @@ export class Reserve {
   }
 
   /** Draws the maximum price of a request in the order of use; null if it does not fit. */
-  draw({ amount, units }: Quote, { scale, now, moveMs }: DrawOptions): Draw | null {
+  draw({ amount, units }: Quote, { worst, scale, now, moveMs }: DrawOptions): Draw | null {
     if (this.isClosing || now >= this.drawableUntil) return null;
-    const price = roundUp(amount, scale);
     const parts: [share: Share, part: bigint][] = [];
-    let owed = price;
+    let owed = worst.money;
     let covered = 0n;
     for (const share of this.#shares) {
       if (owed === 0n) break;
@@ -128,7 +129,7 @@ export class Reserve {
       reserve: this,
       allocations: parts.map(([{ bucket }]) => bucket),
       held: parts.map(([, part]) => part),
-      amount: price,
+      worst,
       drawnAt: now,
       isTold: false,
       isEnding: false,
@@ -143,15 +144,24 @@ export class Reserve {
    * A draw has ended: what was taken has left the reserve, the rest may be drawn again. Null: it is not known what
    * was taken, or it was taken from elsewhere; then the whole draw is given up, and the next renewal returns it.
    */
-  end(draw: Draw, taken: readonly bigint[] | null): void {
+  end(draw: Draw, taken: readonly bigint[] | null, now: number): void {
     if (!this.draws.delete(draw)) return;
+    const spent = { money: 0n, units: 0n };
     for (const [at, bucket] of draw.allocations.entries()) {
       const share = this.#find(bucket)!;
       const held = draw.held[at]!;
       const gone = taken === null ? held : taken[at] ?? 0n;
       share.held -= gone;
       share.left += held - gone;
+      if (taken !== null) spent[isQuota(share) ? "units" : "money"] += gone;
     }
+    this.demand.end(draw.worst, spent, now);
+  }
+
+  /** Whether so little is left that it must be topped up, so that the next requests find enough. */
+  isBelow({ money, units }: Amounts): boolean {
+    const { left, held } = this;
+    return held.units === 0n ? left.money < money : left.units < units;
   }
 
   /** The database has added to it. */

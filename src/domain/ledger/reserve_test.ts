@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decimal, fraction } from "../../lib/money.ts";
+import { decimal, fraction, roundUp } from "../../lib/money.ts";
+import type { Quote } from "../pricing/quote.ts";
 import { PRICE } from "../../../test/helpers/open_ledger.ts";
 import { type Draw, Reserve } from "./reserve.ts";
 import { ReserveDemand } from "./reserve_demand.ts";
@@ -13,7 +14,10 @@ const quote = (amount: string, units = 0) => ({
   price: PRICE,
 });
 
-const at = (now: number) => ({ scale: 6, now, moveMs: 3_000 });
+function drawFrom(reserve: Reserve, quote: Quote, now = 0): Draw | null {
+  const worst = { money: roundUp(quote.amount, 6), units: quote.units * decimal("1") };
+  return reserve.draw(quote, { worst, scale: 6, now, moveMs: 3_000 });
+}
 
 function openReserve(shares: [bucket: string, amount: string, endsAt?: number][]): Reserve {
   const reserve = new Reserve("acc_1", "text", new ReserveDemand());
@@ -26,7 +30,7 @@ function openReserve(shares: [bucket: string, amount: string, endsAt?: number][]
 
 Deno.test("a draw uses quota, then gifts, then cash, whatever came first", () => {
   const reserve = openReserve([["cash:1", "5"], ["gift:1", "1"], ["quota:1", "50"]]);
-  const draw = reserve.draw(quote("4", 100), at(0))!;
+  const draw = drawFrom(reserve, quote("4", 100), 0)!;
   assert.deepEqual(draw.allocations, ["quota:1", "gift:1", "cash:1"]);
   assert.deepEqual(draw.held, ["50", "1", "1"].map(decimal));
   assert.deepEqual(reserve.left, { money: decimal("4"), units: 0n });
@@ -34,16 +38,16 @@ Deno.test("a draw uses quota, then gifts, then cash, whatever came first", () =>
 
 Deno.test("a draw that does not fit takes nothing, nor does one after the lease", () => {
   const reserve = openReserve([["cash:1", "5"]]);
-  assert.equal(reserve.draw(quote("5.000001"), at(0)), null);
+  assert.equal(drawFrom(reserve, quote("5.000001"), 0), null);
   assert.deepEqual(reserve.left.money, decimal("5"));
-  assert.equal(reserve.draw(quote("5"), at(1_000)), null);
-  assert.notEqual(reserve.draw(quote("5"), at(999)), null);
-  assert.equal(reserve.draw(quote("0.000001"), at(999)), null);
+  assert.equal(drawFrom(reserve, quote("5"), 1_000), null);
+  assert.notEqual(drawFrom(reserve, quote("5"), 999), null);
+  assert.equal(drawFrom(reserve, quote("0.000001"), 999), null);
 });
 
 Deno.test("what has ended is not drawn, and is given up", () => {
   const reserve = openReserve([["gift:1", "3", 500], ["cash:1", "5"]]);
-  assert.deepEqual(reserve.draw(quote("1"), at(500))!.allocations, ["cash:1"]);
+  assert.deepEqual(drawFrom(reserve, quote("1"), 500)!.allocations, ["cash:1"]);
   const { allocations, kept } = reserve.tell({
     keep: { money: decimal("9"), units: 0n },
     now: 500,
@@ -55,20 +59,20 @@ Deno.test("what has ended is not drawn, and is given up", () => {
 
 Deno.test("of several gifts the one that ends first is drawn first, whatever came first", () => {
   const reserve = openReserve([["gift:1", "1"], ["gift:2", "1", 900], ["gift:3", "1", 800]]);
-  assert.deepEqual(reserve.draw(quote("3"), at(0))!.allocations, ["gift:3", "gift:2", "gift:1"]);
+  assert.deepEqual(drawFrom(reserve, quote("3"), 0)!.allocations, ["gift:3", "gift:2", "gift:1"]);
 });
 
 Deno.test("a bucket with less than a unit of quota left is no part of a draw", () => {
   const reserve = openReserve([["quota:1", "0.5"], ["cash:1", "5"]]);
-  assert.deepEqual(reserve.draw(quote("1", 10), at(0))!.allocations, ["cash:1"]);
+  assert.deepEqual(drawFrom(reserve, quote("1", 10), 0)!.allocations, ["cash:1"]);
 });
 
 Deno.test("a draw whose charge waits is not told, and one that was told is told no more", () => {
   const reserve = openReserve([["cash:1", "5"]]);
   const tell = () => reserve.tell({ keep: { money: 0n, units: 0n }, now: 0, minAgeMs: 0 }).drawn;
   const [first, second] = [
-    reserve.draw(quote("1"), at(0))!,
-    reserve.draw(quote("2"), at(0))!,
+    drawFrom(reserve, quote("1"), 0)!,
+    drawFrom(reserve, quote("2"), 0)!,
   ];
   first.isEnding = true;
   assert.deepEqual(tell(), [decimal("2")]);
@@ -82,10 +86,10 @@ Deno.test("a draw whose charge waits is not told, and one that was told is told 
 
 Deno.test("a closing reserve is drawn from no more, and a draw with an unknown end is given up", () => {
   const reserve = openReserve([["cash:1", "5"]]);
-  const draw = reserve.draw(quote("2"), at(0))!;
+  const draw = drawFrom(reserve, quote("2"), 0)!;
   reserve.isClosing = true;
-  assert.equal(reserve.draw(quote("1"), at(0)), null);
-  reserve.end(draw, null);
+  assert.equal(drawFrom(reserve, quote("1"), 0), null);
+  reserve.end(draw, null, 0);
   assert.deepEqual(reserve.held.money, decimal("3"));
 });
 
@@ -119,17 +123,14 @@ Deno.test("a reserve is the sum of its draws and of what is left, whatever happe
         change(bucket, added);
       } else if ("draw" in step) {
         const [num, units] = step.draw;
-        const draw = reserve.draw(
-          { ...quote("0", units), amount: { num, den: one } },
-          at(0),
-        );
+        const draw = drawFrom(reserve, { ...quote("0", units), amount: { num, den: one } });
         if (draw !== null) open.push(draw);
       } else if ("end" in step) {
         const [draw] = open.splice(step.end[0], 1);
         if (draw === undefined) continue;
         const taken = draw.held.map((held) => held / one * BigInt(step.end[1]) / 100n * one);
         for (const [at, bucket] of draw.allocations.entries()) change(bucket, -taken[at]!);
-        reserve.end(draw, taken);
+        reserve.end(draw, taken, 0);
       } else {
         const { allocations, kept, drawn } = reserve.tell({
           keep: { money: step.giveUp, units: 0n },

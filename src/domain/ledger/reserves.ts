@@ -1,10 +1,10 @@
-import { decimal, roundHalfUp, roundUp, SCALE } from "../../lib/money.ts";
+import { decimal, roundUp } from "../../lib/money.ts";
 import { periodic } from "../../lib/timers.ts";
 import type { UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
-import type { Charge, Quote } from "../pricing/quote.ts";
+import type { Quote } from "../pricing/quote.ts";
 import { type Draw, Reserve } from "./reserve.ts";
 import { type Amounts, ReserveDemand } from "./reserve_demand.ts";
 import { type Renewal, type Renewed, sendRenewals, writeRenewal } from "./reserve_renewal.ts";
@@ -25,6 +25,8 @@ interface Entry {
   readonly demand: ReserveDemand;
   /** Requests draw from it, as soon as it has something. */
   reserve: Reserve | null;
+  /** Half of what the reserve should have, when that was last computed. */
+  lowMark: Amounts;
   /** Nothing is reserved until then, because the account has too little or needs it elsewhere. */
   pausedUntil: number;
 }
@@ -67,20 +69,20 @@ export class Reserves implements AsyncDisposable {
     const entry = this.#entryOf(account, quote.kind);
     if (entry.kind !== quote.kind) return null;
     const { moveMs } = this.#timing;
-    const draw = entry.reserve?.draw(quote, { scale, now, moveMs }) ?? null;
-    entry.demand.begin(worstOf(quote), draw !== null, now);
-    if (this.#isLow(entry, now)) this.#renewSoon();
+    const worst = { money: roundUp(quote.amount, scale), units: quote.units * UNIT };
+    const { demand, reserve, lowMark } = entry;
+    const draw = reserve?.draw(quote, { worst, scale, now, moveMs }) ?? null;
+    demand.begin(worst, draw !== null, now);
+    // Computed as often as something is renewed: a request that finds enough has little to do.
+    const mayBeLow = draw === null || reserve!.isBelow(lowMark);
+    if (mayBeLow && this.#isLow(entry, now)) this.#renewSoon();
     return draw;
   }
 
   /** The request of a draw is over, or has a hold; see `Reserve.end`. */
-  end(draw: Draw, quote: Quote, taken: readonly bigint[] | null, charge: Charge | null): void {
+  end(draw: Draw, taken: readonly bigint[] | null): void {
     const { reserve } = draw;
-    const spent = charge === null
-      ? NONE
-      : { money: roundHalfUp(charge.amount, SCALE), units: charge.units * UNIT };
-    reserve.demand.end(worstOf(quote), spent, this.#now());
-    reserve.end(draw, taken);
+    reserve.end(draw, taken, this.#now());
     // The database still has what was given up.
     if (taken === null) reserve.renewAt = 0;
     if (reserve.isClosing && this.#reserves.has(reserve)) this.#renewSoon();
@@ -127,18 +129,19 @@ export class Reserves implements AsyncDisposable {
   #entryOf(account: string, kind: UsageKind): Entry {
     let entry = this.#entries.get(account);
     if (entry === undefined) {
-      entry = { kind, demand: new ReserveDemand(), reserve: null, pausedUntil: 0 };
+      entry = { kind, demand: new ReserveDemand(), reserve: null, lowMark: NONE, pausedUntil: 0 };
       this.#entries.set(account, entry);
     }
     return entry;
   }
 
-  #isLow({ reserve, demand, pausedUntil }: Entry, now: number): boolean {
+  #isLow(entry: Entry, now: number): boolean {
+    const { reserve, demand, pausedUntil } = entry;
     if (now < pausedUntil) return false;
     if (reserve === null) return demand.isWorthReserve(now);
-    const { left, held } = reserve;
-    const target = demand.target(now);
-    return held.units === 0n ? left.money < target.money / 2n : left.units < target.units / 2n;
+    const { money, units } = demand.target(now);
+    entry.lowMark = { money: money / 2n, units: units / 2n };
+    return reserve.isBelow(entry.lowMark);
   }
 
   async #renewDue(): Promise<void> {
@@ -267,10 +270,6 @@ export class Reserves implements AsyncDisposable {
     const closing = [...this.#reserves].map((reserve) => ({ reserve, wanted: NONE, keep: NONE }));
     await this.#send(closing, this.#now());
   }
-}
-
-function worstOf({ amount, units }: Quote): Amounts {
-  return { money: roundUp(amount, SCALE), units: units * UNIT };
 }
 
 function lessOf(target: Amounts, left: Amounts): Amounts {

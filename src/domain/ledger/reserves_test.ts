@@ -96,7 +96,7 @@ Deno.test("a recall returns what is left at once, and keeps what is drawn until 
   assert.deepEqual([is_closing, sumOf(kept), drawn!.map(Number)], [true, 1, [1]]);
   await open.reserves.renew();
   assert.equal(open.draw(), null, "what comes back is not drawn again");
-  open.reserves.end(draw, QUOTE, [decimal("0.25")], null);
+  open.reserves.end(draw, [decimal("0.25")]);
   assert.equal(open.draw(), null);
   await open.reserves.renew();
   // Draws have only ended since they were told: the database counts them itself.
@@ -252,7 +252,7 @@ Deno.test("a draw of an older reserve does not count against a new one", async (
   await open.reserves.renew();
   await open.reserves.renew();
   await open.warm();
-  open.reserves.end(draw, QUOTE, null, null);
+  open.reserves.end(draw, null);
   const { demand } = open.draw()!.reserve;
   assert.ok(demand.target(open.clock.ms).money >= decimal("5"), "never negative");
 });

@@ -13,7 +13,7 @@ create table reserve (
   recalled_at timestamptz,
   constraint reserve_is_no_debt check (0 <= all (held)),
   constraint reserve_draws_no_debt check (0 <= all (drawn))
-);
+) with (fillfactor = 50); -- small, and updated with every batch: no index on what changes
 
 comment on table reserve is
   'Money and quota of an account that a node has reserved for requests to come: they draw from it in memory and need '
@@ -31,7 +31,6 @@ comment on column reserve.recalled_at is
   'Since then the node is asked to return what no request has drawn: by a notification, and with its next renewal.';
 
 create index reserve_account on reserve (account_id);
-create index reserve_expiry on reserve (expires_at);
 
 create view idle_reserve as
   select r.account_id, l.bucket, sum(l.held - l.drawn) as amount
