@@ -20,6 +20,9 @@ interface Deps {
   requestLog: LogRows;
 }
 
+/** What the database's function ledger_recall announces, followed by an account. */
+const RECALL = "recall:";
+
 /** The ledger, settlements that wait for the database, and the sweeper of expired holds. */
 export function openAccounting(
   { database, cluster, configStore, metrics, log, requestLog }: Deps,
@@ -33,6 +36,15 @@ export function openAccounting(
     onOrphanedHold: (id, error) =>
       log.warn("hold release failed, sweeper will retry", { request_id: id, error }),
     logRows: requestLog,
+    // The embedded database has one process, which waits for no network.
+    reserves: database.kind === "embedded" ? undefined : {
+      nodeId: cluster.nodeId,
+      log,
+      onRecall: (listener) =>
+        cluster.onAnnouncement((subject) => {
+          if (subject.startsWith(RECALL)) listener(subject.slice(RECALL.length));
+        }),
+    },
     pending: { folder: onDeploy ? undefined : join(dataDir, "settlements"), log },
   });
   ledger.pending.replay();
@@ -41,6 +53,7 @@ export function openAccounting(
     ledger,
     async [Symbol.asyncDispose]() {
       await sweeper[Symbol.asyncDispose]();
+      await ledger.reserves?.[Symbol.asyncDispose]();
       await ledger.pending[Symbol.asyncDispose]();
     },
   };

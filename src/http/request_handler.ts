@@ -165,7 +165,7 @@ export class RequestHandler {
   }
 
   #toErrorResponse(error: unknown, request: Request, exchange: HttpExchange): Response {
-    if (isDisconnectError(error) && request.signal.aborted) {
+    if (request.signal.aborted && isDisconnectError(error, request.signal)) {
       exchange.errorCode = "client_disconnected";
       return new Response(null, { status: CLIENT_DISCONNECTED });
     }
@@ -244,9 +244,9 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** How a wait for an upstream ends when the client disconnects. */
-function isDisconnectError(error: unknown): boolean {
-  return error instanceof UpstreamFailure ||
+/** How a wait for an upstream, or for money, ends when the client disconnects. */
+function isDisconnectError(error: unknown, { reason }: AbortSignal): boolean {
+  return error === reason || error instanceof UpstreamFailure ||
     (error instanceof ApiError && error.code === "upstream_timeout");
 }
 

@@ -13,7 +13,8 @@ export type IdPrefix =
   | "whs"
   | "evt"
   | "task"
-  | "file";
+  | "file"
+  | "rsv";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const POOL_BYTES = 4096;

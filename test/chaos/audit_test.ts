@@ -61,6 +61,9 @@ Deno.test("the audit finds what is wrong with a chat, and nothing where all is w
   assert.deepEqual(brokenOf({}, [receiptOf()]), []);
   assert.deepEqual(brokenOf({}, [receiptOf({ settled: "0.03", shortfall: "0.009689" })]), []);
   assert.deepEqual(brokenOf({}, []), ["one_receipt", "billed_in_full"]);
+  const cut = { end: "broken", tokens: null } as const;
+  assert.deepEqual(brokenOf({ ...cut, kind: "stream" }, []), []);
+  assert.deepEqual(brokenOf({ ...cut, kind: "chat" }, []), ["one_receipt"]);
   const unbilled = receiptOf({ status: "expired", settled: "0.00", usage: null });
   assert.deepEqual(brokenOf({}, [unbilled]), ["billed_in_full"]);
   assert.deepEqual(brokenOf({}, [receiptOf(), unbilled]), ["no_second_receipt"]);

@@ -1,6 +1,7 @@
 /** Promises that the audit holds the gateway to, by the name that `--tolerate` takes. */
 export const CHECKS = {
-  one_receipt: "every answered chat and speech request has exactly one receipt",
+  one_receipt:
+    "every answered chat and speech request has exactly one receipt, unless it is a stream that broke",
   no_second_receipt: "no request has two receipts",
   known_receipt: "every receipt belongs to a request that was sent",
   billed_in_full: "what was delivered whole is billed by the usage it told",

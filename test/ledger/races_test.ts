@@ -261,7 +261,7 @@ Deno.test("an account whose wallet stays locked does not stop the others", RACE,
   await using nodes = await openNodes(1);
   const [ledger] = nodes.ledgers as [Ledger];
   const [locked, free] = [await nodes.newAccount("100"), await nodes.newAccount("100")];
-  await nodes.database.sql`alter function ledger_batch(json) set lock_timeout = '300ms'`;
+  await nodes.database.sql`alter function ledger_batch set lock_timeout = '300ms'`;
   const { promise: enough, resolve: unlock } = Promise.withResolvers<void>();
   const { promise: isLocked, resolve: begin } = Promise.withResolvers<void>();
   const keeping = nodes.database.sql.begin(async (tx) => {

@@ -23,6 +23,13 @@ export interface HoldRequest {
    * held. For usage that the upstream counts; without it a settlement takes at most the hold.
    */
   beyondHold?: boolean;
+  /**
+   * It may draw from a reserve instead, and then needs no statement before it runs. Left out where a limit must be
+   * exact that reserves do not know of, such as the budget of a key that is nearly used up.
+   */
+  mayDraw?: boolean;
+  /** Ends the wait for money that is only reserved, as when the client has disconnected. */
+  signal?: AbortSignal;
   /** What would cost less; part of the error when the balance is insufficient. */
   cheaper?: string | undefined;
 }
@@ -50,13 +57,12 @@ export interface Hold extends OpenHold, AsyncDisposable {
   keep(): OpenHold;
 }
 
-export function holdItem(request: HoldRequest, scale: number): Item {
+/** What an item says of its request, whether that is held or has drawn from a reserve. */
+export function requestFields(request: HoldRequest, scale: number) {
   const { quote } = request;
   return {
-    op: "hold",
     id: request.id,
     account_id: request.account,
-    ...amountFields(quote.amount, quote.units),
     scale,
     request_id: request.requestId ?? request.id,
     client_request_id: request.clientRequestId,
@@ -64,6 +70,14 @@ export function holdItem(request: HoldRequest, scale: number): Item {
     model: quote.model,
     kind: quote.kind,
     price: snapshotOf(quote.price),
+  };
+}
+
+export function holdItem(request: HoldRequest, scale: number): Item {
+  return {
+    op: "hold",
+    ...requestFields(request, scale),
+    ...amountFields(request.quote.amount, request.quote.units),
     ttl_seconds: request.ttlSeconds,
     beyond_hold: request.beyondHold,
   };

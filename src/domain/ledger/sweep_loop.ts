@@ -1,5 +1,6 @@
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
+import { sweepReserves } from "./retry_reserved.ts";
 import type { Resolution } from "./settle.ts";
 import { sweepLedger } from "./sweep.ts";
 import { rollUpUsage } from "./usage_days.ts";
@@ -37,6 +38,7 @@ export function startSweepLoop(
       return;
     }
     const swept = await sweepLedger(sql, onExceeded);
+    await sweepReserves(sql);
     if (swept.holds + swept.buckets + swept.plans > 0) log.info("ledger swept", { ...swept });
     await rollUpUsage(sql);
   }

@@ -64,22 +64,39 @@ const RULES: readonly LedgerRule[] = [
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
   {
-    name: "frozen equals open holds",
+    name: "frozen equals open holds and reserves",
     run: (sql) =>
       sql`
-      with reserved as (
-        select bucket, sum(part) as amount from hold, unnest(allocations, held) as l (bucket, part)
+      with kept as (
+        select allocations, held from hold union all select allocations, held from reserve),
+      reserved as (
+        select bucket, sum(part) as amount from kept, unnest(allocations, held) as l (bucket, part)
          group by bucket),
       compared as (
         select coalesce(p.id, r.bucket) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
           from balance_bucket p full join reserved r on r.bucket = p.id)
       select count(*) as seen, count(*) filter (where has <> says) as wrong,
-             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, open holds say ' || trim_scale(says))
+             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, holds and reserves say ' || trim_scale(says))
                filter (where has <> says))[:5] as examples
         from compared`,
   },
   {
-    name: "ended buckets are empty except for holds",
+    name: "a reserve is its draws and what is left",
+    // Of buckets of its own account, and neither part is a debt.
+    run: (sql) =>
+      sql`
+      with lines as (
+        select r.id, l.bucket, l.drawn, l.held - l.drawn as is_left, b.id is not null as is_own
+          from reserve r cross join unnest(r.allocations, r.held, r.drawn) as l (bucket, held, drawn)
+          left join balance_bucket b on b.id = l.bucket and b.account_id = r.account_id),
+      seen as (select *, drawn < 0 or is_left < 0 or not is_own as is_wrong from lines)
+      select count(distinct id) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id || ' has drawn ' || trim_scale(drawn) || ' from ' || bucket || ' and has '
+                        || trim_scale(is_left) || ' left') filter (where is_wrong))[:5] as examples
+        from seen`,
+  },
+  {
+    name: "ended buckets are empty except for what is frozen",
     run: (sql) =>
       sql`
       with seen as (select id, remaining <> frozen as is_wrong from balance_bucket where ended_at is not null)

@@ -81,6 +81,8 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
       ttlSeconds: HOLD_SECONDS,
       isRenewed: true,
       beyondHold: true,
+      mayDraw: true,
+      signal: call.signal,
       cheaper: suggestCheaper(quote, prepared),
     });
     const heading = headingOf(call);

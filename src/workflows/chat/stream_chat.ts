@@ -176,7 +176,13 @@ class StreamedChat {
   async #settle(errorCode: StreamError | null): Promise<MeteredChat> {
     const { call, quote, hold, meter, reservation } = this.chat;
     const { logged } = call;
-    const metered = await meter.total();
+    const metered = await meter.total().catch((error) => {
+      this.deps.log.error("tokens not counted, their estimate is charged", {
+        request_id: call.requestId,
+        error,
+      });
+      return meter.soFar();
+    });
     reservation.settle(tokenCount(metered));
     logged.tokens = metered.tokens;
     logged.charge = null;

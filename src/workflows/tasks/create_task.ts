@@ -3,6 +3,7 @@ import type { ModelType } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
+import { ReservedRetry } from "../../domain/ledger/retry_reserved.ts";
 import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
@@ -66,14 +67,21 @@ export interface TaskCreationOptions {
 
 /** Accepts requests as tasks. */
 export class TaskCreation {
-  constructor(private readonly options: TaskCreationOptions) {}
+  readonly #reservedRetry: ReservedRetry;
+
+  constructor(private readonly options: TaskCreationOptions) {
+    this.#reservedRetry = new ReservedRetry(options.database.sql);
+  }
 
   /** Refuses with `idempotency_key_reused`, `concurrency_limit_exceeded` or `insufficient_balance`. */
   async create(task: NewTask): Promise<CreatedTask> {
     const { database, queue, writes, money, storeConfig } = this.options;
     const order: Order = { ...task, id: newId("task") };
     await storeConfig?.(task.configVersion);
-    const written = await writes.create(orderOf(order, money().currencyScale));
+    const written = await this.#reservedRetry.run(
+      task.account,
+      () => writes.create(orderOf(order, money().currencyScale)),
+    );
     switch (written.outcome) {
       case "created":
         queue.notify({ kind: TASK, id: order.id });

@@ -69,6 +69,8 @@ export interface OrderedTask {
   readonly held_at: Date;
   readonly allocations: string[];
   readonly held: string[];
+  /** With `insufficient`: what is only reserved would be enough, and is free then at the latest. */
+  readonly retry_ms?: number | null;
 }
 
 /** A task that has ended now, and how its hold was resolved; a subtask has none. */

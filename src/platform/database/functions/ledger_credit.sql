@@ -37,5 +37,7 @@ begin
   insert into transfer (id, unit, debit, credit, amount, account_id, kind, reference, created_at)
   values (transfer_id, 'money', case to_source when 'cash' then 'topup' else 'gift_expense' end, bucket_id,
           value, for_account, 'credit', ref, at);
+  -- What is used before cash must not wait behind reserves of cash.
+  perform ledger_recall(for_account, at);
   outcome := 'booked';
 end $$;

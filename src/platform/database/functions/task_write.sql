@@ -1,7 +1,8 @@
 -- Accepts requests as tasks (`create`, of new_task) and ends tasks (`end`), many at once: each completely or not at all.
 --
 -- A request becomes its idempotency key, count, hold and task. Outcomes: created, replayed (task_id is the first
--- request's), reused, at_capacity, insufficient, unknown, conflict.
+-- request's), reused, at_capacity, insufficient (with retry_ms where what is only reserved would be enough: see
+-- ledger_outcome), unknown, conflict.
 --
 -- The end of a task is its status and results, the life of its key, the count, event and deliveries, and the settlement
 -- of its hold (`charge`; null releases it): the columns from `id` on are those of ledger_outcome. With a `fence` an item
@@ -15,7 +16,7 @@ create or replace function task_write(doc json, out n int, out outcome text, out
                             out created_at timestamptz, out deadline_at timestamptz, out held_at timestamptz,
                             out parent_id text, out deliveries text[], out id text, out state text,
                             out allocations text[], out held numeric[], out taken numeric[], out shortfall numeric,
-                            out account_id text)
+                            out account_id text, out retry_ms int)
 returns setof record
 language plpgsql
 -- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
@@ -171,7 +172,7 @@ begin
     raise exception 'A task that ends has no hold';
   end if;
   if cardinality(accepted) > 0 then
-    select coalesce(jsonb_object_agg(b.id, b.outcome), '{}') into refused
+    select coalesce(jsonb_object_agg(b.id, b), '{}') into refused
       from unnest(outcomes) b where items -> b.id ->> 'op' = 'hold' and b.outcome not in ('held', 'already');
   end if;
   foreach o in array accepted loop
@@ -179,7 +180,8 @@ begin
       counts := counts || jsonb_build_object(o.account_id, (counts ->> o.account_id)::int - 1);
       delete from idempotency r where r.account_id = o.account_id and r.key = o.key;
       n := o.n;
-      outcome := refused ->> o.request_id;
+      outcome := refused -> o.request_id ->> 'outcome';
+      retry_ms := refused -> o.request_id ->> 'retry_ms';
       task_id := null;
       return next;
     end if;
@@ -200,7 +202,7 @@ begin
         from unnest(accepted) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
     select t.n, 'created', m.id, m.created_at, m.deadline_at, h.created_at, null, null::text[], h.id, 'open',
-           h.allocations, h.held::numeric[], null::numeric[], null::numeric, h.account_id
+           h.allocations, h.held::numeric[], null::numeric[], null::numeric, h.account_id, null::int
       from made m join unnest(accepted) t on t.id = m.id join hold h on h.id = m.request_id
      where h.id = any (array(select request_id from unnest(accepted)));
   end if;
@@ -208,7 +210,7 @@ begin
     return query
     select (ends -> e.id ->> 'n')::int, b.outcome, e.id, null::timestamptz, null::timestamptz, null::timestamptz,
            e.parent_id, array(select jsonb_array_elements_text(made -> e.id)), b.id, b.state, b.allocations, b.held,
-           b.taken, b.shortfall, b.account_id
+           b.taken, b.shortfall, b.account_id, null::int
       from unnest(ended) e left join unnest(outcomes) b on b.id = e.request_id;
   end if;
 end $$;

@@ -308,6 +308,7 @@ begin
       ('plan_quota', 'One row for each plan that was ever configured.'),
       ('plan_term', 'The current plan of each account, and earlier ones as long as their transfers.'),
       ('hold', 'Requests under way.'),
+      ('reserve', 'A few seconds after the last request of an account: a few rows for each node.'),
       ('receipt', '`storage.keep.money_months`, for ever without it. A month is archived and dropped.'),
       ('receipt_correction', 'As receipts. Deleted when their month is archived.'),
       ('transfer', '`storage.keep.money_months`, for ever without it. A month is archived and dropped.'),

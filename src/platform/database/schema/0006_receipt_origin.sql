@@ -12,10 +12,13 @@ comment on column receipt.key_id is
 comment on column receipt.end_user is 'The field `user` of the body.';
 comment on column receipt.metadata is 'The field `metadata` of the body: 16 short values at most.';
 
--- For op hold only.
+-- For the ops hold and charge.
 alter type ledger_item add attribute key_id text;
 alter type ledger_item add attribute end_user text;
 alter type ledger_item add attribute metadata jsonb;
+alter type charge_columns add attribute key_id text[];
+alter type charge_columns add attribute end_user text[];
+alter type charge_columns add attribute metadata jsonb[];
 
 create or replace view final_receipt as
   select r.* from receipt r where not exists (select from receipt_correction c where c.id = r.id)
