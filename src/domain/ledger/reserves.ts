@@ -48,8 +48,9 @@ export class Reserves implements AsyncDisposable {
   readonly #now: () => number;
   readonly #ticks;
   #renewing: Promise<void> | null = null;
-  /** Something became due while a renewal was under way. */
-  #isDueAgain = false;
+  /** Accounts to look at; a tick looks at all of them. */
+  #due = new Set<string>();
+  #isAllDue = false;
   #isClosed = false;
 
   constructor(private readonly sql: Queries, private readonly options: ReservesOptions) {
@@ -75,7 +76,7 @@ export class Reserves implements AsyncDisposable {
     demand.begin(worst, draw !== null, now);
     // Computed as often as something is renewed: a request that finds enough has little to do.
     const mayBeLow = draw === null || reserve!.isBelow(lowMark);
-    if (mayBeLow && this.#isLow(entry, now)) this.#renewSoon();
+    if (mayBeLow && this.#isLow(entry, now)) this.#renewSoon(account);
     return draw;
   }
 
@@ -85,25 +86,32 @@ export class Reserves implements AsyncDisposable {
     reserve.end(draw, taken, this.#now());
     // The database still has what was given up.
     if (taken === null) reserve.renewAt = 0;
-    if (reserve.isClosing && this.#reserves.has(reserve)) this.#renewSoon();
+    if (reserve.isClosing && this.#reserves.has(reserve)) this.#renewSoon(reserve.account);
   }
 
   /** Renews, tops up and returns what is due. One statement at a time. */
   renew(): Promise<void> {
-    this.#isDueAgain = true;
+    this.#isAllDue = true;
+    return this.#start();
+  }
+
+  #renewSoon(account: string): void {
+    this.#due.add(account);
+    this.#start().catch((error) => this.#report(error));
+  }
+
+  #start(): Promise<void> {
     this.#renewing ??= this.#renewUntilDone().finally(() => this.#renewing = null);
     return this.#renewing;
   }
 
   async #renewUntilDone(): Promise<void> {
-    while (this.#isDueAgain && !this.#isClosed) {
-      this.#isDueAgain = false;
-      await this.#renewDue();
+    while ((this.#isAllDue || this.#due.size > 0) && !this.#isClosed) {
+      const accounts = this.#isAllDue ? null : this.#due;
+      this.#isAllDue = false;
+      this.#due = new Set();
+      await this.#renewDue(accounts);
     }
-  }
-
-  #renewSoon(): void {
-    this.renew().catch((error) => this.#report(error));
   }
 
   #report(error: unknown): void {
@@ -115,7 +123,7 @@ export class Reserves implements AsyncDisposable {
     const entry = this.#entries.get(account);
     if (entry === undefined) return;
     this.#close(entry);
-    this.#renewSoon();
+    this.#renewSoon(account);
   }
 
   /** Returns what no request has drawn, and reserves nothing for a while. */
@@ -144,11 +152,13 @@ export class Reserves implements AsyncDisposable {
     return reserve.isBelow(entry.lowMark);
   }
 
-  async #renewDue(): Promise<void> {
+  /** Null: of all accounts. */
+  async #renewDue(accounts: ReadonlySet<string> | null): Promise<void> {
     const now = this.#now();
-    for (const [account, entry] of this.#entries) this.#update(account, entry, now);
+    for (const account of accounts ?? this.#entries.keys()) this.#update(account, now);
     const due: Renewal[] = [];
     for (const reserve of this.#reserves) {
+      if (accounts !== null && !accounts.has(reserve.account)) continue;
       this.#moveLasting(reserve, now);
       const renewal = this.#renewalOf(reserve, now);
       if (renewal !== null) due.push(renewal);
@@ -157,7 +167,9 @@ export class Reserves implements AsyncDisposable {
   }
 
   /** Begins a reserve, or ends one that is idle. */
-  #update(account: string, entry: Entry, now: number): void {
+  #update(account: string, now: number): void {
+    const entry = this.#entries.get(account);
+    if (entry === undefined) return;
     const { demand, reserve, kind } = entry;
     const isIdle = now - demand.lastAt >= this.#timing.idleMs;
     if (reserve !== null) {

@@ -244,6 +244,16 @@ Deno.test("at most 64 accounts are renewed in one statement", async () => {
   assert.ok(Math.max(...sizes) <= 64, sizes.join());
 });
 
+Deno.test("a recall of one account renews no other", async () => {
+  await using open = openReserves();
+  for (const account of ["acc_1", "acc_2"]) await open.warm(account);
+  open.clock.ms = 1_000;
+  const { length } = open.sent;
+  open.recall();
+  assert.deepEqual(open.sent.slice(length).map(({ account_id }) => account_id), ["acc_1"]);
+  await open.reserves.renew();
+});
+
 Deno.test("a draw of an older reserve does not count against a new one", async () => {
   await using open = openReserves();
   await open.warm();
