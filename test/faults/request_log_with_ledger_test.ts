@@ -50,6 +50,10 @@ Deno.test("under load the rows of the log travel in statements of the ledger", a
            count(*) filter (where statement not like '%ledger_batch%')::int as own from seen`;
   // The last ones: reading the log writes what waits.
   assert.ok(seen.own <= 2 && seen.shared >= 5, JSON.stringify(seen));
+  const [receipts] = await sql<[{ all: number; with_key: number; with_metadata: number }]>`
+    select count(*)::int as all, count(key_id)::int as with_key, count(metadata)::int as with_metadata
+      from receipt where state = 'settled'`;
+  assert.deepEqual(receipts, { all: 202, with_key: 202, with_metadata: 0 });
 });
 
 Deno.test("a log that cannot be written fails no chat, and its rows are counted", async () => {
