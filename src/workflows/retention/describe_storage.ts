@@ -124,7 +124,9 @@ function whatNext(
       ? { next: null, due_at: null }
       : { next: "archive", due_at: addMonths(to, keep.moneyMonths).toISOString() };
   }
-  const days = REQUEST_TABLES.some((one) => one.table === table.table) ? logs.keepDays : keep.webhookDays;
+  const days = REQUEST_TABLES.some((one) => one.table === table.table)
+    ? logs.keepDays
+    : keep.webhookDays;
   return { next: "drop", due_at: new Date(to.getTime() + days * DAY_MS).toISOString() };
 }
 
