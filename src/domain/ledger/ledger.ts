@@ -61,7 +61,7 @@ export interface Ledger extends Resolver {
 }
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { database, money, onExceeded, onOrphanedHold, renewer = new HoldRenewer() } = options;
+  const { database, money, onOrphanedHold, renewer = new HoldRenewer() } = options;
   const bookings = new Bookings({ ...options, renewer });
   const holds = holdResolver(bookings, renewer);
   const reserves = options.reserves === undefined
