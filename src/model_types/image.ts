@@ -14,7 +14,10 @@ export const image: MediaModelType = {
   work: "media",
   output: "image",
   capabilities: ["text_to_image", "image_to_image"],
-  limits: ["aspect_ratios", "max_prompt_length", "sizes", "max_count", "max_input_images"],
+  limits: [
+    ...["aspect_ratios", "max_prompt_length", "sizes", "qualities", "max_count"],
+    "max_input_images",
+  ],
   units: { per_call: ["image", "call"] },
   quota: "image",
   endpoint: { path: "/images/generations", operation: "generation" },

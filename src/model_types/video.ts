@@ -16,7 +16,10 @@ export const video: MediaModelType = {
   work: "media",
   output: "video",
   capabilities: ["text_to_video", "image_to_video"],
-  limits: ["durations", "aspect_ratios", "max_prompt_length", "max_input_images"],
+  limits: [
+    ...["durations", "resolutions", "aspect_ratios", "max_prompt_length"],
+    "max_input_images",
+  ],
   units: { per_call: ["video", "call"], duration: TIME_UNITS },
   quota: "video",
   endpoint: { path: "/videos/generations", operation: "generation" },

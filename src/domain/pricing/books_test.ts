@@ -11,7 +11,7 @@ function price(book: string, amount: string, effectiveAt = JANUARY): Price {
     model: "m",
     billingType: "per_call",
     unit: "image",
-    amounts: { price: amount },
+    terms: { price: amount },
     effectiveAt,
   };
 }
@@ -31,7 +31,7 @@ const config = {
 } as unknown as Config;
 
 const costs = (account: { plan: string; priceBook: string | null }, now: number) =>
-  priceFor(config, { id: "acc_1", ...account }, "m", now)?.amounts.price;
+  priceFor(config, { id: "acc_1", ...account }, "m", now)?.terms.price;
 
 Deno.test("a price with a date in the future takes effect at that moment by itself", () => {
   const account = { plan: "free", priceBook: null };

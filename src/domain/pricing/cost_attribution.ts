@@ -1,6 +1,6 @@
 import type { Fraction } from "../../lib/money.ts";
 import { unitOf } from "../../model_types/units.ts";
-import type { Price, Upstream } from "../../platform/config/config.ts";
+import type { Price, Upstream, UpstreamCost } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
 import type { Usage } from "../../model_types/usage.ts";
 
@@ -28,10 +28,8 @@ function costOf({ model, cost }: Upstream, usage: Usage): Fraction | null {
   }
 }
 
-type ConfiguredCost = NonNullable<Upstream["cost"]>;
-
 /** Configurations are frozen, so an upstream's price is read once. */
-const PRICES = new WeakMap<ConfiguredCost, Price>();
+const PRICES = new WeakMap<UpstreamCost, Price>();
 
 const BILLING: Readonly<Record<string, Price["billingType"]>> = {
   tokens: "token",
@@ -39,17 +37,17 @@ const BILLING: Readonly<Record<string, Price["billingType"]>> = {
 };
 
 /** What an upstream charges, as a price like any other. */
-function costPrice(model: string, cost: ConfiguredCost): Price {
+function costPrice(model: string, cost: UpstreamCost): Price {
   let price = PRICES.get(cost);
   if (price === undefined) {
-    const { unit, ...amounts } = cost;
+    const { unit, ...terms } = cost;
     price = {
       book: "cost",
       model,
       billingType: BILLING[unitOf(unit)?.family ?? unit] ?? "per_call",
       unit,
       // A provider that names only one of the two charges nothing for the other.
-      amounts: { input_price: "0", output_price: "0", ...amounts },
+      terms: { input_price: "0", output_price: "0", ...terms },
       effectiveAt: 0,
     };
     PRICES.set(cost, price);

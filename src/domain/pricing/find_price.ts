@@ -1,4 +1,10 @@
-import { type Config, isVisible, type Price, priceInForce } from "../../platform/config/config.ts";
+import {
+  type Config,
+  isVisible,
+  type Price,
+  priceInForce,
+  statusAt,
+} from "../../platform/config/config.ts";
 
 export interface PricedAccount {
   id: string;
@@ -26,7 +32,7 @@ export function priceFor(
 export function pricesFor(config: Config, account: PricedAccount, now: number): Price[] {
   const prices: Price[] = [];
   for (const model of config.models.values()) {
-    if (model.status === "unavailable" || !isVisible(model, account)) continue;
+    if (statusAt(model, now) === "unavailable" || !isVisible(model, account)) continue;
     const price = priceFor(config, account, model.id, now);
     if (price !== null) prices.push(price);
   }

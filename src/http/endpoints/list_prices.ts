@@ -18,11 +18,11 @@ export function listPrices(): Endpoint {
   };
 }
 
-function toPriceJson(price: Price): Record<string, string> {
+function toPriceJson(price: Price): Record<string, unknown> {
   return {
     model: price.model,
     billing_type: price.billingType,
-    ...price.amounts,
+    ...price.terms,
     unit: price.unit,
   };
 }

@@ -1,6 +1,7 @@
 import type { PricedAccount } from "../../domain/pricing/find_price.ts";
 import { priceFor } from "../../domain/pricing/find_price.ts";
 import type { Config, Model, Price } from "../../platform/config/config.ts";
+import type { TokenAmount } from "../../model_types/price_terms.ts";
 import { formatPrice } from "../format.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -16,21 +17,21 @@ export type PriceLine = readonly [name: string, text: string];
 export function priceLines(price: Price, currency: string): PriceLine[] {
   const lines: PriceLine[] = [];
   for (const [name, label] of Object.entries(NAMES)) {
-    const amount = price.amounts[name as keyof Price["amounts"]];
+    const amount = price.terms[name as TokenAmount];
     if (amount !== undefined) lines.push([label, perUnit(amount, price, currency)]);
   }
-  if (price.amounts.price !== undefined) {
-    lines.push(["Price", perUnit(price.amounts.price, price, currency)]);
+  if (price.terms.price !== undefined) {
+    lines.push(["Price", perUnit(price.terms.price, price, currency)]);
   }
-  if (price.amounts.minimum_charge !== undefined) {
-    lines.push(["Minimum", formatPrice(price.amounts.minimum_charge, currency)]);
+  if (price.terms.minimum_charge !== undefined) {
+    lines.push(["Minimum", formatPrice(price.terms.minimum_charge, currency)]);
   }
   return lines;
 }
 
 /** A price in one short line, for lists. */
 export function priceSummary(model: Model, price: Price, currency: string): string {
-  const { price: single, input_price: input, output_price: output } = price.amounts;
+  const { price: single, input_price: input, output_price: output } = price.terms;
   if (single !== undefined) {
     const text = perUnit(single, price, currency);
     return model.pipeline === null ? text : `${text} plus models used`;
