@@ -17,7 +17,7 @@ export function costAttribution(upstream: Upstream, usage: Usage): CostAttributi
 }
 
 function costOf({ model, cost }: Upstream, usage: Usage): Fraction | null {
-  if (cost === null) return null;
+  if (cost === null || !isDeclared(cost, usage)) return null;
   const price = costPrice(model, cost);
   try {
     return priceOf(price, usage);
@@ -26,6 +26,13 @@ function costOf({ model, cost }: Upstream, usage: Usage): Fraction | null {
     if (error instanceof TypeError) return null;
     throw error;
   }
+}
+
+/** What the provider charges extra and the configuration does not say is not known, rather than zero. */
+function isDeclared({ service_tiers, fees }: UpstreamCost, usage: Usage): boolean {
+  const { service_tier: tier, web_searches: searches = 0 } = usage;
+  return (tier === undefined || service_tiers?.[tier] !== undefined) &&
+    (searches === 0 || fees?.web_search !== undefined);
 }
 
 /** Configurations are frozen, so an upstream's price is read once. */

@@ -1,3 +1,4 @@
+import { ApiError } from "../../lib/api_error.ts";
 import {
   type Config,
   isVisible,
@@ -26,6 +27,17 @@ export function priceFor(
     if (price !== null) return price;
   }
   return null;
+}
+
+/** The same; refuses a model that has no price for the account. */
+export function requirePrice(config: Config, account: PricedAccount, model: string): Price {
+  const price = priceFor(config, account, model, Date.now());
+  if (price !== null) return price;
+  throw new ApiError(
+    "model_unavailable",
+    `The model "${model}" has no price for your account. Choose another model from GET /v1/models.`,
+    { param: "model" },
+  );
 }
 
 /** The prices that apply to an account now, one per model it may use. */

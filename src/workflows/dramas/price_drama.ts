@@ -1,5 +1,5 @@
 import { maxChatUsage } from "../../model_types/chat.ts";
-import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
+import { formatDecimal, type Fraction, roundHalfUp, roundUp, SCALE } from "../../lib/money.ts";
 import type { Config, Model, Price } from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { priceOf } from "../../domain/pricing/price.ts";
@@ -68,12 +68,12 @@ export function quoteDrama(
   model: Model,
   own: Price,
   job: DramaJob,
-): { maxUsage: Usage; quote: Quote } {
+): QuotedDrama {
   const shots = job.given.script?.scenes.length ?? job.shots_max;
-  const amounts = [...maxTexts(config, job), ...maxShots(job, shots)]
-    .map(([id, usage]) => {
+  const subtasks = [...maxTexts(config, job), ...maxShots(job, shots)]
+    .map(({ stage, model: id, usage }) => {
       const price = priceFrom(job.prices[id]!);
-      return quoteUsage(config.models.get(id)!, price, usage).amount;
+      return { stage, model: id, amount: quoteUsage(config.models.get(id)!, price, usage).amount };
     });
   const { video } = job.pipeline;
   const maxUsage = maxDramaUsage(job.until, {
@@ -81,15 +81,53 @@ export function quoteDrama(
     shotSeconds: video.offered ? video.duration : 0,
   });
   const fee = quoteUsage(model, own, maxUsage);
-  return { maxUsage, quote: { ...fee, amount: [fee.amount, ...amounts].reduce(add) } };
+  const all = [...subtasks, { stage: "drama", model: model.id, amount: fee.amount }];
+  return {
+    maxUsage,
+    quote: { ...fee, amount: all.map(({ amount }) => amount).reduce(add) },
+    parts: quotedParts(all, config.service.currencyScale),
+  };
 }
 
-type ModelUsage = readonly [model: string, usage: Usage];
+export interface QuotedDrama {
+  readonly maxUsage: Usage;
+  readonly quote: Quote;
+  readonly parts: readonly QuotedPart[];
+}
+
+/** What a drama is charged for: the model of a stage, or the fee of the drama itself. */
+export interface QuotedPart {
+  readonly stage: string;
+  readonly model: string;
+  /** How many times the model is used at most. */
+  readonly count: number;
+  /** The maximum price of all of them. */
+  readonly amount: string;
+}
+
+function quotedParts(
+  subtasks: readonly { stage: string; model: string; amount: Fraction }[],
+  scale: number,
+): QuotedPart[] {
+  const byStage = Map.groupBy(subtasks, ({ stage, model }) => `${stage} ${model}`);
+  return [...byStage.values()].map((same) => ({
+    stage: same[0]!.stage,
+    model: same[0]!.model,
+    count: same.length,
+    amount: formatDecimal(roundUp(same.map(({ amount }) => amount).reduce(add), scale)),
+  }));
+}
+
+interface StageUsage {
+  readonly stage: DramaStage | "speech";
+  readonly model: string;
+  readonly usage: Usage;
+}
 
 /** Maximum usage of the texts that are not given. */
-function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
+function maxTexts(config: Config, job: DramaJob): StageUsage[] {
   const { pipeline, given } = job;
-  const text = (stage: "script" | "roles", prompt: string, moreTokens = 0): ModelUsage => {
+  const text = (stage: "script" | "roles", prompt: string, moreTokens = 0): StageUsage => {
     const { model: id, maxOutputTokens } = stage === "script"
       ? pipeline.script
       : requireStage(pipeline.roles, stage);
@@ -101,9 +139,10 @@ function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
       model.capabilities.has("json_schema"),
     );
     const usage = maxChatUsage(model, request);
-    return [id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + moreTokens }];
+    const input_tokens = (usage.input_tokens ?? 0) + moreTokens;
+    return { stage, model: id, usage: { ...usage, input_tokens } };
   };
-  const texts: ModelUsage[] = [];
+  const texts: StageUsage[] = [];
   if (given.script === undefined) {
     texts.push(text("script", textPrompt(job, pipeline.script.prompt, null)));
   }
@@ -118,22 +157,22 @@ function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
 }
 
 /** Maximum usage of the images, videos and spoken lines that are not given. */
-function maxShots({ pipeline, given, until }: DramaJob, shots: number) {
+function maxShots({ pipeline, given, until }: DramaJob, shots: number): StageUsage[] {
   const wanted = new Set(stagesUntil(until));
-  const usages: ModelUsage[] = [];
+  const usages: StageUsage[] = [];
   for (let shot = 1; shot <= shots; shot++) {
     if (wanted.has("storyboard") && given.images?.[shot] === undefined) {
       const { model } = requireStage(pipeline.storyboard, "storyboard");
-      usages.push([model, imageUsage(1)]);
+      usages.push({ stage: "storyboard", model, usage: imageUsage(1) });
     }
     if (!wanted.has("video")) continue;
     const video = requireStage(pipeline.video, "video");
     if (given.videos?.[shot] === undefined) {
-      usages.push([video.model, videoUsage(video.duration)]);
+      usages.push({ stage: "video", model: video.model, usage: videoUsage(video.duration) });
     }
     if (video.speech.offered && given.lines?.[shot] === undefined) {
       const { model: id, charactersMax } = video.speech;
-      usages.push([id, maxSpeechUsage(charactersMax)]);
+      usages.push({ stage: "speech", model: id, usage: maxSpeechUsage(charactersMax) });
     }
   }
   return usages;
