@@ -1,5 +1,5 @@
 import { decimal, SCALE } from "../lib/money.ts";
-import type { RequestOptions } from "./price_terms.ts";
+import { optionsOf, type OptionValue, type RequestOptions } from "./price_terms.ts";
 
 /** What a request used. Tokens are counted once: a cached one is not also an input one. */
 export interface Usage {
@@ -47,6 +47,15 @@ export type Quantity = Exclude<
 /** What quotas count: tokens of text, images, seconds of video. */
 export type UsageKind = "text" | "image" | "video";
 export const USAGE_KINDS: readonly UsageKind[] = ["text", "image", "video"];
+
+/** A usage with the options of its request that a price may depend on. */
+export function withOptions<Counted extends Usage>(
+  usage: Counted,
+  parameters: Readonly<Record<string, OptionValue>>,
+): Counted {
+  const options = optionsOf(parameters);
+  return Object.keys(options).length === 0 ? usage : { ...usage, options };
+}
 
 /** Counts that no token is in twice. Together, those of one side are what the provider counts in all. */
 export const INPUT_BUCKETS = [

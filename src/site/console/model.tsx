@@ -177,6 +177,8 @@ const LIMITS: Readonly<Record<string, readonly [name: string, unit: string]>> = 
   aspect_ratios: ["Aspect ratios", ""],
   durations: ["Durations", " seconds"],
   sizes: ["Sizes", ""],
+  qualities: ["Qualities", ""],
+  resolutions: ["Resolutions", ""],
   voices: ["Voices", ""],
   formats: ["Formats", ""],
 };

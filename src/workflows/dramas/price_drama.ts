@@ -1,6 +1,6 @@
 import { maxChatUsage } from "../../model_types/chat.ts";
 import { formatDecimal, type Fraction, roundHalfUp, roundUp, SCALE } from "../../lib/money.ts";
-import type { Config, Model, Price } from "../../platform/config/config.ts";
+import type { Config, Model, Price, SpeechStage } from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { priceOf } from "../../domain/pricing/price.ts";
 import { type Charge, type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
@@ -18,7 +18,7 @@ import { imageUsage } from "../../model_types/image.ts";
 import { maxSpeechUsage } from "../../model_types/speech.ts";
 import { videoUsage } from "../../model_types/video.ts";
 import { type DramaJob, requireStage } from "./drama.ts";
-import { textPrompt } from "./shots.ts";
+import { imageParameters, speechParameters, textPrompt, videoParameters } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
@@ -157,25 +157,44 @@ function maxTexts(config: Config, job: DramaJob): StageUsage[] {
 }
 
 /** Maximum usage of the images, videos and spoken lines that are not given. */
-function maxShots({ pipeline, given, until }: DramaJob, shots: number): StageUsage[] {
+function maxShots(job: DramaJob, shots: number): StageUsage[] {
+  const { pipeline, given, until } = job;
   const wanted = new Set(stagesUntil(until));
   const usages: StageUsage[] = [];
   for (let shot = 1; shot <= shots; shot++) {
     if (wanted.has("storyboard") && given.images?.[shot] === undefined) {
-      const { model } = requireStage(pipeline.storyboard, "storyboard");
-      usages.push({ stage: "storyboard", model, usage: imageUsage(1) });
+      const { model, size } = requireStage(pipeline.storyboard, "storyboard");
+      const usage = imageUsage(1, imageParameters(size));
+      usages.push({ stage: "storyboard", model, usage });
     }
     if (!wanted.has("video")) continue;
     const video = requireStage(pipeline.video, "video");
     if (given.videos?.[shot] === undefined) {
-      usages.push({ stage: "video", model: video.model, usage: videoUsage(video.duration) });
+      const usage = videoUsage(video.duration, videoParameters(video.duration, job.aspect_ratio));
+      usages.push({ stage: "video", model: video.model, usage });
     }
     if (video.speech.offered && given.lines?.[shot] === undefined) {
-      const { model: id, charactersMax } = video.speech;
-      usages.push({ stage: "speech", model: id, usage: maxSpeechUsage(charactersMax) });
+      usages.push({
+        stage: "speech",
+        model: video.speech.model,
+        usage: maxLine(job, video.speech),
+      });
     }
   }
   return usages;
+}
+
+/** A spoken line in the voice that costs most. */
+function maxLine(job: DramaJob, { model, voices, charactersMax }: SpeechStage): Usage {
+  const price = priceFrom(job.prices[model]!);
+  const usages = [...voices, undefined].map((voice) =>
+    maxSpeechUsage(charactersMax, speechParameters(voice))
+  );
+  return usages.reduce((a, b) => isDearer(priceOf(price, b), priceOf(price, a)) ? b : a);
+}
+
+function isDearer(a: Fraction, b: Fraction): boolean {
+  return a.num * b.den > b.num * a.den;
 }
 
 /** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
