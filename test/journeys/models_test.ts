@@ -122,6 +122,22 @@ Deno.test("GET /v1/models/{model_id}", async (t) => {
 Deno.test("GET /v1/pricing/models", async (t) => {
   await using gateway = await openGateway();
 
+  await t.step("200 at a time shows the prices that are announced for it", async () => {
+    const input = async (at: string) => {
+      const res = await gateway.get(`/v1/pricing/models?at=${encodeURIComponent(at)}`);
+      assert.equal(res.status, 200, await res.clone().text());
+      const { data } = await res.json();
+      return data.find(({ model }: { model: string }) => model === "tiny-chat")?.input_price;
+    };
+    assert.equal(await input("2125-12-31T23:59:59Z"), "0.15");
+    assert.equal(await input("2126-01-01T01:00:00+01:00"), "0.30");
+    assert.equal(await input("2025-01-01T00:00:00Z"), undefined, "no price was in force");
+    const res = await gateway.get("/v1/pricing/models?at=tomorrow");
+    assert.equal(res.status, 400);
+    const error = await errorOf(res);
+    assert.deepEqual([error.code, error.param], ["invalid_value", "at"]);
+  });
+
   await t.step("200 lists the prices in force for the account, as decimal strings", async () => {
     const res = await gateway.get("/v1/pricing/models");
     assert.equal(res.status, 200);

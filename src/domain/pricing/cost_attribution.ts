@@ -6,8 +6,8 @@ import type { Usage } from "../../model_types/usage.ts";
 
 /** The upstream that answered a request, and what it charges. Not visible to clients. */
 export interface CostAttribution {
-  /** provider/model, as configured. */
-  readonly upstream: string;
+  /** provider/model, as configured; null where several made it. */
+  readonly upstream: string | null;
   /** Null if the configuration does not say what the upstream charges. */
   readonly cost: Fraction | null;
 }

@@ -14,7 +14,7 @@ export interface PricedAccount {
   priceBook: string | null;
 }
 
-/** What a model costs an account now; null if it has no price. */
+/** What a model costs an account at a time; null if it has no price. */
 export function priceFor(
   config: Config,
   account: PricedAccount,
@@ -40,7 +40,26 @@ export function requirePrice(config: Config, account: PricedAccount, model: stri
   );
 }
 
-/** The prices that apply to an account now, one per model it may use. */
+/** The prices that will apply to an account later, soonest first: only those that will be charged. */
+export function announcedPrices(
+  config: Config,
+  account: PricedAccount,
+  model: string,
+  now: number,
+): Price[] {
+  const books = [...config.books.values()];
+  const starts = books.flatMap(({ prices }) => prices.get(model) ?? [])
+    .map(({ effectiveAt }) => effectiveAt).filter((start) => start > now);
+  let current = priceFor(config, account, model, now);
+  return [...new Set(starts)].toSorted((a, b) => a - b).flatMap((start) => {
+    const price = priceFor(config, account, model, start);
+    if (price === null || price === current) return [];
+    current = price;
+    return [price];
+  });
+}
+
+/** The prices that apply to an account at a time, one per model it may use. */
 export function pricesFor(config: Config, account: PricedAccount, now: number): Price[] {
   const prices: Price[] = [];
   for (const model of config.models.values()) {

@@ -1,6 +1,14 @@
 import { maxChatUsage } from "../../model_types/chat.ts";
-import { formatDecimal, type Fraction, roundHalfUp, roundUp, SCALE } from "../../lib/money.ts";
-import type { Config, Model, Price, SpeechStage } from "../../platform/config/config.ts";
+import {
+  addFractions,
+  formatDecimal,
+  type Fraction,
+  fraction,
+  roundHalfUp,
+  roundUp,
+  SCALE,
+} from "../../lib/money.ts";
+import type { Config, Model, Price } from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { priceOf } from "../../domain/pricing/price.ts";
 import { type Charge, type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
@@ -15,10 +23,11 @@ import {
   stagesUntil,
 } from "../../model_types/drama.ts";
 import { imageUsage } from "../../model_types/image.ts";
-import { maxSpeechUsage } from "../../model_types/speech.ts";
 import { videoUsage } from "../../model_types/video.ts";
+import type { ReceiptPart } from "../tasks/finish_task.ts";
 import { type DramaJob, requireStage } from "./drama.ts";
-import { imageParameters, speechParameters, textPrompt, videoParameters } from "./shots.ts";
+import { maxLine } from "./shot_price.ts";
+import { imageParameters, textPrompt, videoParameters } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
@@ -28,6 +37,9 @@ export interface PricedSubtask {
   readonly shot: number | null;
   readonly model: string;
   readonly usage: Usage;
+  /** provider/model that made it, and what it charges; null where that is not known. */
+  readonly upstream: string | null;
+  readonly cost: string | null;
 }
 
 /** Prices of the drama itself and of every model that its pipeline uses up to a stage. */
@@ -84,7 +96,7 @@ export function quoteDrama(
   const all = [...subtasks, { stage: "drama", model: model.id, amount: fee.amount }];
   return {
     maxUsage,
-    quote: { ...fee, amount: all.map(({ amount }) => amount).reduce(add) },
+    quote: { ...fee, amount: all.map(({ amount }) => amount).reduce(addFractions) },
     parts: quotedParts(all, config.service.currencyScale),
   };
 }
@@ -114,7 +126,7 @@ function quotedParts(
     stage: same[0]!.stage,
     model: same[0]!.model,
     count: same.length,
-    amount: formatDecimal(roundUp(same.map(({ amount }) => amount).reduce(add), scale)),
+    amount: formatDecimal(roundUp(same.map(({ amount }) => amount).reduce(addFractions), scale)),
   }));
 }
 
@@ -177,24 +189,17 @@ function maxShots(job: DramaJob, shots: number): StageUsage[] {
       usages.push({
         stage: "speech",
         model: video.speech.model,
-        usage: maxLine(job, video.speech),
+        usage: maxLine(priceFrom(job.prices[video.speech.model]!), video.speech),
       });
     }
   }
   return usages;
 }
 
-/** A spoken line in the voice that costs most. */
-function maxLine(job: DramaJob, { model, voices, charactersMax }: SpeechStage): Usage {
-  const price = priceFrom(job.prices[model]!);
-  const usages = [...voices, undefined].map((voice) =>
-    maxSpeechUsage(charactersMax, speechParameters(voice))
-  );
-  return usages.reduce((a, b) => isDearer(priceOf(price, b), priceOf(price, a)) ? b : a);
-}
-
-function isDearer(a: Fraction, b: Fraction): boolean {
-  return a.num * b.den > b.num * a.den;
+/** The charge of a drama, and each part of it with what it cost. */
+export interface DramaCharge {
+  readonly charge: Charge;
+  readonly parts: readonly ReceiptPart[];
 }
 
 /** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
@@ -207,22 +212,43 @@ export function chargeDrama(
     /** Of the currency: its decimals. */
     scale: number;
   },
-): Charge {
+): DramaCharge {
   const total = dramaUsage(made, subtasks.length);
   const lines = [
-    ...subtasks.map(({ stage, shot, model, usage }) => ({
+    ...subtasks.map(({ stage, shot, model, usage, upstream, cost }) => ({
       item: { stage, ...(shot === null ? {} : { shot }), model, usage },
       amount: priceOf(priceFrom(job.prices[model]!), usage),
+      ...{ upstream, cost },
     })),
-    { item: { stage: "drama", model: own.model, usage: total }, amount: priceOf(own, total) },
+    {
+      item: { stage: "drama", model: own.model, usage: total },
+      amount: priceOf(own, total),
+      // The fee is for the gateway's own work.
+      ...{ upstream: null, cost: "0" },
+    },
   ];
-  const amount = lines.map((line) => line.amount).reduce(add);
-  const shares = apportion(lines.map((line) => line.amount), amount, scale);
-  const items: UsageItem[] = lines.map(({ item }, at) => ({
-    ...item,
-    amount: formatDecimal(shares[at]!),
-  }));
-  return { amount, units: 0n, usage: { ...total, items } };
+  const amount = lines.map((line) => line.amount).reduce(addFractions);
+  const shares = apportion(lines.map((line) => line.amount), amount, scale)
+    .map((share) => formatDecimal(share));
+  const items: UsageItem[] = lines.map(({ item }, at) => ({ ...item, amount: shares[at]! }));
+  return {
+    charge: {
+      amount,
+      units: 0n,
+      usage: { ...total, items },
+      served: { upstream: null, cost: sumOfCosts(lines.map(({ cost }) => cost)) },
+    },
+    parts: lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
+      ...{ stage, model, upstream, cost },
+      amount: shares[at]!,
+    })),
+  };
+}
+
+/** Not known where one of them is not. */
+function sumOfCosts(costs: readonly (string | null)[]): Fraction | null {
+  const known = costs.filter((cost) => cost !== null);
+  return known.length < costs.length ? null : known.map(fraction).reduce(addFractions);
 }
 
 /**
@@ -244,17 +270,4 @@ export function apportion(amounts: readonly Fraction[], sum: Fraction, scale: nu
     missing--;
   }
   return shares.map((share) => share * unit);
-}
-
-/** Reduced to lowest terms: dozens of amounts would make very long denominators. */
-function add(a: Fraction, b: Fraction): Fraction {
-  const num = a.num * b.den + b.num * a.den;
-  const den = a.den * b.den;
-  const divisor = greatestCommonDivisor(num, den);
-  return { num: num / divisor, den: den / divisor };
-}
-
-function greatestCommonDivisor(a: bigint, b: bigint): bigint {
-  while (b !== 0n) [a, b] = [b, a % b];
-  return a === 0n ? 1n : a;
 }
