@@ -24,6 +24,7 @@ export interface WriteRules {
   readonly messages?: {
     readonly roles?: Readonly<Record<string, string>>;
     readonly drop?: readonly string[];
+    readonly cache_control?: boolean;
   };
   readonly stream?: { readonly ask_usage?: boolean };
 }
@@ -41,7 +42,7 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     !hasRuleFor(parameters, "max_completion_tokens");
   const { drop = [] } = parameters;
   const keep = Object.entries(parameters.keep ?? {});
-  const rewrite = messageRewriter(messages.roles ?? {}, messages.drop ?? []);
+  const rewrite = messageRewriter(messages);
   const askUsage = rules.stream?.ask_usage ?? true;
 
   return function writeRequest(request, target) {
@@ -57,7 +58,7 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     for (const [from, to] of rename) moveField(body, from, to);
     // OpenAI accepts only the older name of the output limit together with a prediction.
     if (isPresent(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
-    if (rewrite !== null) body.messages = request.messages.map(rewrite);
+    body.messages = request.messages.map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
@@ -140,18 +141,30 @@ function moveField(body: Record<string, unknown>, from: string, to: string): voi
   if (value !== null) body[to] = value;
 }
 
-/** A function that copies only messages it changes; null where no rule changes messages. */
+/** A function that copies only messages it changes. */
 function messageRewriter(
-  roles: Readonly<Record<string, string>>,
-  drop: readonly string[],
-): ((message: Json) => Json) | null {
-  if (drop.length === 0 && Object.keys(roles).length === 0) return null;
+  { roles = {}, drop = [], cache_control: isCached = false }: NonNullable<WriteRules["messages"]>,
+): (message: Json) => Json {
   return function rewriteMessage(message) {
     const role = typeof message.role === "string" ? roles[message.role] : undefined;
-    if (role === undefined && !drop.some((name) => name in message)) return message;
+    const content = isCached ? message.content : withoutCacheMarks(message.content);
+    const isSame = role === undefined && content === message.content &&
+      !drop.some((name) => name in message);
+    if (isSame) return message;
     const copy: Record<string, unknown> = { ...message };
+    if (content !== message.content) copy.content = content;
     for (const name of drop) delete copy[name];
     if (role !== undefined) copy.role = role;
     return copy;
   };
+}
+
+/** Content without `cache_control`, which OpenAI's format does not have; the same where there is none. */
+function withoutCacheMarks(content: unknown): unknown {
+  if (!Array.isArray(content)) return content;
+  if (!content.some((part) => record(part)?.cache_control !== undefined)) return content;
+  return content.map((part) => {
+    const { cache_control: _, ...rest } = part;
+    return rest;
+  });
 }

@@ -2,6 +2,7 @@ import { ApiError } from "../lib/api_error.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
+import { currencyOf } from "../domain/ledger/insufficient.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
@@ -77,7 +78,7 @@ export function openTasks(
       database,
       queue,
       writes,
-      money: () => configStore.current.service,
+      money: () => currencyOf(configStore.current),
       storeConfig: (version) => configs.stored(version),
     }),
     changes: openTaskChanges(database.sql),

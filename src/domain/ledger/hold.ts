@@ -30,8 +30,6 @@ export interface HoldRequest {
   mayDraw?: boolean;
   /** Ends the wait for money that is only reserved, as when the client has disconnected. */
   signal?: AbortSignal;
-  /** What would cost less; part of the error when the balance is insufficient. */
-  cheaper?: string | undefined;
 }
 
 /** A reservation that its owner must settle or release. */
@@ -94,7 +92,7 @@ export function readHeld(
     case "already":
       return state!;
     case "insufficient":
-      throw insufficientBalance(request.quote, money, request.cheaper);
+      throw insufficientBalance(request.quote, money);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
     default:

@@ -1,5 +1,7 @@
+import type { Funds } from "../pricing/funds.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
+import { readFunds } from "./balance.ts";
 import type { LogRows } from "./batch.ts";
 import { Bookings, executeIn, holdResolver } from "./bookings.ts";
 import { DrawnRequest } from "./drawn_request.ts";
@@ -45,6 +47,8 @@ export interface LedgerOptions {
 export interface Ledger extends Resolver {
   /** Renews the open holds of this process; to be called every few seconds, and before a sweep. */
   renew(): Promise<void>;
+  /** What an account can spend now. */
+  funds(account: string): Promise<Funds>;
   /** Throws `insufficient_balance`. */
   hold(request: HoldRequest): Promise<Hold>;
 
@@ -104,6 +108,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       return held;
     },
     renew: () => renewer.renew(database.sql),
+    funds: (account) => readFunds(database.sql, account),
     holdIn: async (sql, request) => (await hold(executeIn(sql).run, request)).keep(),
     settleIn: (sql, id, charge) => bookings.settle(executeIn(sql), settleItem(id, charge)),
     releaseIn: async (sql, id) => bookings.read(await runItem(sql, releaseItem(id))),

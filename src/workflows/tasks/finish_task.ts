@@ -1,4 +1,5 @@
 import type { ApiError } from "../../lib/api_error.ts";
+import { formatDecimal, roundHalfUp, SCALE } from "../../lib/money.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -10,7 +11,7 @@ import type { Usage } from "../../model_types/usage.ts";
 import { DELIVERY, type EventItem, eventItem } from "../../domain/webhooks/enqueue_event.ts";
 import type { TaskDeps } from "./deps.ts";
 import type { ClaimedRow, EndStatus, TaskOutput, TaskStage } from "./task.ts";
-import type { TaskEnding } from "./task_writes.ts";
+import type { ReceiptPart, TaskEnding } from "./task_writes.ts";
 import { wakeParent } from "./subtasks.ts";
 
 /** How a task ends. */
@@ -21,6 +22,8 @@ export interface Ending {
   usage?: Usage | null;
   /** The charge, where the caller has computed it. */
   charge?: Charge | null;
+  /** What the charge is for, where several models took part. */
+  parts?: readonly ReceiptPart[];
   /** Of a pipeline: the stage it ended in, and the results of each stage. */
   stage?: string;
   stages?: readonly TaskStage[];
@@ -91,7 +94,8 @@ function rightToEnd(task: Finishing): Pick<TaskEnding, "fence" | "is_unsent"> {
     : { fence: null, is_unsent: task.ends === "unsent" };
 }
 
-function fieldsOf({ status, outputs = [], usage = null, units = 0, error, stage, stages }: Ending) {
+function fieldsOf(ending: Ending) {
+  const { status, outputs = [], usage = null, units = 0, error, stage, stages, upstream } = ending;
   return {
     status,
     outputs,
@@ -101,7 +105,18 @@ function fieldsOf({ status, outputs = [], usage = null, units = 0, error, stage,
     stage: stage ?? null,
     stages: stages ?? null,
     usage,
+    cost: subtaskCost(ending),
+    provider: upstream?.provider ?? null,
+    upstream_model: upstream?.model ?? null,
+    parts: ending.parts ?? null,
   };
+}
+
+/** What a subtask cost; its drama adds up what all of them did. */
+function subtaskCost({ usage = null, upstream }: Ending): string | null {
+  if (usage === null || upstream === undefined) return null;
+  const { cost } = costAttribution(upstream, usage);
+  return cost === null ? null : formatDecimal(roundHalfUp(cost, SCALE));
 }
 
 /** What its hold is settled with; null where nothing is charged. A subtask has no price: its parent pays. */

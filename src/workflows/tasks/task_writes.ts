@@ -30,6 +30,17 @@ export interface TaskOrder {
   readonly hold: Item;
 }
 
+/** A part of a charge, for the operator's margins. */
+export interface ReceiptPart {
+  readonly stage: string;
+  readonly model: string;
+  /** provider/model that made it. */
+  readonly upstream: string | null;
+  readonly amount: string;
+  /** What the upstream charges; null where it is not known. */
+  readonly cost: string | null;
+}
+
 /** The end of a task. */
 export interface TaskEnding {
   readonly op: "end";
@@ -46,6 +57,13 @@ export interface TaskEnding {
   readonly stage: string | null;
   readonly stages: readonly TaskStage[] | null;
   readonly usage: Usage | null;
+  /** Of a subtask: what its upstream charges; null where that is not known. */
+  readonly cost: string | null;
+  /** The upstream that answered; null: the one that the task was submitted to. */
+  readonly provider: string | null;
+  readonly upstream_model: string | null;
+  /** Of a drama: what its charge is made of. */
+  readonly parts: readonly ReceiptPart[] | null;
   /** Null releases the whole hold. */
   readonly charge: ReturnType<typeof chargeFields> | null;
   readonly event: EventItem;

@@ -57,10 +57,14 @@ begin
              started_at = coalesce(t.started_at, t.submitted_at), completed_at = now(),
              stage = coalesce(c.stage, t.stage), stages = coalesce(c.stages, t.stages),
              usage = case when t.parent_id is not null then c.usage end,
+             cost = case when t.parent_id is not null then c.cost end,
+             provider = coalesce(c.provider, t.provider),
+             upstream_model = coalesce(c.upstream_model, t.upstream_model),
              updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null, fence = t.fence + 1
         from json_to_recordset(doc -> 'end')
           as c (id text, fence bigint, is_unsent boolean, status text, outputs jsonb, units bigint,
-                error_code text, error_message text, stage text, stages jsonb, usage jsonb)
+                error_code text, error_message text, stage text, stages jsonb, usage jsonb,
+                cost numeric, provider text, upstream_model text)
        where t.id = c.id and t.id = any (ids) and t.completed_at is null
          and case when c.fence is not null then t.fence = c.fence else not c.is_unsent or t.phase = 'submit' end
       returning t)
@@ -145,6 +149,15 @@ begin
                                 || jsonb_build_object('account_id', account_id, 'task_id', id, 'url', callback_url))
                   from unnest(ended) where parent_id is null))
              group by task_id) d;
+  end if;
+
+  if exists (select from unnest(ended) where jsonb_typeof(ends -> id -> 'parts') = 'array') then
+    insert into receipt_part (receipt_id, position, stage, model, upstream, amount, cost)
+    select e.request_id, p.ordinality, p.stage, p.model, p.upstream, p.amount, p.cost
+      from unnest(ended) e,
+           rows from (jsonb_to_recordset(ends -> e.id -> 'parts')
+             as (stage text, model text, upstream text, amount numeric, cost numeric)) with ordinality as p
+     where e.parent_id is null and jsonb_typeof(ends -> e.id -> 'parts') = 'array';
   end if;
 
   -- Money: what ends pays first.
