@@ -37,7 +37,7 @@ export function openAccounting(
     onOrphanedHold: (id, error) =>
       log.warn("hold release failed, sweeper will retry", { request_id: id, error }),
     logRows: requestLog,
-    // The embedded database has one process, which waits for no network.
+    // Not for the embedded database: it has no notifications for recalls, and its one process waits for no network.
     reserves: database.kind === "embedded" ? undefined : {
       nodeId: cluster.nodeId,
       log,

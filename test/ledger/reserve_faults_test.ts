@@ -136,11 +136,14 @@ Deno.test("a node whose reserve is gone holds for its running requests, and draw
 });
 
 Deno.test("a charge never takes what other requests have drawn", async () => {
-  await using nodes = await openReserveNodes(1, { renewMs: 60_000, leaseMs: 60_000 });
+  const never = { renewMs: 60_000, leaseMs: 60_000, idleMs: 60_000, tickMs: 60_000 };
+  await using nodes = await openReserveNodes(1, never);
   const [node] = nodes.nodes;
   const account = await nodes.newAccount("1000");
   await node!.warm(account, "1");
   const [first, second] = [await node!.hold({ account }), await node!.hold({ account })];
+  // Nothing is topped up after this.
+  await node!.ledger.reserves!.renew();
   // Only one of them is still backed.
   await nodes.sql`
     with cut as (update reserve set held = array[1.5] where account_id = ${account} returning held)
