@@ -11,6 +11,7 @@ import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
+import { pricesExport, pricesImport } from "./prices.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
 import { storageList, storageSweep } from "./storage.ts";
@@ -33,6 +34,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["person operator", personOperator],
   ["person password", personPassword],
   ["ledger verify", ledgerVerify],
+  ["prices import", pricesImport],
+  ["prices export", pricesExport],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],
