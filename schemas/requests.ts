@@ -172,13 +172,13 @@ export type ChatRequest = {
      */
     role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
     /**
-     * Text, or a list of parts: `text`, and `image_url` for models with the capability `vision`. Null only in an assistant message with tool calls or a refusal.
+     * Text, or a list of parts: `text`, and for models with the capability `image_url` (`vision`), `file` (a PDF as data URL in `file.file_data`; `files`) and `input_audio` (`audio_input`). Null only in an assistant message with tool calls or a refusal.
      */
     content?:
       | string
       | {
           /**
-           * Type of the part: `text` or `image_url`.
+           * Type of the part: `text`, `image_url`, `file` or `input_audio`.
            */
           type: string;
         }[]

@@ -2,6 +2,7 @@ import { ApiError } from "../../src/lib/api_error.ts";
 import { withoutTrailing } from "../../src/lib/without_trailing.ts";
 import type { ChatRequest, UpstreamRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { type Json, record, records } from "./json.ts";
+import { plainMessages, plainParameters, plainTools } from "./plain_messages.ts";
 
 export interface Bounds {
   readonly min?: number;
@@ -46,8 +47,9 @@ export function requestWriter(rules: WriteRules): RequestWriter {
   return function writeRequest(request, target) {
     refuseUnable(request, parameters.refuse ?? []);
     const streamed = request.stream === true;
-    const body: Record<string, unknown> = { ...parameters.defaults, ...request };
+    const body: Record<string, unknown> = { ...parameters.defaults, ...plainParameters(request) };
     body.model = target.model;
+    if (body.tools !== undefined) body.tools = plainTools(body.tools);
     // The gateway uses the newer name of the output limit; a provider's file may use the older one.
     if (knowsOlderLimit) moveField(body, "max_completion_tokens", "max_tokens");
     for (const name of parameters.drop ?? []) delete body[name];
@@ -55,7 +57,8 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     for (const [from, to] of rename) moveField(body, from, to);
     // OpenAI accepts only the older name of the output limit together with a prediction.
     if (isPresent(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
-    if (rewrite !== null) body.messages = request.messages.map(rewrite);
+    const messages = plainMessages(request.messages);
+    body.messages = rewrite === null ? messages : messages.map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };

@@ -3,6 +3,7 @@ import { modelWithArticle } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { usableModel } from "../../platform/config/usable_model.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
+import { chatCompletionsDialect } from "../dialects/chat_completions.ts";
 import { accountOf, type BodyEndpoint, sendJson } from "../exchange.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
 
@@ -38,6 +39,7 @@ export function chatCompletions({ chat }: ChatEndpointDeps): BodyEndpoint<ChatRe
       account,
       model,
       request,
+      dialect: chatCompletionsDialect(request),
       tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
       requestBody: body,
       signal: c.req.raw.signal,

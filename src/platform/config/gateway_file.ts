@@ -421,6 +421,8 @@ export interface ModelEntry {
     | "chat"
     | "streaming"
     | "vision"
+    | "files"
+    | "audio_input"
     | "tools"
     | "json_schema"
     | "reasoning"

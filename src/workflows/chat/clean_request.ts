@@ -1,5 +1,4 @@
 import type { ChatRequest } from "../../upstream/adapter.ts";
-import { DROPPED_PART_FIELDS } from "./check_parts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,15 +13,15 @@ const MESSAGE_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   assistant: new Set([
     ...["role", "content", "name", "refusal", "reasoning_content", "tool_calls", "function_call"],
   ]),
-  tool: new Set(["role", "content", "name", "tool_call_id"]),
+  tool: new Set(["role", "content", "name", "tool_call_id", "is_error", "cache_control"]),
   function: new Set(["role", "content", "name"]),
 };
-const CALL_FIELDS = new Set(["id", "type", "function"]);
+const CALL_FIELDS = new Set(["id", "type", "function", "cache_control"]);
 const CALLED_FIELDS = new Set(["name", "arguments"]);
-const TOOL_FIELDS = new Set(["type", "function"]);
+const TOOL_FIELDS = new Set(["type", "function", "cache_control"]);
 const FUNCTION_FIELDS = new Set(["name", "description", "parameters", "strict"]);
 
-/** The request with OpenAI's fields only in messages and tools; the same object where it has no others. */
+/** The request with known fields only in messages and tools; the same object where it has no others. */
 export function cleanRequest(request: ChatRequest): ChatRequest {
   const messages = each(request.messages, cleanMessage);
   const tools = each(request.tools, cleanTool);
@@ -40,26 +39,35 @@ export function cleanRequest(request: ChatRequest): ChatRequest {
 
 function cleanMessage(message: Fields): Fields {
   let clean = only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!);
+  clean = cleanHint(clean);
   clean = withField(clean, "content", (content) => each(content, cleanPart));
   clean = withField(clean, "tool_calls", (calls) => each(calls, cleanCall));
   return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
 }
 
-/** In a checked part only nulls and dropped fields are left to remove. */
+/** In a checked part only nulls and the hint are left to look at. */
 function cleanPart(part: Fields): Fields {
   for (const name in part) {
-    if (part[name] !== null && !DROPPED_PART_FIELDS.has(name)) continue;
-    const kept = Object.entries(part).filter(([field, value]) =>
-      value !== null && !DROPPED_PART_FIELDS.has(field)
-    );
-    return Object.fromEntries(kept);
+    if (part[name] !== null) continue;
+    const kept = Object.entries(part).filter(([, value]) => value !== null);
+    return cleanHint(Object.fromEntries(kept));
   }
-  return part;
+  return cleanHint(part);
+}
+
+/** A cache hint that no provider knows is left out: nothing depends on it. */
+function cleanHint(fields: Fields): Fields {
+  const { cache_control: hint, ...rest } = fields;
+  if (hint === undefined) return fields;
+  const { type, ttl = "5m" } = (hint ?? {}) as Fields;
+  if (type !== "ephemeral" || ttl !== "5m" && ttl !== "1h") return rest;
+  const cache_control = ttl === "5m" ? { type } : { type, ttl };
+  return { ...rest, cache_control };
 }
 
 function cleanCall(call: Fields): Fields {
   return withField(
-    only(call, CALL_FIELDS),
+    cleanHint(only(call, CALL_FIELDS)),
     "function",
     (one) => only(one as Fields, CALLED_FIELDS),
   );
@@ -68,7 +76,7 @@ function cleanCall(call: Fields): Fields {
 /** Tools of other types are rejected by the adapter. */
 function cleanTool(tool: Fields): Fields {
   if (tool.type !== "function") return tool;
-  const clean = only(tool, TOOL_FIELDS);
+  const clean = cleanHint(only(tool, TOOL_FIELDS));
   return withField(clean, "function", (one) => only(one as Fields, FUNCTION_FIELDS));
 }
 

@@ -13,9 +13,9 @@ import type { Usage } from "../../model_types/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { ChatDialect, Heading } from "./dialect.ts";
 import { chargeFor, ChatMeter, tokenCount } from "./meter.ts";
 import { prepareChat, type PreparedChat } from "./prepare_chat.ts";
-import { type Heading, renderCompletion } from "./render.ts";
 import { reserveTokens, type TokenRate, type TokenReservation } from "./reserve_tokens.ts";
 import { CHAT_TIMING, type ChatTiming, streamChat } from "./stream_chat.ts";
 import { suggestCheaper } from "./suggest_cheaper.ts";
@@ -25,8 +25,6 @@ export interface ChatDeps {
   limiter: Limiter;
   upstreams: Upstreams;
   imageHosts: PublicHosts;
-  /** Renders an error in the middle of a stream, as the client may see it. */
-  renderFailure(apiError: ApiError, requestId: string): string;
   log: Pick<Log, "error">;
   timing?: Partial<ChatTiming>;
 }
@@ -38,6 +36,8 @@ export interface ChatCall {
   account: PricedAccount;
   model: Model;
   request: ChatRequest;
+  /** How the client gets its answer. */
+  dialect: ChatDialect;
   tokenRate: TokenRate;
   /** Memory of a large request body; a stream keeps it until its end. */
   requestBody: BodyReservation | null;
@@ -104,7 +104,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
-    return { json: renderCompletion(heading, reply, metered.tokens) };
+    return { json: await call.dialect.renderAnswer(heading, reply, metered.tokens) };
   } catch (error) {
     reservation.release();
     throw error;
@@ -124,11 +124,7 @@ function quoteChat({ config, account, model }: ChatCall, maxUsage: Usage): Quote
 }
 
 function headingOf({ requestId, model }: ChatCall): Heading {
-  return {
-    id: `chatcmpl-${requestId.slice(4)}`,
-    model: model.id,
-    created: Math.floor(Date.now() / 1000),
-  };
+  return { requestId, model: model.id, created: Math.floor(Date.now() / 1000) };
 }
 
 function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {

@@ -1,14 +1,14 @@
 import { ApiError } from "../../lib/api_error.ts";
-import type { ChatChunk, ChatRequest } from "../../upstream/adapter.ts";
+import type { ChatChunk } from "../../upstream/adapter.ts";
 import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
 import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { exhausted, type UpstreamResult } from "../../upstream/upstreams.ts";
 import type { ChatDeps, HeldChat } from "./complete_chat.ts";
+import type { AnswerWriter } from "./dialect.ts";
 import type { MeteredChat } from "../../model_types/chat.ts";
 import { chargeFor, tokenCount } from "./meter.ts";
 import { relay } from "./relay.ts";
-import { ChunkWriter } from "./render.ts";
 
 export interface ChatTiming {
   /** Longest total time of a chat; its hold lasts a little longer. */
@@ -81,7 +81,7 @@ function givenUp(deadline: Deadline, cause: unknown): Error {
 
 /** A running stream: meters it, and settles it when it ends, fails or loses its client. */
 class StreamedChat {
-  readonly #writer: ChunkWriter;
+  readonly #writer: AnswerWriter;
   readonly #checkpoints: ReturnType<typeof setInterval>;
   #usageWait: ReturnType<typeof setTimeout> | undefined;
   #isDisconnected = false;
@@ -96,7 +96,7 @@ class StreamedChat {
     call.requestBody?.keep();
     call.logged.beginStream();
     meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
-    this.#writer = new ChunkWriter(chat.heading, showsUsage(prepared.request));
+    this.#writer = call.dialect.openStream(chat.heading);
     this.#checkpoints = setInterval(() => {
       // A checkpoint that fails is replaced by the next one, or by the settlement.
       hold.checkpoint(chargeFor(quote, upstream.upstream, meter.soFar())).catch(() => undefined);
@@ -125,7 +125,7 @@ class StreamedChat {
   async #end(): Promise<string> {
     this.#stop();
     const { tokens } = await this.#settle(null);
-    return this.#writer.usage(tokens);
+    return await this.#writer.end(tokens);
   }
 
   async #fail(error: unknown): Promise<string> {
@@ -194,12 +194,6 @@ class StreamedChat {
   }
 
   #errorEvent(code: StreamError, message: string): string {
-    const { requestId } = this.chat.call;
-    return `data: ${this.deps.renderFailure(new ApiError(code, message), requestId)}\n\n`;
+    return this.#writer.fail(new ApiError(code, message));
   }
-}
-
-function showsUsage(request: ChatRequest): boolean {
-  return (request.stream_options as { include_usage?: boolean } | null | undefined)
-    ?.include_usage === true;
 }
