@@ -10,6 +10,7 @@ import avatars_generations from "./requests/avatars_generations.schema.json" wit
 import chat_completions from "./requests/chat_completions.schema.json" with { type: "json" };
 import dramas_generations from "./requests/dramas_generations.schema.json" with { type: "json" };
 import images_generations from "./requests/images_generations.schema.json" with { type: "json" };
+import messages from "./requests/messages.schema.json" with { type: "json" };
 import quotes from "./requests/quotes.schema.json" with { type: "json" };
 import videos_generations from "./requests/videos_generations.schema.json" with { type: "json" };
 import webhook_endpoints from "./requests/webhook_endpoints.schema.json" with { type: "json" };
@@ -455,6 +456,139 @@ export type ImageRequest = {
   callback_url?: string;
 };
 
+/**
+ * Anthropic's Messages request. The capabilities and limits of the model decide which features it supports. Fields that are not listed are left out; the response header `x-ignored-fields` names them.
+ */
+export type MessagesRequest = {
+  /**
+   * A model id from /v1/models.
+   */
+  model: string;
+  /**
+   * The conversation so far, oldest message first.
+   *
+   * @minItems 1
+   * @maxItems 4096
+   */
+  messages: {
+    /**
+     * Author of the message.
+     */
+    role: "user" | "assistant" | "system";
+    /**
+     * Text, or a list of blocks: `text`, `image`, `document`, `search_result` and `tool_result` of the user; `text`, `thinking`, `redacted_thinking` and `tool_use` of the assistant.
+     */
+    content:
+      | string
+      | {
+          /**
+           * Type of the block.
+           */
+          type: string;
+        }[];
+  }[];
+  /**
+   * Instructions: text, or a list of `text` blocks.
+   */
+  system?: string | Record<string, unknown>[];
+  /**
+   * Maximum number of output tokens, reasoning included. Default: the limit of the model. It decides how much is held before the request is sent.
+   */
+  max_tokens?: number;
+  /**
+   * Whether the answer is sent as server-sent events while it is made. Default: false.
+   */
+  stream?: boolean;
+  /**
+   * Randomness of the answer.
+   */
+  temperature?: number;
+  /**
+   * Alternative to temperature: only the most likely tokens with this total probability are considered.
+   */
+  top_p?: number;
+  /**
+   * Only so many of the most likely tokens are considered, where the provider supports it.
+   */
+  top_k?: number;
+  /**
+   * Texts at which the answer ends.
+   *
+   * @maxItems 16
+   */
+  stop_sequences?: string[];
+  /**
+   * Tools that the model may call, each with `name`, `description` and `input_schema`; needs the capability `tools`.
+   *
+   * @maxItems 512
+   */
+  tools?: Record<string, unknown>[];
+  /**
+   * How the tools are used.
+   */
+  tool_choice?: {
+    /**
+     * Whether a tool may, must or must not be called.
+     */
+    type: "auto" | "any" | "tool" | "none";
+    /**
+     * With `tool`: its name.
+     */
+    name?: string;
+    /**
+     * Whether at most one tool is called.
+     */
+    disable_parallel_tool_use?: boolean;
+  };
+  /**
+   * Reasoning of models with the capability `reasoning`; left out for others.
+   */
+  thinking?: {
+    /**
+     * Whether the model reasons before it answers, and shows it.
+     */
+    type: "enabled" | "adaptive" | "disabled";
+    /**
+     * With `enabled`: how many tokens it may use for that.
+     */
+    budget_tokens?: number;
+  };
+  /**
+   * How the answer looks.
+   */
+  output_config?: {
+    /**
+     * How much the model reasons.
+     */
+    effort?: "low" | "medium" | "high" | "xhigh" | "max";
+    /**
+     * `json_schema` with a `schema` that the answer fits; needs the capability `json_schema`.
+     */
+    format?: Record<string, unknown>;
+  };
+  /**
+   * Older name of `output_config.format`.
+   */
+  output_format?: Record<string, unknown>;
+  /**
+   * Who the request is for.
+   */
+  metadata?: {
+    /**
+     * Your own id of the end user.
+     */
+    user_id?: string;
+  };
+  /**
+   * Where the prompt cache may end, for providers that ask for it. Blocks and tools may have their own.
+   */
+  cache_control?: Record<string, unknown>;
+  /**
+   * Must be empty: connect to MCP servers in your client.
+   */
+  mcp_servers?: unknown[];
+};
+
 export type QuoteRequest = {
   /**
    * Path of the endpoint, such as /images/generations.
@@ -540,6 +674,7 @@ export const REQUESTS = {
   chat_completions: { name: "chat_completions", schema: chat_completions } as RequestSchema<ChatRequest>,
   dramas_generations: { name: "dramas_generations", schema: dramas_generations } as RequestSchema<DramaRequest>,
   images_generations: { name: "images_generations", schema: images_generations } as RequestSchema<ImageRequest>,
+  messages: { name: "messages", schema: messages } as RequestSchema<MessagesRequest>,
   quotes: { name: "quotes", schema: quotes } as RequestSchema<QuoteRequest>,
   videos_generations: { name: "videos_generations", schema: videos_generations } as RequestSchema<VideoRequest>,
   webhook_endpoints: { name: "webhook_endpoints", schema: webhook_endpoints } as RequestSchema<NewWebhookEndpoint>,

@@ -53,19 +53,19 @@ export async function callChat(attempt: Attempt, written: WrittenChat): Promise<
     throw deadline.toFailure(cause);
   });
   try {
-    return shownReply(attempt, chat.read({ body: JSON.parse(text) }), written.target.baseUrl);
+    return toClientReply(attempt, chat.read({ body: JSON.parse(text) }), written.target.baseUrl);
   } catch (cause) {
     throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
   }
 }
 
 /** The reply as a client may see it. */
-function shownReply({ callIds, seals }: Attempt, reply: ChatReply, origin: string): ChatReply {
+function toClientReply({ callIds, seals }: Attempt, reply: ChatReply, origin: string): ChatReply {
   const shown = callIds === null ? reply : showReplyIds(callIds, reply, origin);
   return seals === null ? shown : sealReply(seals, shown, origin);
 }
 
-function shownChunk({ callIds, seals }: Attempt, chunk: ChatChunk, origin: string): ChatChunk {
+function toClientChunk({ callIds, seals }: Attempt, chunk: ChatChunk, origin: string): ChatChunk {
   const shown = callIds === null ? chunk : showChunkIds(callIds, chunk, origin);
   return seals === null ? shown : sealChunk(seals, shown, origin);
 }
@@ -151,7 +151,7 @@ class Chunks implements ChunkStream {
             cause: event.data,
           });
         }
-        chunks.push(shownChunk(this.attempt, chunk, this.target.baseUrl));
+        chunks.push(toClientChunk(this.attempt, chunk, this.target.baseUrl));
         if (chunk.done === true) this.#isDone = true;
       }
     } catch (cause) {

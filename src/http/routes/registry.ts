@@ -6,6 +6,7 @@ import { adminWebhookRoutes } from "./admin_webhooks.ts";
 import { chatRoutes } from "./chat.ts";
 import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
+import { messageRoutes } from "./messages.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { requestRoutes } from "./requests.ts";
@@ -24,6 +25,7 @@ export const AREAS: readonly RouteArea[] = [
   usageRoutes,
   requestRoutes,
   chatRoutes,
+  messageRoutes,
   fileRoutes,
   mediaRoutes,
   taskRoutes,

@@ -8,7 +8,7 @@ import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { noteBody } from "../../domain/requests/note_body.ts";
 import type { PeopleDeps } from "../admin/people.ts";
-import type { ChatEndpointDeps } from "../endpoints/chat_completions.ts";
+import type { ChatEndpointDeps } from "../endpoints/answer_chat.ts";
 import type { RequestEndpointDeps } from "../endpoints/requests.ts";
 import type { FilesDeps } from "../endpoints/files.ts";
 import type { TaskEndpointDeps } from "../endpoints/tasks.ts";

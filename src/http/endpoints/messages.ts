@@ -1,0 +1,47 @@
+import type { MessagesRequest } from "../../../schemas/requests.ts";
+import type { Model } from "../../platform/config/config.ts";
+import { countPrompt } from "../../workflows/chat/count_prompt.ts";
+import { messagesDialect } from "../dialects/messages/dialect.ts";
+import {
+  asksForThinking,
+  MESSAGES_NAMES,
+  readMessagesRequest,
+} from "../dialects/messages/read_request.ts";
+import { ignoredHeader, inClientTerms, type TranslatedChat } from "../dialects/translated.ts";
+import { type BodyEndpoint, sendJson } from "../exchange.ts";
+import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
+
+/** POST /v1/messages */
+export function createMessage(deps: ChatEndpointDeps): BodyEndpoint<MessagesRequest> {
+  return async function createMessage(c, body) {
+    const model = chatModel(c, body.model);
+    const translated = translate(model, body);
+    const headers = { ...ignoredHeader(translated.ignored), "request-id": c.env.requestId };
+    const dialect = messagesDialect(asksForThinking(body));
+    try {
+      return await answerChat(c, deps, { model, request: translated.request, dialect, headers });
+    } catch (error) {
+      throw inClientTerms(error, translated.paths, MESSAGES_NAMES);
+    }
+  };
+}
+
+/** POST /v1/messages/count_tokens: the tokens of a request, without an answer. Costs nothing. */
+export function countMessageTokens({ chat }: ChatEndpointDeps): BodyEndpoint<MessagesRequest> {
+  return async function countMessageTokens(c, body) {
+    const model = chatModel(c, body.model);
+    const { request, paths } = translate(model, body);
+    try {
+      const input_tokens = await countPrompt(chat.upstreams, c.env.config, model, request);
+      const headers = { "request-id": c.env.requestId };
+      return sendJson(JSON.stringify({ input_tokens }), 200, headers);
+    } catch (error) {
+      throw inClientTerms(error, paths, MESSAGES_NAMES);
+    }
+  };
+}
+
+/** The request for the engine. */
+export function translate(model: Model, body: MessagesRequest): TranslatedChat {
+  return readMessagesRequest(body, { reasons: model.capabilities.has("reasoning") });
+}
