@@ -12,6 +12,7 @@ import dramas_generations from "./requests/dramas_generations.schema.json" with 
 import images_generations from "./requests/images_generations.schema.json" with { type: "json" };
 import messages from "./requests/messages.schema.json" with { type: "json" };
 import quotes from "./requests/quotes.schema.json" with { type: "json" };
+import responses from "./requests/responses.schema.json" with { type: "json" };
 import videos_generations from "./requests/videos_generations.schema.json" with { type: "json" };
 import webhook_endpoints from "./requests/webhook_endpoints.schema.json" with { type: "json" };
 import webhook_redeliver from "./requests/webhook_redeliver.schema.json" with { type: "json" };
@@ -600,6 +601,150 @@ export type QuoteRequest = {
   body: Record<string, unknown>;
 };
 
+/**
+ * OpenAI's Responses request. The capabilities and limits of the model decide which features it supports. Fields that are not listed are left out; the response header `x-ignored-fields` names them.
+ */
+export type ResponsesRequest = {
+  /**
+   * A model id from /v1/models.
+   */
+  model: string;
+  /**
+   * Text of the user, or a list of items: messages, `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning` and `item_reference`.
+   *
+   * @maxItems 4096
+   */
+  input?: string | Record<string, unknown>[];
+  /**
+   * Instructions in front of the input. Those of a previous response do not count.
+   */
+  instructions?: string;
+  /**
+   * Whether the answer is sent as server-sent events while it is made. Default: false.
+   */
+  stream?: boolean;
+  /**
+   * Options for a stream.
+   */
+  stream_options?: Record<string, unknown>;
+  /**
+   * Whether the response is kept, to be retrieved and continued. Default: true.
+   */
+  store?: boolean;
+  /**
+   * A stored response that this one continues.
+   */
+  previous_response_id?: string;
+  /**
+   * Maximum number of output tokens, reasoning included. Default: the limit of the model. It decides how much is held before the request is sent.
+   */
+  max_output_tokens?: number;
+  /**
+   * Randomness of the answer.
+   */
+  temperature?: number;
+  /**
+   * Alternative to temperature: only the most likely tokens with this total probability are considered.
+   */
+  top_p?: number;
+  /**
+   * Tools of type `function` and `custom` that the model may call; needs the capability `tools`. Web search and image generation of OpenAI are left out.
+   *
+   * @maxItems 512
+   */
+  tools?: Record<string, unknown>[];
+  /**
+   * `auto`, `none`, `required`, or the tools that the model may or must call.
+   */
+  tool_choice?: string | Record<string, unknown>;
+  /**
+   * Whether the model may call several tools in one answer.
+   */
+  parallel_tool_calls?: boolean;
+  /**
+   * Without effect: it limits tools that OpenAI runs itself.
+   */
+  max_tool_calls?: number;
+  /**
+   * How the answer looks.
+   */
+  text?: {
+    /**
+     * `text`, `json_object`, or `json_schema` with `name` and `schema`; JSON needs the capability `json_schema`.
+     */
+    format?: Record<string, unknown>;
+    /**
+     * How long the answer should be.
+     */
+    verbosity?: "low" | "medium" | "high";
+  };
+  /**
+   * Reasoning before the answer.
+   */
+  reasoning?: {
+    /**
+     * How much the model reasons; left out for models without the capability `reasoning`.
+     */
+    effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+    /**
+     * Shows the reasoning, where the provider shows it.
+     */
+    summary?: "auto" | "concise" | "detailed";
+    /**
+     * Older name of `summary`.
+     */
+    generate_summary?: string;
+  };
+  /**
+   * `reasoning.encrypted_content`: reasoning in a form that can be sent back. `message.output_text.logprobs`: log probabilities.
+   */
+  include?: string[];
+  /**
+   * Number of most likely tokens at each position, with `message.output_text.logprobs`.
+   */
+  top_logprobs?: number;
+  /**
+   * Without effect: nothing is cut off.
+   */
+  truncation?: string;
+  /**
+   * Your own keys and values, kept with the response.
+   */
+  metadata?: Record<string, unknown>;
+  /**
+   * Your own id of the end user.
+   */
+  user?: string;
+  /**
+   * Your own id of the end user, hashed; newer name of `user`.
+   */
+  safety_identifier?: string;
+  /**
+   * Requests with the same key are more likely to use the same prompt cache.
+   */
+  prompt_cache_key?: string;
+  /**
+   * How long the prompt stays cached, where the provider supports it.
+   */
+  prompt_cache_retention?: string;
+  /**
+   * Processing tier, where the provider supports it.
+   */
+  service_tier?: string;
+  /**
+   * Must be false: not supported yet.
+   */
+  background?: boolean;
+  /**
+   * Not supported: send `previous_response_id`.
+   */
+  conversation?: string | Record<string, unknown>;
+  /**
+   * Not supported: send `instructions`.
+   */
+  prompt?: Record<string, unknown>;
+};
+
 export type VideoRequest = {
   /**
    * Id from the model list.
@@ -676,6 +821,7 @@ export const REQUESTS = {
   images_generations: { name: "images_generations", schema: images_generations } as RequestSchema<ImageRequest>,
   messages: { name: "messages", schema: messages } as RequestSchema<MessagesRequest>,
   quotes: { name: "quotes", schema: quotes } as RequestSchema<QuoteRequest>,
+  responses: { name: "responses", schema: responses } as RequestSchema<ResponsesRequest>,
   videos_generations: { name: "videos_generations", schema: videos_generations } as RequestSchema<VideoRequest>,
   webhook_endpoints: { name: "webhook_endpoints", schema: webhook_endpoints } as RequestSchema<NewWebhookEndpoint>,
   webhook_redeliver: { name: "webhook_redeliver", schema: webhook_redeliver } as RequestSchema<WebhookRedelivery>,

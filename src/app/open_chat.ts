@@ -9,7 +9,7 @@ import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { Admission } from "../upstream/admission.ts";
 import { openCallIds } from "../upstream/call_ids.ts";
 import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
-import { openThinkingSeals } from "../upstream/thinking_seals.ts";
+import { openThinkingSeals, type ThinkingSeals } from "../upstream/thinking_seals.ts";
 import { Upstreams } from "../upstream/upstreams.ts";
 
 interface Deps {
@@ -32,6 +32,7 @@ export interface OpenChat extends Disposable {
   readonly admission: Admission;
   readonly upstreams: Upstreams;
   readonly chat: ChatDeps;
+  readonly seals: ThinkingSeals;
   /** Sends requests that cost money; null where the environment asks for a proxy or tracing, which only `fetch` supports. */
   readonly http1: Http1Client | null;
 }
@@ -60,5 +61,8 @@ export function openChat(
     log,
     timing: timing?.chat,
   };
-  return { admission, upstreams, chat, http1, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };
+  return {
+    ...{ admission, upstreams, chat, seals, http1 },
+    [Symbol.dispose]: () => http1?.[Symbol.dispose](),
+  };
 }

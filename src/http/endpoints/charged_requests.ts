@@ -1,5 +1,5 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
-import { type ChatRequest, type DramaRequest, type MessagesRequest, REQUESTS } from "../../../schemas/requests.ts";
+import { type ChatRequest, type DramaRequest, type MessagesRequest, REQUESTS, type ResponsesRequest } from "../../../schemas/requests.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import type { Route } from "../../platform/config/config.ts";
 import { definitionOf } from "../../model_types/model_types.ts";
@@ -12,6 +12,10 @@ export const CHAT_REQUEST: RequestBody<ChatRequest> = requestBody(REQUESTS.chat_
 });
 
 export const MESSAGES_REQUEST: RequestBody<MessagesRequest> = requestBody(REQUESTS.messages, {
+  nullIsAbsent: true,
+});
+
+export const RESPONSES_REQUEST: RequestBody<ResponsesRequest> = requestBody(REQUESTS.responses, {
   nullIsAbsent: true,
 });
 

@@ -11,14 +11,16 @@ import {
   dramaRequest,
   generationRequest,
   MESSAGES_REQUEST,
+  RESPONSES_REQUEST,
   SPEECH_REQUEST,
 } from "./charged_requests.ts";
 import { isPipeline } from "../../model_types/model_types.ts";
 import { callOf, notReleased, requestedModel } from "./create_generation.ts";
 import { translate } from "./messages.ts";
+import { type ResponsesDeps, translateResponse } from "./responses.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
-interface QuoteEndpointDeps extends TaskEndpointDeps {
+interface QuoteEndpointDeps extends TaskEndpointDeps, ResponsesDeps {
   upstreams: Upstreams;
 }
 
@@ -27,7 +29,7 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
   return async function createQuote(c, { path, body }) {
     const { config } = c.env;
     const route = chargedRoute(config, path);
-    const request = chargedRequest(c, route, body);
+    const request = await chargedRequest(deps, c, route, body);
     const { model: id } = request.body;
     const model = request.kind === "chat" ? chatModel(c, id) : requestedModel(c, id, route);
     const call = callOf(c, null, request.kind === "chat" ? null : request.body.callback_url);
@@ -45,9 +47,19 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
   };
 }
 
-const CHARGED = new Set(["chat", "messages", "speech", "generation"]);
+const CHARGED = new Set(["chat", "responses", "messages", "speech", "generation"]);
 
-function chargedRequest(c: HttpContext, route: Route, body: unknown): ChargedRequest {
+async function chargedRequest(
+  deps: ResponsesDeps,
+  c: HttpContext,
+  route: Route,
+  body: unknown,
+): Promise<ChargedRequest> {
+  if (route.operation === "responses") {
+    const asked = RESPONSES_REQUEST.check(body);
+    const { translated } = await translateResponse(deps, c, chatModel(c, asked.model), asked);
+    return { kind: "chat", body: translated.request };
+  }
   if (route.operation === "messages") {
     const asked = MESSAGES_REQUEST.check(body);
     return { kind: "chat", body: translate(chatModel(c, asked.model), asked).request };

@@ -10,6 +10,7 @@ import { messageRoutes } from "./messages.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { requestRoutes } from "./requests.ts";
+import { responseRoutes } from "./responses.ts";
 import type { ApiRoute, OperationRoute, RouteArea } from "./route.ts";
 import { serviceRoutes } from "./service.ts";
 import { taskRoutes } from "./tasks.ts";
@@ -25,6 +26,7 @@ export const AREAS: readonly RouteArea[] = [
   usageRoutes,
   requestRoutes,
   chatRoutes,
+  responseRoutes,
   messageRoutes,
   fileRoutes,
   mediaRoutes,

@@ -10,6 +10,7 @@ import { noteBody } from "../../domain/requests/note_body.ts";
 import type { PeopleDeps } from "../admin/people.ts";
 import type { ChatEndpointDeps } from "../endpoints/answer_chat.ts";
 import type { RequestEndpointDeps } from "../endpoints/requests.ts";
+import type { ResponsesDeps } from "../endpoints/responses.ts";
 import type { FilesDeps } from "../endpoints/files.ts";
 import type { TaskEndpointDeps } from "../endpoints/tasks.ts";
 import type { BodyEndpoint, Endpoint } from "../exchange.ts";
@@ -21,7 +22,13 @@ import type { SchemaName } from "./schemas.ts";
 
 /** What the handlers of all routes need. */
 export interface RouteDeps
-  extends PeopleDeps, ChatEndpointDeps, FilesDeps, RequestEndpointDeps, TaskEndpointDeps {
+  extends
+    PeopleDeps,
+    ChatEndpointDeps,
+    FilesDeps,
+    RequestEndpointDeps,
+    ResponsesDeps,
+    TaskEndpointDeps {
   database: Database;
   cluster: Cluster;
   configStore: ConfigStore;

@@ -221,6 +221,15 @@ export interface GatewayFile {
     keep_days: number;
   };
   /**
+   * Stored responses of /v1/responses, which later requests may continue.
+   */
+  responses: {
+    /**
+     * Days until a stored response is deleted. A smaller number deletes older days within minutes.
+     */
+    keep_days: number;
+  };
+  /**
    * Delivery of webhook events.
    */
   webhooks: {

@@ -100,11 +100,15 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     meter.addReply(reply);
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
-    const { taken } = await hold.settle(chargeFor(quote, upstream, metered), settleMs);
+    const [{ taken }, json] = await Promise.all([
+      hold.settle(chargeFor(quote, upstream, metered), settleMs),
+      // A dialect may store its answer: both writes wait for the disk at the same time.
+      call.dialect.renderAnswer(heading, reply, metered.tokens),
+    ]);
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
-    return { json: await call.dialect.renderAnswer(heading, reply, metered.tokens) };
+    return { json };
   } catch (error) {
     reservation.release();
     throw error;

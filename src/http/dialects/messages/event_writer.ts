@@ -2,7 +2,7 @@ import type { ApiError } from "../../../lib/api_error.ts";
 import type { ChatChunk, ChunkDelta, FinishReason, TokenUsage } from "../../../upstream/adapter.ts";
 import type { AnswerWriter, Heading } from "../../../workflows/chat/dialect.ts";
 import { messagesUsage, stopOf } from "./answer_blocks.ts";
-import { CallQueue, type StreamedCall } from "./call_queue.ts";
+import { CallQueue, type StreamedCall } from "../call_queue.ts";
 import { messagesErrorBody } from "./error.ts";
 import { messageHead } from "./message_head.ts";
 

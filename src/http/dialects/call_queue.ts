@@ -1,4 +1,4 @@
-import type { ToolCallDelta } from "../../../upstream/adapter.ts";
+import type { ToolCallDelta } from "../../upstream/adapter.ts";
 
 /** A tool call whose arguments arrive in pieces. */
 export interface StreamedCall {
@@ -12,7 +12,7 @@ export interface StreamedCall {
 }
 
 /**
- * Puts the pieces of parallel calls in order: the Messages API has one open block at a time, and some providers write
+ * Puts the pieces of parallel calls in order: clients of the Messages API and of Responses get one call after the other, and some providers write
  * two calls at once. A call gives way to the next one when its arguments are complete.
  */
 export class CallQueue {
