@@ -648,7 +648,7 @@ export type ResponsesRequest = {
    */
   top_p?: number;
   /**
-   * Tools of type `function` and `custom` that the model may call; needs the capability `tools`. Web search and image generation of OpenAI are left out.
+   * Tools of type `function`, `custom` and `namespace` (a group of them) that the model may call; needs the capability `tools`. Web search and image generation of OpenAI are left out.
    *
    * @maxItems 512
    */

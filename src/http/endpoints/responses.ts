@@ -36,9 +36,9 @@ export function createResponse(
   return async function createResponse(c, body) {
     const model = chatModel(c, body.model);
     const { translated, input } = await translateResponse(deps, c, model, body);
-    const { request, customTools, ignored, paths } = translated;
+    const { request, declared, ignored, paths } = translated;
     const save = body.store === false ? undefined : saveTo(deps, c, input);
-    const dialect = responsesDialect({ body, customTools, box: deps.responses.box, save });
+    const dialect = responsesDialect({ body, declared, box: deps.responses.box, save });
     const headers = ignoredHeader(ignored);
     try {
       return await answerChat(c, deps, { model, request, dialect, headers });

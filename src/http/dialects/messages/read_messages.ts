@@ -7,10 +7,11 @@ export interface ReadMessage {
   readonly path: string;
 }
 
-export function readSystem(system: unknown): ReadMessage[] {
+/** Instructions: in front of the messages, or between them. */
+export function readSystem(system: unknown, path: string): ReadMessage[] {
   if (system === undefined || system === null || system === "") return [];
-  const content = readContent(system, "system");
-  return [{ message: { role: "system", content: shortest(content) }, path: "system" }];
+  const content = readContent(system, path);
+  return [{ message: { role: "system", content: shortest(content) }, path }];
 }
 
 export function readMessages(messages: readonly unknown[]): ReadMessage[] {
@@ -19,7 +20,7 @@ export function readMessages(messages: readonly unknown[]): ReadMessage[] {
     const { role, content } = objectAt(value, path);
     if (role === "user") return readUser(content, path);
     if (role === "assistant") return [readAssistant(content, path)];
-    if (role === "system") return readSystem(content);
+    if (role === "system") return readSystem(content, `${path}.content`);
     throw invalidField(`${path}.role`, "must be user or assistant");
   });
 }

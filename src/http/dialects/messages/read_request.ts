@@ -36,7 +36,7 @@ export function readMessagesRequest(
   if (Array.isArray(fields.mcp_servers) && fields.mcp_servers.length > 0) {
     throw notSupported("mcp_servers", "is not supported: connect to the servers in your client");
   }
-  const read = [...readSystem(fields.system), ...readMessages(body.messages)];
+  const read = [...readSystem(fields.system, "system"), ...readMessages(body.messages)];
   const reasoning = readReasoning(fields, reasons);
   const request = {
     model: body.model,

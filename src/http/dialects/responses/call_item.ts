@@ -1,5 +1,6 @@
 import type { StreamedCall } from "../call_queue.ts";
 import { unwrapInput } from "./custom_tools.ts";
+import type { DeclaredTool } from "./read_tools.ts";
 import type { Emit, ItemPlace, ItemStatus, OpenItem } from "./output_items.ts";
 
 interface FunctionCall {
@@ -8,6 +9,7 @@ interface FunctionCall {
   status: "in_progress" | ItemStatus;
   readonly call_id: string;
   readonly name: string;
+  readonly namespace?: string;
   arguments: string;
 }
 
@@ -17,6 +19,7 @@ interface CustomCall {
   status: "in_progress" | ItemStatus;
   readonly call_id: string;
   readonly name: string;
+  readonly namespace?: string;
   input: string;
 }
 
@@ -28,12 +31,18 @@ export class CallItem implements OpenItem {
 
   constructor(
     private readonly place: ItemPlace,
-    { index, id: call_id, name }: StreamedCall,
-    isCustom: boolean,
+    { index, id: call_id }: StreamedCall,
+    { name, namespace, isCustom }: DeclaredTool,
     private readonly emit: Emit,
   ) {
     this.index = index;
-    const head = { id: place.item_id, status: "in_progress" as const, call_id, name };
+    const head = {
+      id: place.item_id,
+      status: "in_progress" as const,
+      call_id,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    };
     this.item = isCustom
       ? { ...head, type: "custom_tool_call", input: "" }
       : { ...head, type: "function_call", arguments: "" };

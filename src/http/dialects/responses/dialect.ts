@@ -4,6 +4,7 @@ import type { ChatChunk, ChatMessage, ChatReply, TokenUsage } from "../../../ups
 import type { AnswerWriter, ChatDialect, Heading } from "../../../workflows/chat/dialect.ts";
 import type { JsonFields } from "../translated.ts";
 import { type Emit, OutputItems } from "./output_items.ts";
+import type { DeclaredTools } from "./read_tools.ts";
 import type { ReasoningBox } from "./reasoning_box.ts";
 import {
   baseOf,
@@ -17,7 +18,7 @@ import {
 /** One response as it is made. */
 export interface ResponseOptions {
   readonly body: ResponsesRequest;
-  readonly customTools: ReadonlySet<string>;
+  readonly declared: DeclaredTools;
   readonly box: ReasoningBox;
   /** Keeps the response for later requests; absent where the client does not want that. */
   readonly save?: ((response: JsonFields) => Promise<void>) | undefined;
@@ -36,10 +37,10 @@ export function asksForEncrypted({ include }: ResponsesRequest): boolean {
   return Array.isArray(include) && include.includes("reasoning.encrypted_content");
 }
 
-function openItems({ body, customTools, box }: ResponseOptions, heading: Heading, emit: Emit) {
+function openItems({ body, declared, box }: ResponseOptions, heading: Heading, emit: Emit) {
   const { summary, generate_summary } = (body.reasoning ?? {}) as JsonFields;
   const isSummaryShown = typeof (summary ?? generate_summary) === "string";
-  return new OutputItems({ base: baseOf(heading), customTools, isSummaryShown, box, emit });
+  return new OutputItems({ base: baseOf(heading), declared, isSummaryShown, box, emit });
 }
 
 async function renderResponse(

@@ -7,7 +7,7 @@ interface TextContent {
   readonly logprobs: unknown[];
 }
 
-interface RefusalContent {
+interface DeclinedContent {
   readonly type: "refusal";
   refusal: string;
 }
@@ -19,7 +19,7 @@ export class MessageItem implements OpenItem {
     type: "message";
     status: "in_progress" | ItemStatus;
     role: "assistant";
-    content: (TextContent | RefusalContent)[];
+    content: (TextContent | DeclinedContent)[];
   };
 
   constructor(private readonly place: ItemPlace, private readonly emit: Emit) {
@@ -38,11 +38,11 @@ export class MessageItem implements OpenItem {
     this.#emit("response.output_text.delta", { delta, logprobs });
   }
 
-  addRefusal(delta: string): void {
+  addDeclined(delta: string): void {
     const last = this.item.content.at(-1);
     const part = last?.type === "refusal"
       ? last
-      : this.#begin<RefusalContent>({ type: "refusal", refusal: "" });
+      : this.#begin<DeclinedContent>({ type: "refusal", refusal: "" });
     part.refusal += delta;
     this.#emit("response.refusal.delta", { delta });
   }
@@ -52,7 +52,7 @@ export class MessageItem implements OpenItem {
     this.item.status = status;
   }
 
-  #begin<T extends TextContent | RefusalContent>(part: T): T {
+  #begin<T extends TextContent | DeclinedContent>(part: T): T {
     this.#endPart();
     this.item.content.push(part);
     this.#emit("response.content_part.added", { part });

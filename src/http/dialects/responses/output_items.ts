@@ -2,6 +2,7 @@ import type { ChatChunk, ChunkChoice, FinishReason } from "../../../upstream/ada
 import { CallQueue, type StreamedCall } from "../call_queue.ts";
 import { CallItem } from "./call_item.ts";
 import { MessageItem } from "./message_item.ts";
+import type { DeclaredTools } from "./read_tools.ts";
 import { ReasoningItem } from "./reasoning_item.ts";
 import type { ReasoningBox } from "./reasoning_box.ts";
 
@@ -26,7 +27,7 @@ export interface ItemPlace {
 export interface OutputOptions {
   /** What the ids of all items have in common. */
   readonly base: string;
-  readonly customTools: ReadonlySet<string>;
+  readonly declared: DeclaredTools;
   /** Whether reasoning is shown in words. */
   readonly isSummaryShown: boolean;
   readonly box: ReasoningBox;
@@ -65,7 +66,7 @@ export class OutputItems {
   #choice({ delta, logprobs, finish_reason }: ChunkChoice): void {
     if (delta.reasoning_content) this.#reasoning().addText(delta.reasoning_content);
     if (delta.content) this.#text(delta.content, logprobs);
-    if (delta.refusal) this.#message().addRefusal(delta.refusal);
+    if (delta.refusal) this.#message().addDeclined(delta.refusal);
     for (const piece of delta.tool_calls ?? []) {
       for (const call of this.#calls.add(piece)) this.#call(call);
     }
@@ -88,10 +89,13 @@ export class OutputItems {
 
   #call(call: StreamedCall): void {
     if (call.sent === call.written.length) return;
-    const isCustom = this.options.customTools.has(call.name);
+    const tool = this.options.declared.get(call.name) ?? { name: call.name, isCustom: false };
     const item = this.#open instanceof CallItem && this.#open.index === call.index
       ? this.#open
-      : this.#begin(isCustom ? "ctc" : "fc", (place) => new CallItem(place, call, isCustom, this.options.emit));
+      : this.#begin(
+        tool.isCustom ? "ctc" : "fc",
+        (place) => new CallItem(place, call, tool, this.options.emit),
+      );
     item.addArguments(call.written.slice(call.sent ?? 0));
     call.sent = call.written.length;
   }

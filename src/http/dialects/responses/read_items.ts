@@ -7,6 +7,7 @@ import {
 } from "../translated.ts";
 import { wrapInput } from "./custom_tools.ts";
 import { readPart, readParts } from "./read_parts.ts";
+import { nameInside } from "./read_tools.ts";
 import type { ReasoningBox } from "./reasoning_box.ts";
 
 /** An item of a conversation, and where the client wrote it. */
@@ -82,7 +83,10 @@ export class ItemReader {
     this.#said(path).calls.push({
       id: textAt(item, "call_id", path),
       type: "function",
-      function: { name: textAt(item, "name", path), arguments: written },
+      function: {
+        name: nameInside(item.namespace, textAt(item, "name", path)),
+        arguments: written,
+      },
     });
   }
 

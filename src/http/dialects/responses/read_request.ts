@@ -8,7 +8,7 @@ import {
   unknownNames,
 } from "../translated.ts";
 import { ItemReader, type PlacedItem } from "./read_items.ts";
-import { readTools } from "./read_tools.ts";
+import { type DeclaredTools, readTools } from "./read_tools.ts";
 import type { ReasoningBox } from "./reasoning_box.ts";
 
 const KNOWN = new Set([
@@ -34,8 +34,7 @@ export const RESPONSES_NAMES = {
 
 /** A request as the engine takes it. */
 export interface TranslatedResponse extends TranslatedChat {
-  /** Names of custom tools: calls of them have text instead of arguments. */
-  readonly customTools: ReadonlySet<string>;
+  readonly declared: DeclaredTools;
 }
 
 export interface ReadOptions {
@@ -75,7 +74,7 @@ export function readResponsesRequest(
   };
   return {
     request: request as ChatRequest,
-    customTools: tools.custom,
+    declared: tools.declared,
     ignored: [...unknownNames(fields, KNOWN), ...tools.ignored, ...reasoning.ignored],
     paths: read.map(({ path }) => path),
   };
