@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { median, printTable } from "./load.ts";
 import { type Contestant, startContestants } from "./contestants.ts";
 
-interface Figures {
+export interface Figures {
   rps: number;
   p50: number;
   p99: number;
@@ -71,25 +71,41 @@ export async function run(): Promise<void> {
   await Deno.writeTextFile(new URL("chat.json", folder), JSON.stringify(rows, null, 2) + "\n");
 }
 
-function middle(figures: Figures[]): Figures {
+export function middle(figures: Figures[]): Figures {
   const of = (name: keyof Figures) => median(figures.map((one) => one[name]));
   return { rps: of("rps"), p50: of("p50"), p99: of("p99") };
 }
 
-async function load(
+function load(
   contestant: Contestant,
   folder: string,
   streaming: boolean,
   connections: number,
 ): Promise<Figures> {
-  const script = join(folder, `${contestant.id}-${streaming}.lua`);
-  const body = JSON.stringify({ ...PAYLOAD, ...(streaming ? { stream: true } : {}) });
+  const body = { ...PAYLOAD, ...(streaming ? { stream: true } : {}) };
+  return loadPosts(contestant, { folder, path: "/v1/chat/completions", body, connections });
+}
+
+export interface PostLoad {
+  /** For files. */
+  folder: string;
+  path: string;
+  body: unknown;
+  connections: number;
+}
+
+/** Sends one body over and over. */
+export async function loadPosts(
+  contestant: Contestant,
+  { folder, path, body, connections }: PostLoad,
+): Promise<Figures> {
+  const script = join(folder, `${contestant.id}-${crypto.randomUUID()}.lua`);
   const headers = Object.entries(contestant.headers).map(([name, value]) =>
     `wrk.headers["${name}"] = ${JSON.stringify(value)}`
   );
   await Deno.writeTextFile(
     script,
-    [`wrk.method = "POST"`, `wrk.body = '${body}'`, ...headers].join("\n"),
+    [`wrk.method = "POST"`, `wrk.body = '${JSON.stringify(body)}'`, ...headers].join("\n"),
   );
   const wrk = (seconds: number) =>
     new Deno.Command("wrk", {
@@ -102,7 +118,7 @@ async function load(
         "20s",
         "-s",
         script,
-        `${contestant.address}/v1/chat/completions`,
+        `${contestant.address}${path}`,
       ],
     }).output();
   // It was idle while the others had their turns.

@@ -54,24 +54,37 @@ export async function startContestants() {
     });
   }
 
-  const config = join(ground.folder, "gateway.yaml");
-  await Deno.writeTextFile(config, configFor(upstream.address));
-  const tollgate = parts.use(await startGateway(config, ground.databaseUrl, ground.dataDir));
+  contestants.push(parts.use(await startTollgate(ground, upstream.address)));
+
+  const open = parts.move();
+  return { contestants, folder: ground.folder, [Symbol.asyncDispose]: () => open.disposeAsync() };
+}
+
+/** The gateway alone, in front of the upstream. */
+export async function startTollgateAlone() {
+  await using parts = new AsyncDisposableStack();
+  const ground = parts.use(await openGround({ durable: true }));
+  const upstream = parts.use(await startDeno("test/bench/upstream.ts", {}));
+  const tollgate = parts.use(await startTollgate(ground, upstream.address));
+  const open = parts.move();
+  return { tollgate, folder: ground.folder, [Symbol.asyncDispose]: () => open.disposeAsync() };
+}
+
+async function startTollgate(
+  { folder, databaseUrl, dataDir }: Awaited<ReturnType<typeof openGround>>,
+  upstream: string,
+): Promise<Contestant & AsyncDisposable> {
+  const config = join(folder, "gateway.yaml");
+  await Deno.writeTextFile(config, configFor(upstream));
+  const tollgate = await startGateway(config, databaseUrl, dataDir);
   const { account, key } = await makeAccount(tollgate);
   await admin(tollgate, "POST", `/accounts/${account}/credits`, {
     kind: "cash",
     amount: "1000000",
     reference: "bench",
   });
-  contestants.push({
-    id: "tollgate",
-    name: "Tollgate",
-    headers: { ...JSON_TYPE, authorization: `Bearer ${key}` },
-    ...tollgate,
-  });
-
-  const open = parts.move();
-  return { contestants, folder: ground.folder, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
+  return { id: "tollgate", name: "Tollgate", headers, ...tollgate };
 }
 
 function startDeno(file: string, env: Record<string, string>) {
