@@ -16,7 +16,11 @@ export type JsonFields = Readonly<Record<string, unknown>>;
 export type FieldNames = Readonly<Record<string, string>>;
 
 /** The error with the client's own names of fields: the engine knows only its own. */
-export function inClientTerms(error: unknown, paths: readonly string[], names: FieldNames): unknown {
+export function inClientTerms(
+  error: unknown,
+  paths: readonly string[],
+  names: FieldNames,
+): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error;
   const param = clientName(error.param, paths, names);
   if (param === error.param) return error;
@@ -48,7 +52,9 @@ export function invalidField(param: string, problem: string): ApiError {
 }
 
 export function objectAt(value: unknown, param: string): JsonFields {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonFields;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as JsonFields;
+  }
   throw invalidField(param, "must be an object");
 }
 

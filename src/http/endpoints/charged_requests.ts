@@ -1,5 +1,11 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
-import { type ChatRequest, type DramaRequest, type MessagesRequest, REQUESTS, type ResponsesRequest } from "../../../schemas/requests.ts";
+import {
+  type ChatRequest,
+  type DramaRequest,
+  type MessagesRequest,
+  REQUESTS,
+  type ResponsesRequest,
+} from "../../../schemas/requests.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import type { Route } from "../../platform/config/config.ts";
 import { definitionOf } from "../../model_types/model_types.ts";

@@ -4,11 +4,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 import { responsesDialect } from "../dialects/responses/dialect.ts";
-import {
-  loadItems,
-  readRecord,
-  type ResponseRecord,
-} from "../dialects/responses/load_items.ts";
+import { loadItems, readRecord, type ResponseRecord } from "../dialects/responses/load_items.ts";
 import {
   readResponsesRequest,
   RESPONSES_NAMES,
@@ -17,7 +13,13 @@ import {
 import type { ReasoningBox } from "../dialects/responses/reasoning_box.ts";
 import { shownItems } from "../dialects/responses/response_object.ts";
 import { ignoredHeader, inClientTerms, type JsonFields } from "../dialects/translated.ts";
-import { accountOf, type BodyEndpoint, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
+import {
+  accountOf,
+  type BodyEndpoint,
+  type Endpoint,
+  type HttpContext,
+  sendJson,
+} from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
 
@@ -69,7 +71,10 @@ function saveTo(
   const { requestId } = c.env;
   const account = accountOf(c).id;
   return async function saveResponse(response) {
-    const { id, previous_response_id: previous } = response as { id: string; previous_response_id: string | null };
+    const { id, previous_response_id: previous } = response as {
+      id: string;
+      previous_response_id: string | null;
+    };
     try {
       const base = id.slice("resp_".length);
       const named = input.map((item, at) => ({

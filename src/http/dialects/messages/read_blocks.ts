@@ -1,4 +1,4 @@
-import { type JsonFields, objectAt, invalidField, notSupported, textAt } from "../translated.ts";
+import { invalidField, type JsonFields, notSupported, objectAt, textAt } from "../translated.ts";
 
 /** A content part of the engine. */
 export type Part = JsonFields;
@@ -12,7 +12,9 @@ export function cacheMark({ cache_control }: JsonFields): JsonFields {
 export function readContent(content: unknown, param: string): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) throw invalidField(param, "must be a string or a list of blocks");
-  return content.flatMap((block, at) => readBlock(objectAt(block, `${param}.${at}`), `${param}.${at}`));
+  return content.flatMap((block, at) =>
+    readBlock(objectAt(block, `${param}.${at}`), `${param}.${at}`)
+  );
 }
 
 export function readBlock(block: JsonFields, param: string): Part[] {
@@ -20,7 +22,11 @@ export function readBlock(block: JsonFields, param: string): Part[] {
     case "text":
       return [{ type: "text", text: textAt(block, "text", param), ...cacheMark(block) }];
     case "image":
-      return [{ type: "image_url", image_url: { url: imageUrl(block, param) }, ...cacheMark(block) }];
+      return [{
+        type: "image_url",
+        image_url: { url: imageUrl(block, param) },
+        ...cacheMark(block),
+      }];
     case "document":
       return withMark(readDocument(block, param), block);
     case "search_result":
@@ -28,7 +34,9 @@ export function readBlock(block: JsonFields, param: string): Part[] {
     default:
       throw notSupported(
         `${param}.type`,
-        `is ${JSON.stringify(String(block.type).slice(0, 64))}, which this service does not take here`,
+        `is ${
+          JSON.stringify(String(block.type).slice(0, 64))
+        }, which this service does not take here`,
       );
   }
 }

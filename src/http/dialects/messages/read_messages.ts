@@ -1,4 +1,4 @@
-import { type JsonFields, objectAt, invalidField, notSupported, textAt } from "../translated.ts";
+import { invalidField, type JsonFields, notSupported, objectAt, textAt } from "../translated.ts";
 import { cacheMark, type Part, readBlock, readContent } from "./read_blocks.ts";
 
 /** A message of the engine, and where the client wrote it. */

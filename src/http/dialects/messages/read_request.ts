@@ -2,8 +2,8 @@ import type { MessagesRequest } from "../../../../schemas/requests.ts";
 import type { ChatRequest } from "../../../upstream/adapter.ts";
 import {
   type JsonFields,
-  objectAt,
   notSupported,
+  objectAt,
   textAt,
   type TranslatedChat,
   unknownNames,
@@ -124,7 +124,9 @@ function readFormat({ output_config, output_format }: JsonFields): JsonFields {
   const format = (output_config as JsonFields | undefined)?.format ?? output_format;
   if (format === undefined || format === null) return {};
   const { type, schema } = objectAt(format, "output_config.format");
-  if (type !== "json_schema") throw notSupported("output_config.format.type", "must be json_schema");
+  if (type !== "json_schema") {
+    throw notSupported("output_config.format.type", "must be json_schema");
+  }
   const json_schema = { name: "output", schema: objectAt(schema, "output_config.format.schema") };
   return { response_format: { type, json_schema } };
 }

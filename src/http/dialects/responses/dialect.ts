@@ -73,8 +73,9 @@ function* chunksOf(message: ChatMessage, logprobs: unknown): Generator<ChatChunk
   if (message.parts !== undefined) {
     for (const part of message.parts) {
       if (part.type === "text") yield delta({ content: part.text });
-      else if (part.type === "redacted_thinking") yield { choices: [], thinking: { redacted: part.data } };
-      else {
+      else if (part.type === "redacted_thinking") {
+        yield { choices: [], thinking: { redacted: part.data } };
+      } else {
         yield delta({ reasoning_content: part.thinking });
         const { signature } = part;
         if (signature !== undefined) yield { choices: [], thinking: { signature } };
@@ -113,7 +114,9 @@ class ResponseEvents implements AnswerWriter {
     const end = endOf(this.#items.finish, this.#items.items, usage);
     // Kept before the client knows that it is complete: its next request may continue it at once.
     await this.options.save?.({ ...this.#head, ...end });
-    this.#emit(`response.${end.status}`, { response: { ...this.#head, ...shown(this.options, end) } });
+    this.#emit(`response.${end.status}`, {
+      response: { ...this.#head, ...shown(this.options, end) },
+    });
     return this.#take();
   }
 
@@ -127,7 +130,10 @@ class ResponseEvents implements AnswerWriter {
 
   #emit(type: string, fields: object): void {
     const shownFields = "item" in fields
-      ? { ...fields, item: shownItems([fields.item as object], asksForEncrypted(this.options.body))[0] }
+      ? {
+        ...fields,
+        item: shownItems([fields.item as object], asksForEncrypted(this.options.body))[0],
+      }
       : fields;
     const data = JSON.stringify({ type, sequence_number: this.#number++, ...shownFields });
     this.#text += `event: ${type}\ndata: ${data}\n\n`;

@@ -90,7 +90,9 @@ async function resolveReferences(
 function noResponse(id: string, param: string): ApiError {
   return new ApiError(
     "response_not_found",
-    `${JSON.stringify(id.slice(0, 64))} is not stored: it was not kept (store: false), was deleted, or is too old. ` +
+    `${
+      JSON.stringify(id.slice(0, 64))
+    } is not stored: it was not kept (store: false), was deleted, or is too old. ` +
       "Send the items themselves.",
     { param, kind: "invalid_request" },
   );

@@ -57,7 +57,6 @@ export class OutputItems {
     for (const choice of choices) if (choice.index === 0) this.#choice(choice);
   }
 
-
   end(): void {
     for (const call of this.#calls.flush()) this.#call(call);
     this.#close(this.finish === "length" ? "incomplete" : "completed");

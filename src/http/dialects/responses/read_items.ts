@@ -1,10 +1,4 @@
-import {
-  invalidField,
-  type JsonFields,
-  notSupported,
-  objectAt,
-  textAt,
-} from "../translated.ts";
+import { invalidField, type JsonFields, notSupported, objectAt, textAt } from "../translated.ts";
 import { wrapInput } from "./custom_tools.ts";
 import { readPart, readParts } from "./read_parts.ts";
 import { nameInside } from "./read_tools.ts";
@@ -129,7 +123,9 @@ function shortest(parts: readonly JsonFields[]): string | readonly JsonFields[] 
 function readResult(item: JsonFields, path: string): JsonFields {
   const { output } = item;
   const content = Array.isArray(output)
-    ? output.map((part, at) => readPart(objectAt(part, `${path}.output.${at}`), `${path}.output.${at}`))
+    ? output.map((part, at) =>
+      readPart(objectAt(part, `${path}.output.${at}`), `${path}.output.${at}`)
+    )
     : textAt(item, "output", path);
   return { role: "tool", tool_call_id: textAt(item, "call_id", path), content };
 }

@@ -1,10 +1,4 @@
-import {
-  invalidField,
-  type JsonFields,
-  notSupported,
-  objectAt,
-  textAt,
-} from "../translated.ts";
+import { invalidField, type JsonFields, notSupported, objectAt, textAt } from "../translated.ts";
 
 /** The content of a message as parts of the engine. */
 export function readParts(content: unknown, param: string): JsonFields[] {
@@ -38,7 +32,10 @@ export function readPart(part: JsonFields, param: string): JsonFields {
 function readImage(part: JsonFields, param: string): JsonFields {
   const { image_url: url, detail } = part;
   if (typeof url !== "string") {
-    throw notSupported(`${param}.image_url`, "must be a URL or a data URL: image files have no ids here");
+    throw notSupported(
+      `${param}.image_url`,
+      "must be a URL or a data URL: image files have no ids here",
+    );
   }
   const known = typeof detail === "string" ? { detail } : {};
   return { type: "image_url", image_url: { url, ...known } };

@@ -66,7 +66,9 @@ export function readResponsesRequest(
     model: body.model,
     messages: read.map(({ message }) => message),
     ...(typeof limit === "number" ? { max_completion_tokens: limit } : {}),
-    ...Object.fromEntries(SHARED.filter((name) => isGiven(fields[name])).map((name) => [name, fields[name]])),
+    ...Object.fromEntries(
+      SHARED.filter((name) => isGiven(fields[name])).map((name) => [name, fields[name]]),
+    ),
     ...tools.request,
     ...readText(fields),
     ...readLogprobs(fields),

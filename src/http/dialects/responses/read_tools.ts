@@ -63,7 +63,11 @@ class ToolReader {
     const name = textAt(tool, "name", param);
     const known = nameInside(namespace, name);
     if (isCustom || namespace !== undefined) {
-      this.declared.set(known, { name, isCustom, ...(namespace === undefined ? {} : { namespace }) });
+      this.declared.set(known, {
+        name,
+        isCustom,
+        ...(namespace === undefined ? {} : { namespace }),
+      });
     }
     const named = { ...tool, name: known };
     this.functions.push(isCustom ? customToFunction(named) : readFunction(named, param));
