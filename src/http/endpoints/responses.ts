@@ -11,7 +11,7 @@ import {
   type TranslatedResponse,
 } from "../dialects/responses/read_request.ts";
 import type { ReasoningBox } from "../dialects/responses/reasoning_box.ts";
-import { shownItems } from "../dialects/responses/response_object.ts";
+import { toClientItems } from "../dialects/responses/response_object.ts";
 import { ignoredHeader, inClientTerms, type JsonFields } from "../dialects/translated.ts";
 import {
   accountOf,
@@ -93,7 +93,7 @@ export function retrieveResponse(deps: ResponsesDeps): Endpoint {
   return async function retrieveResponse(c) {
     const { response } = await findResponse(deps, c);
     const include = c.req.queries("include[]") ?? c.req.queries("include") ?? [];
-    const output = shownItems(response.output, include.includes("reasoning.encrypted_content"));
+    const output = toClientItems(response.output, include.includes("reasoning.encrypted_content"));
     return sendJson(JSON.stringify({ ...response, output }));
   };
 }

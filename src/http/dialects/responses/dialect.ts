@@ -12,7 +12,7 @@ import {
   IN_PROGRESS,
   type Progress,
   requestFields,
-  shownItems,
+  toClientItems,
 } from "./response_object.ts";
 
 /** One response as it is made. */
@@ -57,11 +57,11 @@ async function renderResponse(
   const head = requestFields(heading, options.body);
   const end = endOf(items.finish, items.items, usage);
   await options.save?.({ ...head, ...end });
-  return JSON.stringify({ ...head, ...shown(options, end) });
+  return JSON.stringify({ ...head, ...toClientProgress(options, end) });
 }
 
-function shown({ body }: ResponseOptions, progress: Progress): Progress {
-  return { ...progress, output: shownItems(progress.output, asksForEncrypted(body)) };
+function toClientProgress({ body }: ResponseOptions, progress: Progress): Progress {
+  return { ...progress, output: toClientItems(progress.output, asksForEncrypted(body)) };
 }
 
 /** A whole answer as what it would have been in a stream. */
@@ -115,7 +115,7 @@ class ResponseEvents implements AnswerWriter {
     // Kept before the client knows that it is complete: its next request may continue it at once.
     await this.options.save?.({ ...this.#head, ...end });
     this.#emit(`response.${end.status}`, {
-      response: { ...this.#head, ...shown(this.options, end) },
+      response: { ...this.#head, ...toClientProgress(this.options, end) },
     });
     return this.#take();
   }
@@ -123,19 +123,24 @@ class ResponseEvents implements AnswerWriter {
   fail({ message }: ApiError): string {
     const error = { code: "server_error", message };
     const output = this.#items.items;
-    const failed = shown(this.options, { ...IN_PROGRESS, status: "failed", error, output });
+    const failed = toClientProgress(this.options, {
+      ...IN_PROGRESS,
+      status: "failed",
+      error,
+      output,
+    });
     this.#emit("response.failed", { response: { ...this.#head, ...failed } });
     return this.#take();
   }
 
   #emit(type: string, fields: object): void {
-    const shownFields = "item" in fields
+    const fieldsForClient = "item" in fields
       ? {
         ...fields,
-        item: shownItems([fields.item as object], asksForEncrypted(this.options.body))[0],
+        item: toClientItems([fields.item as object], asksForEncrypted(this.options.body))[0],
       }
       : fields;
-    const data = JSON.stringify({ type, sequence_number: this.#number++, ...shownFields });
+    const data = JSON.stringify({ type, sequence_number: this.#number++, ...fieldsForClient });
     this.#text += `event: ${type}\ndata: ${data}\n\n`;
   }
 

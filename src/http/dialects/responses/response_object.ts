@@ -96,7 +96,10 @@ export function endOf(
 }
 
 /** Items as the client sees them: what is sealed is shown only where it asks for it. */
-export function shownItems(items: readonly object[], isEncryptedShown: boolean): readonly object[] {
+export function toClientItems(
+  items: readonly object[],
+  isEncryptedShown: boolean,
+): readonly object[] {
   if (isEncryptedShown) return items;
   return items.map((item) => {
     if (!("encrypted_content" in item)) return item;
