@@ -213,6 +213,25 @@ Deno.test("errors have Anthropic's shape and status: 400, 401, 402, 404, 405, 41
     ] as const
   ) await check(await send(gateway, { ...hello, ...more }), 400, "invalid_request_error", param);
 
+  const few = await gateway.newKey({ name: "few", plan: "few-tokens" });
+  await gateway.admin("POST", `/accounts/${few.account}/credits`, {
+    kind: "cash",
+    amount: "10",
+    reference: "few",
+  }).then((res) => res.body?.cancel());
+  const asFew = { authorization: `Bearer ${few.key}` };
+  await (await send(gateway, hello, asFew)).body?.cancel();
+  const limited = await send(gateway, hello, asFew);
+  assert.ok(Number(limited.headers.get("retry-after")) >= 1);
+  await check(limited, 429, "rate_limit_error");
+  // A model whose only upstream keeps failing is not called any more.
+  let failing = await send(gateway, { ...hello, model: "sick" });
+  for (let tries = 0; tries < 20 && failing.status === 500; tries++) {
+    await failing.body?.cancel();
+    failing = await send(gateway, { ...hello, model: "sick" });
+  }
+  await check(failing, 529, "overloaded_error");
+
   const cut = await send(gateway, {
     stream: true,
     max_tokens: 50,
