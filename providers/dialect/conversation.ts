@@ -97,10 +97,8 @@ export function conversationOf(request: ChatRequest): Conversation {
         const id = text(message.tool_call_id) ?? "";
         const parts = contentOf(message.content, `${param}.content`);
         const isError = message.is_error === true;
-        add("user", [{
-          ...{ kind: "result", id, name: names.get(id) ?? id, parts, isError },
-          ...cacheOf(message),
-        }]);
+        const result = { kind: "result" as const, id, name: names.get(id) ?? id, parts, isError };
+        add("user", [resultOf({ ...result, ...cacheOf(message) })]);
         break;
       }
       default:
@@ -133,6 +131,14 @@ function textPart(content: string, part: Json): Text[] {
 function cacheOf({ cache_control }: Json): Cached {
   const cache = record(cache_control);
   return cache === null ? {} : { cache };
+}
+
+/** A mark inside of a tool's result is one of the whole result: providers cache no part of it. */
+function resultOf(result: Result): Result {
+  const cache = result.cache ?? result.parts.findLast((part) => part.cache !== undefined)?.cache;
+  if (cache === undefined) return result;
+  const parts = result.parts.map(({ cache: _, ...part }) => part as Content);
+  return { ...result, parts, cache };
 }
 
 /** What the assistant said before its tool calls, reasoning in its place among the texts. */

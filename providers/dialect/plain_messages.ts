@@ -16,8 +16,13 @@ export function plainParameters(request: ChatRequest): ChatRequest {
   return Object.fromEntries(entries) as unknown as ChatRequest;
 }
 
-/** The messages without what OpenAI's format does not have; the same list where nothing changes. */
-export function plainMessages(messages: readonly Json[]): readonly Json[] {
+/**
+ * The messages without what OpenAI's format does not have; the same list where nothing changes. `keepsMarks`: the server
+ * knows `cache_control` of parts.
+ */
+export function plainMessages(messages: readonly Json[], keepsMarks: boolean): readonly Json[] {
+  const unmark = keepsMarks ? (part: Json) => part : unmarked;
+  const needsChange = (message: Json) => differs(message, keepsMarks);
   if (!messages.some(needsChange)) return messages;
   const plain: Json[] = [];
   /** Images and files of tool results, which the format has in user messages only. */
@@ -29,21 +34,22 @@ export function plainMessages(messages: readonly Json[]): readonly Json[] {
     }
     if (!needsChange(message)) plain.push(message);
     else if (message.role === "tool") {
-      const { rest, others } = plainResult(message);
+      const { rest, others } = plainResult(message, unmark);
       plain.push(rest);
       attached.push(...others);
-    } else plain.push(plainMessage(message));
+    } else plain.push(plainMessage(message, unmark));
   }
   if (attached.length > 0) plain.push({ role: "user", content: attached });
   return plain;
 }
 
-function needsChange(message: Json): boolean {
+function differs(message: Json, keepsMarks: boolean): boolean {
   if (message.is_error !== undefined || message.cache_control !== undefined) return true;
   if (Array.isArray(message.tool_calls) && message.tool_calls.some(isMarked)) return true;
   if (!Array.isArray(message.content)) return false;
   return message.content.some((part: Json) =>
-    isMarked(part) || part.type === "thinking" || part.type === "redacted_thinking" ||
+    !keepsMarks && isMarked(part) || part.type === "thinking" ||
+    part.type === "redacted_thinking" ||
     message.role === "tool" && part.type !== "text"
   );
 }
@@ -52,7 +58,9 @@ function isMarked(part: Json): boolean {
   return part.cache_control !== undefined;
 }
 
-function plainMessage(message: Json): Json {
+type Unmark = (part: Json) => Json;
+
+function plainMessage(message: Json, unmark: Unmark): Json {
   const { cache_control: _, ...plain } = message;
   const tool_calls = Array.isArray(plain.tool_calls)
     ? { tool_calls: plain.tool_calls.map(unmarked) }
@@ -64,7 +72,7 @@ function plainMessage(message: Json): Json {
   const said = parts.filter(({ type }) => type !== "thinking" && type !== "redacted_thinking");
   return {
     ...plain,
-    content: said.length > 0 ? said.map(unmarked) : emptyContent(plain),
+    content: said.length > 0 ? said.map(unmark) : emptyContent(plain),
     ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
     ...tool_calls,
   };
@@ -75,10 +83,10 @@ function emptyContent({ tool_calls }: Json): "" | null {
   return Array.isArray(tool_calls) && tool_calls.length > 0 ? null : "";
 }
 
-function plainResult(message: Json): { rest: Json; others: Json[] } {
+function plainResult(message: Json, unmark: Unmark): { rest: Json; others: Json[] } {
   const { cache_control: _, is_error: _error, content, ...rest } = message;
   if (!Array.isArray(content)) return { rest: { ...rest, content }, others: [] };
-  const parts = records(content).map(unmarked);
+  const parts = records(content).map(unmark);
   const texts = parts.filter(({ type }) => type === "text");
   const others = parts.filter(({ type }) => type !== "text");
   const shown = texts.length > 0 ? texts : "The result is attached below.";

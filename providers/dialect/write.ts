@@ -25,6 +25,7 @@ export interface WriteRules {
   readonly messages?: {
     readonly roles?: Readonly<Record<string, string>>;
     readonly drop?: readonly string[];
+    readonly cache_control?: boolean;
   };
   readonly stream?: { readonly ask_usage?: boolean };
 }
@@ -41,7 +42,7 @@ export function requestWriter(rules: WriteRules): RequestWriter {
   const knowsOlderLimit = hasRuleFor(parameters, "max_tokens") &&
     !hasRuleFor(parameters, "max_completion_tokens");
   const keep = Object.entries(parameters.keep ?? {});
-  const rewrite = messageRewriter(messages.roles ?? {}, messages.drop ?? []);
+  const rewrite = messageRewriter(messages);
   const askUsage = rules.stream?.ask_usage ?? true;
 
   return function writeRequest(request, target) {
@@ -57,8 +58,8 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     for (const [from, to] of rename) moveField(body, from, to);
     // OpenAI accepts only the older name of the output limit together with a prediction.
     if (isPresent(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
-    const messages = plainMessages(request.messages);
-    body.messages = rewrite === null ? messages : messages.map(rewrite);
+    const marked = messages.cache_control === true;
+    body.messages = plainMessages(request.messages, marked).map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
@@ -141,12 +142,10 @@ function moveField(body: Record<string, unknown>, from: string, to: string): voi
   if (isPresent(value)) body[to] = value;
 }
 
-/** A function that copies only messages it changes; null where no rule changes messages. */
+/** A function that copies only messages it changes. */
 function messageRewriter(
-  roles: Readonly<Record<string, string>>,
-  drop: readonly string[],
-): ((message: Json) => Json) | null {
-  if (drop.length === 0 && Object.keys(roles).length === 0) return null;
+  { roles = {}, drop = [] }: NonNullable<WriteRules["messages"]>,
+): (message: Json) => Json {
   return function rewriteMessage(message) {
     const role = typeof message.role === "string" ? roles[message.role] : undefined;
     if (role === undefined && !drop.some((name) => name in message)) return message;

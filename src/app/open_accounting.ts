@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { currencyOf } from "../domain/ledger/insufficient.ts";
 import { type Ledger, openLedger } from "../domain/ledger/ledger.ts";
 import { startSweepLoop } from "../domain/ledger/sweep_loop.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
@@ -25,7 +26,7 @@ export function openAccounting(
   const onExceeded = watchExceeded({ database, cluster, metrics, log });
   const ledger = openLedger({
     database,
-    money: () => configStore.current.service,
+    money: () => currencyOf(configStore.current),
     onExceeded,
     onOrphanedHold: (id, error) =>
       log.warn("hold release failed, sweeper will retry", { request_id: id, error }),

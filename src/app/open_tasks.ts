@@ -2,6 +2,7 @@ import { ApiError } from "../lib/api_error.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
+import { currencyOf } from "../domain/ledger/insufficient.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
@@ -73,7 +74,7 @@ export function openTasks(
     creation: new TaskCreation(
       database,
       queue,
-      () => configStore.current.service,
+      () => currencyOf(configStore.current),
       (version) => configs.stored(version),
     ),
     watch: openWatch(deps),

@@ -14,7 +14,7 @@ import type {
   ChatAdapter,
   ChatChunk,
   ChatRequest,
-  TokenUsage,
+  ReportedUsage,
 } from "../../src/upstream/adapter.ts";
 import { EventSplitter } from "../../src/upstream/event_stream.ts";
 import { openThinkingSeals } from "../../src/upstream/thinking_seals.ts";
@@ -41,7 +41,7 @@ const ADAPTERS = openAdapters();
 const box = openReasoningBox(openThinkingSeals(() => [new Uint8Array(32)]));
 const target = { model: "m", baseUrl: "https://provider.test/v1", apiKey: "k", headers: {} };
 const heading = { requestId: "req_01k8zq4d6f7g8h9j0k1m2n3p4q", model: "m", created: 1 };
-const USAGE: TokenUsage = { input: 5, cachedInput: 0, output: 7, reasoning: 0 };
+const USAGE: ReportedUsage = { input: 5, cachedInput: 0, output: 7, reasoning: 0 };
 
 interface Pair {
   /** The engine's request for a conversation. */

@@ -89,7 +89,7 @@ Deno.test(
       model: "studio",
       billingType: "per_call" as const,
       unit: "image",
-      amounts: { price: "0.04" },
+      terms: { price: "0.04" },
       effectiveAt: 0,
     };
     const { row: unrung } = await new TaskCreation(

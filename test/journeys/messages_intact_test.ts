@@ -36,8 +36,8 @@ prices:
   default:
     effective_at: 2026-01-01T00:00:00Z
     entries:
-      - { model: claude, billing_type: token, input_price: "1", output_price: "2", unit: 1M tokens }
-      - { model: other, billing_type: token, input_price: "1", output_price: "2", unit: 1M tokens }
+      - { model: claude, billing_type: token, input_price: "1", output_price: "2", cache_write_price: "1", cache_write_1h_price: "2", unit: 1M tokens }
+      - { model: other, billing_type: token, input_price: "1", output_price: "2", cache_write_price: "1", cache_write_1h_price: "2", unit: 1M tokens }
 `;
 
 const message = (content: unknown[], stop_reason = "tool_use") => ({

@@ -40,7 +40,8 @@ Deno.test("GET /v1/models", async (t) => {
   await t.step("200 with filters, alone and together", async () => {
     assert.deepEqual(await ids("?type=image"), ["tiny-image", "old-image"]);
     assert.deepEqual(await ids("?capability=image_to_video"), ["tiny-video"]);
-    assert.deepEqual(await ids("?status=unavailable"), ["broken-chat"]);
+    // One of them since its sunset.
+    assert.deepEqual(await ids("?status=unavailable"), ["ended-image", "broken-chat"]);
     assert.deepEqual(await ids("?type=image&status=deprecated"), ["old-image"]);
     assert.deepEqual(await ids("?type=speech"), []);
   });
@@ -91,14 +92,22 @@ Deno.test("GET /v1/models/{model_id}", async (t) => {
     const res = await gateway.get("/v1/models/old-image");
     assert.equal(res.status, 200);
     assert.equal(res.headers.get("deprecation"), "@1767225600");
-    assert.equal(res.headers.get("sunset"), "Fri, 01 Jan 2027 00:00:00 GMT");
+    assert.equal(res.headers.get("sunset"), "Thu, 01 Jan 2099 00:00:00 GMT");
     await res.body?.cancel();
   });
 
+  await t.step("200 of an alias is the model with its id", async () => {
+    const body = await (await gateway.get("/v1/models/tiny-image-latest")).json();
+    assert.deepEqual([body.id, body.aliases], ["tiny-image", ["tiny-image-latest"]]);
+  });
+
   await t.step(
-    "404 for an unknown, an unavailable and an invisible model is the same refusal",
+    "404 for an unknown, an unavailable, an ended and an invisible model is the same refusal",
     async () => {
-      for (const id of ["nothing", "broken-chat", "pro-chat", "a".repeat(2000), "%ff"]) {
+      const ended = ["ended-image", "ended-image-latest"];
+      for (
+        const id of [...ended, "nothing", "broken-chat", "pro-chat", "a".repeat(2000), "%ff"]
+      ) {
         const res = await gateway.get(`/v1/models/${id}`);
         assert.equal(res.status, 404, id);
         const error = await errorOf(res);
@@ -112,6 +121,22 @@ Deno.test("GET /v1/models/{model_id}", async (t) => {
 
 Deno.test("GET /v1/pricing/models", async (t) => {
   await using gateway = await openGateway();
+
+  await t.step("200 at a time shows the prices that are announced for it", async () => {
+    const input = async (at: string) => {
+      const res = await gateway.get(`/v1/pricing/models?at=${encodeURIComponent(at)}`);
+      assert.equal(res.status, 200, await res.clone().text());
+      const { data } = await res.json();
+      return data.find(({ model }: { model: string }) => model === "tiny-chat")?.input_price;
+    };
+    assert.equal(await input("2125-12-31T23:59:59Z"), "0.15");
+    assert.equal(await input("2126-01-01T01:00:00+01:00"), "0.30");
+    assert.equal(await input("2025-01-01T00:00:00Z"), undefined, "no price was in force");
+    const res = await gateway.get("/v1/pricing/models?at=tomorrow");
+    assert.equal(res.status, 400);
+    const error = await errorOf(res);
+    assert.deepEqual([error.code, error.param], ["invalid_value", "at"]);
+  });
 
   await t.step("200 lists the prices in force for the account, as decimal strings", async () => {
     const res = await gateway.get("/v1/pricing/models");

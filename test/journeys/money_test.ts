@@ -152,6 +152,7 @@ Deno.test("GET /v1/usage and its receipts", async (t) => {
       settled: "0.08",
       released: "0.04",
       shortfall: "0.00",
+      capped: false,
       from: { quota: 0, gift: "0.05", cash: "0.03" },
       usage: { images: 2, calls: 2 },
       price: receipt.price,

@@ -46,6 +46,7 @@ Deno.test(
       settled: "0.00",
       released: "0.00",
       shortfall: "0.00",
+      capped: false,
       from: { quota: 0, gift: "0.00", cash: "0.00" },
       usage: null,
       price,

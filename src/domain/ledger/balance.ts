@@ -1,5 +1,5 @@
-import { decimal, type Fraction, roundUp, trimDecimal } from "../../lib/money.ts";
-import type { Quote } from "../pricing/quote.ts";
+import { decimal, trimDecimal } from "../../lib/money.ts";
+import type { Funds } from "../pricing/funds.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
@@ -19,6 +19,7 @@ interface Row {
   gift: string;
   frozen: string;
   available: string;
+  gift_available: string;
   text: string;
   image: string;
   video: string;
@@ -45,20 +46,15 @@ export async function readBalance(
   };
 }
 
-/** Whether an account could hold a quote now. Holds nothing, so it promises nothing. */
-export async function covers(
-  sql: Queries,
-  account: string,
-  { kind, amount, units }: Quote,
-  scale: number,
-): Promise<boolean> {
+/** What an account can spend now. Nothing is held, so it promises nothing. */
+export async function readFunds(sql: Queries, account: string): Promise<Funds> {
   const row = await selectBalance(sql, account);
-  const left = kind === null ? 0n : BigInt(row[kind]);
-  const covered = left < units ? left : units;
-  const owed: Fraction = covered === 0n
-    ? amount
-    : { num: amount.num * (units - covered), den: amount.den * units };
-  return roundUp(owed, scale) <= decimal(row.available);
+  const [available, gift] = [decimal(row.available), decimal(row.gift_available)];
+  return {
+    gift,
+    cash: available - gift,
+    quotas: { text: BigInt(row.text), image: BigInt(row.image), video: BigInt(row.video) },
+  };
 }
 
 /**
@@ -81,11 +77,13 @@ async function selectBalance(sql: Queries, account: string): Promise<Row> {
              coalesce(sum(case when is_over then frozen else remaining end)
                filter (where source = 'gift'), 0) as gift,
              coalesce(sum(frozen) filter (where unit = 'money'), 0) as frozen,
+             coalesce(sum(remaining - frozen) filter (where source = 'gift' and not is_over), 0)
+               as gift_available,
              coalesce(sum(remaining - frozen) filter (where unit = 'text' and not is_over), 0) as text,
              coalesce(sum(remaining - frozen) filter (where unit = 'image' and not is_over), 0) as image,
              coalesce(sum(remaining - frozen) filter (where unit = 'video' and not is_over), 0) as video
         from buckets)
-    select cash, gift, frozen, cash + gift - frozen as available, t.plan, t.plan_expires_at,
+    select cash, gift, frozen, cash + gift - frozen as available, gift_available, t.plan, t.plan_expires_at,
            case when is_due then coalesce(q.text, 0) else trunc(sums.text)::bigint end as text,
            case when is_due then coalesce(q.image, 0) else trunc(sums.image)::bigint end as image,
            case when is_due then coalesce(q.video, 0) else trunc(sums.video)::bigint end as video

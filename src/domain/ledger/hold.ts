@@ -21,8 +21,6 @@ export interface HoldRequest {
    * held. For usage that the upstream counts; without it a settlement takes at most the hold.
    */
   beyondHold?: boolean;
-  /** What would cost less; part of the error when the balance is insufficient. */
-  cheaper?: string | undefined;
 }
 
 /** A reservation that its owner must settle or release. */
@@ -77,7 +75,7 @@ export function readHeld(
     case "already":
       return state!;
     case "insufficient":
-      throw insufficientBalance(request.quote, money, request.cheaper);
+      throw insufficientBalance(request.quote, money);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
     default:

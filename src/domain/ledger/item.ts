@@ -78,7 +78,7 @@ export function chargeFields({ amount, units, usage, served }: Charge) {
   const { upstream, cost } = served;
   return {
     ...fields,
-    upstream,
+    upstream: upstream ?? undefined,
     cost: cost === null ? undefined : formatDecimal(roundHalfUp(cost, SCALE)),
   };
 }

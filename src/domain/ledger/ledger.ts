@@ -1,6 +1,8 @@
+import type { Funds } from "../pricing/funds.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { isRetryable } from "../../platform/database/storage_error.ts";
+import { readFunds } from "./balance.ts";
 import { openBatch } from "./batch.ts";
 import {
   type Hold,
@@ -45,6 +47,8 @@ export interface LedgerOptions {
 export interface Ledger extends Resolver {
   /** Renews the open holds of this process; to be called every few seconds, and before a sweep. */
   renew(): Promise<void>;
+  /** What an account can spend now. */
+  funds(account: string): Promise<Funds>;
   /** Throws `insufficient_balance`. */
   hold(request: HoldRequest): Promise<Hold>;
 
@@ -100,6 +104,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       return held;
     },
     renew: () => renewer.renew(database.sql),
+    funds: (account) => readFunds(database.sql, account),
     settle: (id, charge, account) => settle(together, late, settleItem(id, charge, account)),
     async settleAgain(id, charge, account, { error, waitMs }) {
       try {

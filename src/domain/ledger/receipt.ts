@@ -18,6 +18,8 @@ export interface Receipt {
   released: string;
   /** The part of the price that the account could not pay. */
   shortfall: string;
+  /** It was charged less than its price: what was held, and what the account had besides, was all. */
+  capped: boolean;
   /** What was taken, by source. */
   from: { quota: number; gift: string; cash: string };
   usage: Usage | null;
@@ -57,6 +59,7 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
     settled: formatDecimal(taken.gift + taken.cash),
     released: formatDecimal(released(row)),
     shortfall: trimDecimal(row.shortfall ?? "0"),
+    capped: decimal(row.shortfall ?? "0") > 0n,
     from: {
       quota: Number(taken.quota / decimal("1")),
       gift: formatDecimal(taken.gift),

@@ -6,12 +6,16 @@ export interface RequestAttempt {
   readonly durationMs: number;
 }
 
-/** Tokens of a chat; the kinds do not overlap. */
+/** Tokens of a chat; the kinds do not overlap. The receipt has them in detail. */
 export interface RequestTokens {
   readonly input: number;
   readonly cachedInput: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+  readonly audioInput?: number;
   readonly output: number;
   readonly reasoning: number;
+  readonly audioOutput?: number;
 }
 
 /** What is known of a request when its caller is. */

@@ -1,4 +1,5 @@
-import type { ChatReply, ChatRequest, TokenUsage } from "../../upstream/adapter.ts";
+import { inputTokens, outputTokens } from "../../model_types/chat.ts";
+import type { ChatReply, ChatRequest, ReportedUsage } from "../../upstream/adapter.ts";
 import type { AnswerWriter, ChatDialect, Heading } from "../../workflows/chat/dialect.ts";
 import { errorBody } from "../render_error.ts";
 
@@ -13,19 +14,29 @@ export function chatCompletionsDialect(request: ChatRequest): ChatDialect {
 }
 
 /** Usage in OpenAI's format: prompt tokens include cached ones, completion tokens include reasoning. */
-export function renderUsage({ input, cachedInput, output, reasoning }: TokenUsage) {
-  const prompt = input + cachedInput;
-  const completion = output + reasoning;
+export function renderUsage(usage: ReportedUsage) {
+  const { cachedInput, cacheWrite = 0, cacheWrite1h = 0, audioInput, reasoning, audioOutput } =
+    usage;
+  const prompt = inputTokens(usage);
+  const completion = outputTokens(usage);
+  const writes = cacheWrite + cacheWrite1h;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cachedInput },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    prompt_tokens_details: {
+      cached_tokens: cachedInput,
+      ...(writes > 0 ? { cache_write_tokens: writes } : {}),
+      ...(audioInput ? { audio_tokens: audioInput } : {}),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput ? { audio_tokens: audioOutput } : {}),
+    },
   };
 }
 
-function renderCompletion(heading: Heading, reply: ChatReply, usage: TokenUsage): string {
+function renderCompletion(heading: Heading, reply: ChatReply, usage: ReportedUsage): string {
   const choices = reply.choices.map(({ index, message, logprobs, finish_reason }) => {
     const { parts: _, ...shown } = message;
     return {

@@ -8,7 +8,7 @@ import {
   readMessagesRequest,
 } from "../dialects/messages/read_request.ts";
 import { ignoredHeader, inClientTerms, type TranslatedChat } from "../dialects/translated.ts";
-import { type BodyEndpoint, sendJson } from "../exchange.ts";
+import { accountOf, type BodyEndpoint, sendJson } from "../exchange.ts";
 import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
 
 /** POST /v1/messages */
@@ -32,7 +32,8 @@ export function countMessageTokens({ chat }: ChatEndpointDeps): BodyEndpoint<Mes
     const model = chatModel(c, body.model);
     const { request, paths } = translate(model, body);
     try {
-      const input_tokens = await countPrompt(chat.upstreams, c.env.config, model, request);
+      const counted = { config: c.env.config, account: accountOf(c), model, request };
+      const input_tokens = await countPrompt(chat.upstreams, counted);
       const headers = { "request-id": c.env.requestId };
       return sendJson(JSON.stringify({ input_tokens }), 200, headers);
     } catch (error) {

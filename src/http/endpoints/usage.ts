@@ -46,10 +46,10 @@ export interface Period {
 
 /** `?from=&to=`, as dates with offset or Unix seconds. */
 export function readPeriod(c: HttpContext): Period {
-  return { from: moment(c, "from"), to: moment(c, "to") };
+  return { from: readMoment(c, "from"), to: readMoment(c, "to") };
 }
 
-function moment(c: HttpContext, name: string): Date | undefined {
+export function readMoment(c: HttpContext, name: string): Date | undefined {
   const text = c.req.query(name);
   if (text === undefined) return undefined;
   const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text);

@@ -149,7 +149,7 @@ function paidFrom(receipt: Receipt, currency: MoneyFormat): string {
 }
 
 function UsageText({ usage }: { usage: Usage }) {
-  const { estimated, items: _, ...quantities } = usage;
+  const { estimated, items: _, options = {}, service_tier: tier, ...quantities } = usage;
   const parts = Object.entries(quantities)
     .filter(([name, value]) => name !== "calls" && Number(value) > 0)
     .map(([name, value]) => {
@@ -157,9 +157,12 @@ function UsageText({ usage }: { usage: Usage }) {
       const unit = readableName(name).toLowerCase();
       return `${amount} ${amount === "1" ? unit.replace(/s$/, "") : unit}`;
     });
+  const details = Object.values(options).map(String);
+  if (tier !== undefined) details.push(`${tier} tier`);
   return (
     <>
       {parts.length === 0 ? "1 request" : parts.join(", ")}
+      {details.length > 0 && <span class="faint">({details.join(", ")})</span>}
       {estimated && <span class="faint">(estimated)</span>}
     </>
   );

@@ -16,22 +16,20 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields of a part, by type. Only the type is checked against capabilities, so no other content may be in it. */
 const PART_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  text: new Set(["type", "text"]),
-  refusal: new Set(["type", "refusal"]),
-  image_url: new Set(["type", "image_url"]),
-  file: new Set(["type", "file"]),
-  input_audio: new Set(["type", "input_audio"]),
+  text: new Set(["type", "text", "cache_control"]),
+  refusal: new Set(["type", "refusal", "cache_control"]),
+  image_url: new Set(["type", "image_url", "cache_control"]),
+  file: new Set(["type", "file", "cache_control"]),
+  input_audio: new Set(["type", "input_audio", "cache_control"]),
   thinking: new Set(["type", "thinking", "signature"]),
   redacted_thinking: new Set(["type", "data"]),
 };
-/** Fields of any part, for providers that know them: where the prompt cache may end. */
-const HINT_FIELDS: ReadonlySet<string> = new Set(["cache_control"]);
+const CACHE_TTLS = new Set<unknown>([undefined, null, "5m", "1h"]);
 /** Content fields of other types, for a better error message. */
 const CONTENT_FIELDS = new Set([
   ...["text", "refusal", "image_url", "video_url", "audio_url", "file", "file_url", "input_audio"],
   ...["audio", "video", "image", "source", "document", "input_image", "input_file"],
 ]);
-
 const IMAGE_FIELDS = new Set(["url", "detail"]);
 const DETAILS = new Set<unknown>(["auto", "low", "high"]);
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"]);
@@ -46,6 +44,7 @@ export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
   if (typeof part.value === "string") return;
   checkType(part);
   checkFields(part.value, part);
+  checkCacheMark(part.value.cache_control, `${pathOf(part)}.cache_control`);
   if (part.type === "image_url") return checkImage(part, policy);
   if (part.type === "file") return checkFile(part);
   if (part.type === "input_audio") return checkAudio(part);
@@ -74,13 +73,21 @@ function checkType(part: ContentPart): void {
 function checkFields(value: Fields, part: ContentPart): void {
   const known = PART_FIELDS[part.type]!;
   for (const name in value) {
-    if (known.has(name) || value[name] === null || HINT_FIELDS.has(name)) continue;
+    if (known.has(name) || value[name] === null) continue;
     const param = `${pathOf(part)}.${name.slice(0, 100)}`;
     if (CONTENT_FIELDS.has(name)) {
       throw invalid(param, `does not belong to a part of type ${part.type}`, "Send two parts.");
     }
     throw unknown(param);
   }
+}
+
+/** Anthropic's mark in a prompt up to which it is to be cached. */
+function checkCacheMark(mark: unknown, param: string): void {
+  if (mark === undefined || mark === null) return;
+  const { type, ttl } = mark as { type?: unknown; ttl?: unknown };
+  if (type !== "ephemeral") throw invalid(`${param}.type`, "must be ephemeral");
+  if (!CACHE_TTLS.has(ttl)) throw invalid(`${param}.ttl`, "must be one of 5m, 1h");
 }
 
 function checkImage(part: ContentPart, policy: OutboundPolicy): void {

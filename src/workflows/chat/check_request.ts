@@ -35,7 +35,7 @@ export function checkRequest(
   checkPrediction(request.prediction);
   checkSchemas(request);
   const measured = measure(model, request, policy);
-  checkChatLimits(model, request, measured);
+  checkChatLimits(model, measured);
   return measured.linked;
 }
 

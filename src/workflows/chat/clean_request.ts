@@ -21,10 +21,15 @@ const CALLED_FIELDS = new Set(["name", "arguments"]);
 const TOOL_FIELDS = new Set(["type", "function", "cache_control"]);
 const FUNCTION_FIELDS = new Set(["name", "description", "parameters", "strict"]);
 
-/** The request with known fields only in messages and tools; the same object where it has no others. */
-export function cleanRequest(request: ChatRequest): ChatRequest {
-  const messages = each(request.messages, cleanMessage);
-  const tools = each(request.tools, cleanTool);
+/**
+ * The request with OpenAI's fields only in messages and tools, and marks for a cache where it is used; the same
+ * object where it has no others.
+ */
+export function cleanRequest(asked: ChatRequest, { caches }: { caches: boolean }): ChatRequest {
+  const mark = caches ? cleanMark : unmark;
+  const request = mark(asked) as ChatRequest;
+  const messages = each(request.messages, (message) => cleanMessage(message, mark));
+  const tools = each(request.tools, (tool) => mark(cleanTool(tool)));
   const functions = each(request.functions, (one) => only(one, FUNCTION_FIELDS));
   if (
     messages === request.messages && tools === request.tools && functions === request.functions
@@ -37,26 +42,27 @@ export function cleanRequest(request: ChatRequest): ChatRequest {
   };
 }
 
-function cleanMessage(message: Fields): Fields {
-  let clean = only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!);
-  clean = cleanHint(clean);
-  clean = withField(clean, "content", (content) => each(content, cleanPart));
-  clean = withField(clean, "tool_calls", (calls) => each(calls, cleanCall));
+/** What becomes of `cache_control`. */
+type Mark = (fields: Fields) => Fields;
+
+function cleanMessage(message: Fields, mark: Mark): Fields {
+  let clean = mark(only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!));
+  clean = withField(clean, "content", (content) => each(content, (part) => mark(cleanPart(part))));
+  clean = withField(clean, "tool_calls", (calls) => each(calls, (call) => mark(cleanCall(call))));
   return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
 }
 
-/** In a checked part only nulls and the hint are left to look at. */
+/** In a checked part only nulls are left to remove. */
 function cleanPart(part: Fields): Fields {
   for (const name in part) {
     if (part[name] !== null) continue;
-    const kept = Object.entries(part).filter(([, value]) => value !== null);
-    return cleanHint(Object.fromEntries(kept));
+    return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null));
   }
-  return cleanHint(part);
+  return part;
 }
 
-/** A cache hint that no provider knows is left out: nothing depends on it. */
-function cleanHint(fields: Fields): Fields {
+/** A mark that no provider knows is left out: nothing depends on it. */
+function cleanMark(fields: Fields): Fields {
   const { cache_control: hint, ...rest } = fields;
   if (hint === undefined) return fields;
   const { type, ttl = "5m" } = (hint ?? {}) as Fields;
@@ -65,9 +71,15 @@ function cleanHint(fields: Fields): Fields {
   return { ...rest, cache_control };
 }
 
+function unmark(fields: Fields): Fields {
+  if (fields.cache_control === undefined) return fields;
+  const { cache_control: _, ...rest } = fields;
+  return rest;
+}
+
 function cleanCall(call: Fields): Fields {
   return withField(
-    cleanHint(only(call, CALL_FIELDS)),
+    only(call, CALL_FIELDS),
     "function",
     (one) => only(one as Fields, CALLED_FIELDS),
   );
@@ -76,7 +88,7 @@ function cleanCall(call: Fields): Fields {
 /** Tools of other types are rejected by the adapter. */
 function cleanTool(tool: Fields): Fields {
   if (tool.type !== "function") return tool;
-  const clean = cleanHint(only(tool, TOOL_FIELDS));
+  const clean = only(tool, TOOL_FIELDS);
   return withField(clean, "function", (one) => only(one as Fields, FUNCTION_FIELDS));
 }
 

@@ -1,6 +1,6 @@
 import type { ApiError } from "../../lib/api_error.ts";
 import type { Awaitable } from "../../lib/awaitable.ts";
-import type { ChatChunk, ChatReply, TokenUsage } from "../../upstream/adapter.ts";
+import type { ChatChunk, ChatReply, ReportedUsage } from "../../upstream/adapter.ts";
 
 /** What every rendering of one answer begins with. */
 export interface Heading {
@@ -17,7 +17,7 @@ export interface Heading {
  */
 export interface ChatDialect {
   /** A whole answer, as JSON. */
-  renderAnswer(heading: Heading, reply: ChatReply, usage: TokenUsage): Awaitable<string>;
+  renderAnswer(heading: Heading, reply: ChatReply, usage: ReportedUsage): Awaitable<string>;
   openStream(heading: Heading): AnswerWriter;
 }
 
@@ -28,7 +28,7 @@ export interface AnswerWriter {
   /** The events of a chunk; none for a chunk that this dialect does not show. */
   chunk(chunk: ChatChunk): string;
   /** The events that end a complete answer. */
-  end(usage: TokenUsage): Awaitable<string>;
+  end(usage: ReportedUsage): Awaitable<string>;
   /** The event that ends an answer that failed. */
   fail(apiError: ApiError): string;
 }

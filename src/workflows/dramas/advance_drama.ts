@@ -210,11 +210,12 @@ async function end(
 ): Promise<NextStep> {
   const { paid, made } = progress;
   const { service: { currencyScale: scale } } = await deps.configOf(task.config_version);
+  const charged = paid.length === 0
+    ? { charge: null }
+    : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, made, scale });
   await finishTask(deps, task, {
     ...ending,
-    charge: paid.length === 0
-      ? null
-      : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, made, scale }),
+    ...charged,
     units: made.shots,
     stage: progress.stage,
     stages: progress.stages,

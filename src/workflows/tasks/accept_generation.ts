@@ -1,7 +1,6 @@
-import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
-import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
+import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { CheckedRequest } from "../../model_types/definition.ts";
 import type { Usage } from "../../model_types/usage.ts";
@@ -75,13 +74,7 @@ export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "jo
 }
 
 export function quoteFor(config: Config, account: PricedAccount, model: Model, most: Usage): Quote {
-  const price = priceFor(config, account, model.id, Date.now());
-  if (price === null) {
-    throw new ApiError("model_unavailable", `The model "${model.id}" has no price.`, {
-      param: "model",
-    });
-  }
-  return quoteUsage(model, price, most);
+  return quoteUsage(model, requirePrice(config, account, model.id), most);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ApiError } from "../../lib/api_error.ts";
+import { formatDecimal, roundHalfUp, SCALE } from "../../lib/money.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -20,6 +21,8 @@ export interface Ending {
   usage?: Usage | null;
   /** The charge, where the caller has computed it. */
   charge?: Charge | null;
+  /** What the charge is for, where several models took part. */
+  parts?: readonly ReceiptPart[];
   /** Of a pipeline: the stage it ended in, and the results of each stage. */
   stage?: string;
   stages?: readonly TaskStage[];
@@ -28,6 +31,17 @@ export interface Ending {
   error?: { code: string; message: string };
   /** The upstream that made it, for the operator's margins. */
   upstream?: Upstream;
+}
+
+/** A part of a charge, for the operator's margins. */
+export interface ReceiptPart {
+  readonly stage: string;
+  readonly model: string;
+  /** provider/model that made it. */
+  readonly upstream: string | null;
+  readonly amount: string;
+  /** What the upstream charges; null where it is not known. */
+  readonly cost: string | null;
 }
 
 /**
@@ -69,6 +83,7 @@ export async function finishTask(
       parent = ended.parent_id;
       if (parent !== null) return [];
       const messages = await enqueueEndEvent(deps, sql, ended, ending);
+      if (ending.parts !== undefined) await writeParts(sql, ended.request_id, ending.parts);
       // Last: from here on other transactions of the account wait for this one.
       await resolveHold(deps, sql, ended, ending);
       return messages;
@@ -93,7 +108,7 @@ async function endRow(
 ): Promise<EndedTask | null> {
   const { id } = task;
   const { status, outputs = [], usage = null, units = 0, error } = ending;
-  const { stage = null, stages = null } = ending;
+  const { stage = null, stages = null, upstream } = ending;
   const json = {
     outputs: JSON.stringify(outputs),
     stages: stages === null ? null : JSON.stringify(stages),
@@ -109,6 +124,9 @@ async function endRow(
              stage = coalesce(${stage}, t.stage),
              stages = coalesce(${json.stages}::text::jsonb, t.stages),
              usage = case when t.parent_id is not null then ${json.usage}::text::jsonb end,
+             cost = case when t.parent_id is not null then ${subtaskCost(ending)}::numeric end,
+             provider = coalesce(${upstream?.provider ?? null}, t.provider),
+             upstream_model = coalesce(${upstream?.model ?? null}, t.upstream_model),
              updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
              fence = t.fence + 1
        where t.id = ${id} and t.completed_at is null
@@ -126,6 +144,26 @@ async function endRow(
     select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
       from ended e left join hold h on h.id = e.request_id`;
   return row === undefined ? null : { ...row, id };
+}
+
+/** What a subtask cost; its drama adds up what all of them did. */
+function subtaskCost({ usage = null, upstream }: Ending): string | null {
+  if (usage === null || upstream === undefined) return null;
+  const { cost } = costAttribution(upstream, usage);
+  return cost === null ? null : formatDecimal(roundHalfUp(cost, SCALE));
+}
+
+async function writeParts(
+  sql: Queries,
+  receipt: string,
+  parts: readonly ReceiptPart[],
+): Promise<void> {
+  const rows = parts.map((part, at) => ({ ...part, position: at + 1 }));
+  await sql`
+    insert into receipt_part (receipt_id, position, stage, model, upstream, amount, cost)
+    select ${receipt}, position, stage, model, upstream, amount, cost
+      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+             as part (position int, stage text, model text, upstream text, amount numeric, cost numeric)`;
 }
 
 function mayEnd(sql: Queries, task: Finishing) {

@@ -1,4 +1,10 @@
-import type { ChatMessage, FinishReason, TokenUsage, ToolCall } from "../../../upstream/adapter.ts";
+import { outputTokens } from "../../../model_types/chat.ts";
+import type {
+  ChatMessage,
+  FinishReason,
+  ReportedUsage,
+  ToolCall,
+} from "../../../upstream/adapter.ts";
 
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: "end_turn",
@@ -16,12 +22,13 @@ export function stopOf(finish: FinishReason | null, stopSequence: string | undef
 }
 
 /** Usage in Anthropic's format: input tokens are without cached ones, output tokens include reasoning. */
-export function messagesUsage({ input, cachedInput, output, reasoning }: TokenUsage) {
+export function messagesUsage(usage: ReportedUsage) {
+  const { input, cachedInput, cacheWrite = 0, cacheWrite1h = 0, audioInput = 0 } = usage;
   return {
-    input_tokens: input,
-    cache_creation_input_tokens: 0,
+    input_tokens: input + audioInput,
+    cache_creation_input_tokens: cacheWrite + cacheWrite1h,
     cache_read_input_tokens: cachedInput,
-    output_tokens: output + reasoning,
+    output_tokens: outputTokens(usage),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ChatReply, TokenUsage } from "../../../upstream/adapter.ts";
+import type { ChatReply, ReportedUsage } from "../../../upstream/adapter.ts";
 import type { ChatDialect, Heading } from "../../../workflows/chat/dialect.ts";
 import { answerBlocks, messagesUsage, stopOf } from "./answer_blocks.ts";
 import { MessageEvents } from "./event_writer.ts";
@@ -15,7 +15,7 @@ export function messagesDialect(isThinkingShown: boolean): ChatDialect {
 function renderMessage(
   heading: Heading,
   { choices: [choice] }: ChatReply,
-  usage: TokenUsage,
+  usage: ReportedUsage,
   isThinkingShown: boolean,
 ): string {
   const { message, finish_reason, stopSequence } = choice!;

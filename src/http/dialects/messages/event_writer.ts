@@ -1,5 +1,10 @@
 import type { ApiError } from "../../../lib/api_error.ts";
-import type { ChatChunk, ChunkDelta, FinishReason, TokenUsage } from "../../../upstream/adapter.ts";
+import type {
+  ChatChunk,
+  ChunkDelta,
+  FinishReason,
+  ReportedUsage,
+} from "../../../upstream/adapter.ts";
 import type { AnswerWriter, Heading } from "../../../workflows/chat/dialect.ts";
 import { messagesUsage, stopOf } from "./answer_blocks.ts";
 import { CallQueue, type StreamedCall } from "../call_queue.ts";
@@ -9,7 +14,7 @@ import { messageHead } from "./message_head.ts";
 /** The block that grows: text, thinking, or the tool call of this index. */
 type OpenBlock = "text" | "thinking" | number;
 
-const NO_TOKENS: TokenUsage = { input: 0, cachedInput: 0, output: 0, reasoning: 0 };
+const NO_TOKENS: ReportedUsage = { input: 0, cachedInput: 0, output: 0, reasoning: 0 };
 
 function event(type: string, more: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
@@ -40,7 +45,7 @@ export class MessageEvents implements AnswerWriter {
     return text;
   }
 
-  end(usage: TokenUsage): string {
+  end(usage: ReportedUsage): string {
     let text = this.#hasStarted ? "" : this.#start(usage);
     for (const call of this.#calls.flush()) text += this.#call(call);
     text += this.#close();
@@ -54,7 +59,7 @@ export class MessageEvents implements AnswerWriter {
     return `event: error\ndata: ${JSON.stringify(messagesErrorBody(apiError, requestId))}\n\n`;
   }
 
-  #start(usage: TokenUsage): string {
+  #start(usage: ReportedUsage): string {
     this.#hasStarted = true;
     const message = {
       ...messageHead(this.heading),

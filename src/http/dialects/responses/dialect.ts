@@ -1,6 +1,11 @@
 import type { ResponsesRequest } from "../../../../schemas/requests.ts";
 import type { ApiError } from "../../../lib/api_error.ts";
-import type { ChatChunk, ChatMessage, ChatReply, TokenUsage } from "../../../upstream/adapter.ts";
+import type {
+  ChatChunk,
+  ChatMessage,
+  ChatReply,
+  ReportedUsage,
+} from "../../../upstream/adapter.ts";
 import type { AnswerWriter, ChatDialect, Heading } from "../../../workflows/chat/dialect.ts";
 import type { JsonFields } from "../translated.ts";
 import { type Emit, OutputItems } from "./output_items.ts";
@@ -47,7 +52,7 @@ async function renderResponse(
   options: ResponseOptions,
   heading: Heading,
   { choices: [choice] }: ChatReply,
-  usage: TokenUsage,
+  usage: ReportedUsage,
 ): Promise<string> {
   const items = openItems(options, heading, () => {});
   const { message, finish_reason, logprobs } = choice!;
@@ -109,7 +114,7 @@ class ResponseEvents implements AnswerWriter {
     return this.#take();
   }
 
-  async end(usage: TokenUsage): Promise<string> {
+  async end(usage: ReportedUsage): Promise<string> {
     this.#items.end();
     const end = endOf(this.#items.finish, this.#items.items, usage);
     // Kept before the client knows that it is complete: its next request may continue it at once.

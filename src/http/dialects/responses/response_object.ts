@@ -1,5 +1,6 @@
+import { inputTokens, outputTokens } from "../../../model_types/chat.ts";
 import type { ResponsesRequest } from "../../../../schemas/requests.ts";
-import type { FinishReason, TokenUsage } from "../../../upstream/adapter.ts";
+import type { FinishReason, ReportedUsage } from "../../../upstream/adapter.ts";
 import type { Heading } from "../../../workflows/chat/dialect.ts";
 import type { JsonFields } from "../translated.ts";
 
@@ -13,11 +14,16 @@ export function responseId(heading: Heading): string {
 }
 
 /** Usage in the format of Responses: input tokens include cached ones, output tokens include reasoning. */
-export function responsesUsage({ input, cachedInput, output, reasoning }: TokenUsage) {
-  const [input_tokens, output_tokens] = [input + cachedInput, output + reasoning];
+export function responsesUsage(usage: ReportedUsage) {
+  const { cachedInput, cacheWrite = 0, cacheWrite1h = 0, reasoning } = usage;
+  const [input_tokens, output_tokens] = [inputTokens(usage), outputTokens(usage)];
+  const writes = cacheWrite + cacheWrite1h;
   return {
     input_tokens,
-    input_tokens_details: { cached_tokens: cachedInput },
+    input_tokens_details: {
+      cached_tokens: cachedInput,
+      ...(writes > 0 ? { cache_write_tokens: writes } : {}),
+    },
     output_tokens,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input_tokens + output_tokens,
@@ -79,7 +85,7 @@ export const IN_PROGRESS: Progress = {
 export function endOf(
   finish: FinishReason | null,
   output: readonly object[],
-  usage: TokenUsage,
+  usage: ReportedUsage,
 ): Progress {
   const reason = finish === "length"
     ? "max_output_tokens"

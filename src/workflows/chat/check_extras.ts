@@ -1,0 +1,93 @@
+import { ApiError } from "../../lib/api_error.ts";
+import { isGiven } from "../../lib/given.ts";
+import type { PriceTerms } from "../../model_types/price_terms.ts";
+import type { ChatRequest } from "../../upstream/adapter.ts";
+
+/** What a request asks for that providers charge beyond their base price. */
+export interface ChatExtras {
+  /** The processing tier, unless it is the base one. */
+  readonly serviceTier: string | undefined;
+  readonly webSearch: boolean;
+  /** It asks for its prompt to be cached. */
+  readonly caches: boolean;
+  readonly cachesForHour: boolean;
+}
+
+/** Values that mean the base price, whatever it is. */
+const BASE_TIERS: ReadonlySet<unknown> = new Set(["auto", "default"]);
+const BASE_RETENTIONS: ReadonlySet<unknown> = new Set(["in_memory", "in-memory"]);
+
+/**
+ * Rejects what providers charge for and the price of the model does not know: the client would pay the base
+ * price, and the operator the difference.
+ */
+export function checkExtras(terms: PriceTerms, request: ChatRequest): ChatExtras {
+  const { service_tier: tier, web_search_options: search, store } = request;
+  const serviceTier = isGiven(tier) && !BASE_TIERS.has(tier) ? String(tier) : undefined;
+  if (serviceTier !== undefined && !Object.hasOwn(terms.service_tiers ?? {}, serviceTier)) {
+    const offered = ["auto", "default", ...Object.keys(terms.service_tiers ?? {})];
+    throw unpriced("service_tier", `must be one of ${offered.join(", ")} with this model`);
+  }
+  const webSearch = isGiven(search);
+  if (webSearch && terms.fees?.web_search === undefined) {
+    throw unpriced("web_search_options", "cannot be used with this model, which does not search");
+  }
+  if (store === true) throw unpriced("store", "cannot be true: answers are not stored");
+  checkRetention(terms, request);
+  const marks = cacheMarks(request);
+  const forHour = marks.find(({ ttl }) => ttl === "1h");
+  const caches = terms.cache_write_price !== undefined || terms.cache_write_1h_price !== undefined;
+  if (caches && forHour !== undefined && terms.cache_write_1h_price === undefined) {
+    throw unpriced(
+      `${forHour.path}.cache_control.ttl`.replace(/^\./, ""),
+      "must be 5m with this model",
+    );
+  }
+  return {
+    serviceTier,
+    webSearch,
+    caches: caches && marks.length > 0,
+    cachesForHour: caches && forHour !== undefined || isGiven(request.prompt_cache_retention),
+  };
+}
+
+/** A prompt that stays cached for long costs what a price for an hour says. */
+function checkRetention(terms: PriceTerms, request: ChatRequest): void {
+  const { prompt_cache_retention: retention, prompt_cache_options: options } = request;
+  const isLong = isGiven(retention) && !BASE_RETENTIONS.has(retention);
+  if (isLong && terms.cache_write_1h_price === undefined) {
+    throw unpriced("prompt_cache_retention", "must be in_memory with this model");
+  }
+  if (isGiven(options) && terms.cache_write_price === undefined) {
+    throw unpriced("prompt_cache_options", "cannot be used with this model");
+  }
+}
+
+interface CacheMark {
+  readonly path: string;
+  readonly ttl: unknown;
+}
+
+/** The `cache_control` of messages, their parts and calls, of tools, and of the request itself. */
+function cacheMarks({ messages, tools, cache_control }: ChatRequest): CacheMark[] {
+  const marks: CacheMark[] = [];
+  const note = (value: unknown, path: string) => {
+    const mark = (value as { cache_control?: { ttl?: unknown } } | null)?.cache_control;
+    if (mark) marks.push({ path, ttl: mark.ttl });
+  };
+  const noteAll = (list: unknown, path: string) => {
+    if (Array.isArray(list)) list.forEach((value, at) => note(value, `${path}.${at}`));
+  };
+  for (const [at, message] of messages.entries()) {
+    note(message, `messages.${at}`);
+    noteAll(message.content, `messages.${at}.content`);
+    noteAll(message.tool_calls, `messages.${at}.tool_calls`);
+  }
+  noteAll(tools, "tools");
+  if (cache_control) note({ cache_control }, "");
+  return marks;
+}
+
+function unpriced(param: string, problem: string): ApiError {
+  return new ApiError("invalid_value", `${param} ${problem}.`, { param });
+}
