@@ -149,7 +149,7 @@ async function compare(name: string, value: Json): Promise<void> {
   const file = new URL(`${name}.json`, FOLDER);
   if (Deno.env.get("UPDATE_CASES") === "1") {
     await Deno.mkdir(FOLDER, { recursive: true });
-    await Deno.writeTextFile(file, `${JSON.stringify(value, null, 1)}\n`);
+    await Deno.writeTextFile(file, `${JSON.stringify(value, null, 2)}\n`);
   }
   assert.deepEqual(JSON.parse(JSON.stringify(value)), JSON.parse(await Deno.readTextFile(file)));
 }
