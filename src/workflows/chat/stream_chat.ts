@@ -125,8 +125,13 @@ class StreamedChat {
 
   async #end(): Promise<string> {
     this.#stop();
-    const { tokens } = await this.#settle(null);
-    return await this.#writer.end(tokens);
+    const metered = await this.chat.meter.total();
+    // A dialect may store its answer: both writes wait for the disk at the same time.
+    const [text] = await Promise.all([
+      this.#writer.end(metered.tokens),
+      this.#settle(null, metered),
+    ]);
+    return text;
   }
 
   async #fail(error: unknown): Promise<string> {
@@ -174,10 +179,10 @@ class StreamedChat {
   }
 
   /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
-  async #settle(errorCode: StreamError | null): Promise<MeteredChat> {
+  async #settle(errorCode: StreamError | null, counted?: MeteredChat): Promise<void> {
     const { call, prepared, quote, hold, meter, reservation } = this.chat;
     const { logged } = call;
-    const metered = await meter.total();
+    const metered = counted ?? await meter.total();
     reservation.settle(tokenCount(metered));
     logged.tokens = metered.tokens;
     logged.charge = null;
@@ -191,7 +196,6 @@ class StreamedChat {
       });
     }
     logged.endStream(this.#isDisconnected ? "client_disconnected" : errorCode);
-    return metered;
   }
 
   #errorEvent(code: StreamError, message: string): string {

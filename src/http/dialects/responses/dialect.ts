@@ -138,7 +138,13 @@ class ResponseEvents implements AnswerWriter {
     return this.#take();
   }
 
-  #emit(type: string, fields: object): void {
+  #emit(type: string, fields: object | string): void {
+    if (typeof fields === "string") {
+      const number = this.#number++;
+      this.#text +=
+        `event: ${type}\ndata: {"type":"${type}","sequence_number":${number},${fields}}\n\n`;
+      return;
+    }
     const fieldsForClient = "item" in fields
       ? {
         ...fields,

@@ -22,6 +22,9 @@ export class MessageItem implements OpenItem {
     content: (TextContent | DeclinedContent)[];
   };
 
+  /** JSON of the fields that all events of the open part have. */
+  #fixed = "";
+
   constructor(private readonly place: ItemPlace, private readonly emit: Emit) {
     const { item_id: id } = place;
     this.item = { id, type: "message", status: "in_progress", role: "assistant", content: [] };
@@ -35,7 +38,11 @@ export class MessageItem implements OpenItem {
     const logprobs = logprobsIn(given);
     part.text += delta;
     part.logprobs.push(...logprobs);
-    this.#emit("response.output_text.delta", { delta, logprobs });
+    const shown = logprobs.length === 0 ? "[]" : JSON.stringify(logprobs);
+    this.emit(
+      "response.output_text.delta",
+      `${this.#fixed},"delta":${JSON.stringify(delta)},"logprobs":${shown}`,
+    );
   }
 
   addDeclined(delta: string): void {
@@ -55,6 +62,8 @@ export class MessageItem implements OpenItem {
   #begin<T extends TextContent | DeclinedContent>(part: T): T {
     this.#endPart();
     this.item.content.push(part);
+    const content_index = this.item.content.length - 1;
+    this.#fixed = JSON.stringify({ ...this.place, content_index }).slice(1, -1);
     this.#emit("response.content_part.added", { part });
     return part;
   }

@@ -6,8 +6,11 @@ import type { DeclaredTools } from "./read_tools.ts";
 import { ReasoningItem } from "./reasoning_item.ts";
 import type { ReasoningBox } from "./reasoning_box.ts";
 
-/** Takes an event: its type, and its fields besides type and number. */
-export type Emit = (type: string, fields: object) => void;
+/**
+ * Takes an event: its type, and its fields besides type and number. What comes with every token is given as JSON text
+ * without braces, most of which is the same each time.
+ */
+export type Emit = (type: string, fields: object | string) => void;
 
 /** An item of the output while it grows. */
 export interface OpenItem {
