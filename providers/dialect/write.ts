@@ -41,6 +41,7 @@ export function requestWriter(rules: WriteRules): RequestWriter {
   const rename = Object.entries(parameters.rename ?? {});
   const knowsOlderLimit = hasRuleFor(parameters, "max_tokens") &&
     !hasRuleFor(parameters, "max_completion_tokens");
+  const { drop = [] } = parameters;
   const keep = Object.entries(parameters.keep ?? {});
   const rewrite = messageRewriter(messages);
   const askUsage = rules.stream?.ask_usage ?? true;
@@ -48,12 +49,13 @@ export function requestWriter(rules: WriteRules): RequestWriter {
   return function writeRequest(request, target) {
     refuseUnable(request, parameters.refuse ?? []);
     const streamed = request.stream === true;
+    // A field that is not sent is undefined rather than deleted, which would make the object a slow one.
     const body: Record<string, unknown> = { ...parameters.defaults, ...plainParameters(request) };
     body.model = target.model;
     if (body.tools !== undefined) body.tools = plainTools(body.tools);
     // The gateway uses the newer name of the output limit; a provider's file may use the older one.
     if (knowsOlderLimit) moveField(body, "max_completion_tokens", "max_tokens");
-    for (const name of parameters.drop ?? []) delete body[name];
+    for (const name of drop) if (name in body) body[name] = undefined;
     for (const [name, bounds] of keep) clamp(body, name, bounds);
     for (const [from, to] of rename) moveField(body, from, to);
     // OpenAI accepts only the older name of the output limit together with a prediction.
@@ -63,7 +65,7 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
-    } else if (!streamed || !askUsage) delete body.stream_options;
+    } else if (body.stream_options !== undefined) body.stream_options = undefined;
 
     const headers: Record<string, string> = {
       "content-type": "application/json",
@@ -136,10 +138,10 @@ function isPresent(value: unknown): boolean {
 
 /** Renames a field; its value replaces that of a field that already has the new name. */
 function moveField(body: Record<string, unknown>, from: string, to: string): void {
-  if (!Object.hasOwn(body, from)) return;
   const value = body[from];
-  delete body[from];
-  if (isPresent(value)) body[to] = value;
+  if (value === undefined) return;
+  body[from] = undefined;
+  if (value !== null) body[to] = value;
 }
 
 /** A function that copies only messages it changes. */

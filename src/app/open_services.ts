@@ -4,6 +4,8 @@ import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
 import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
+import { BodySeal } from "../domain/requests/body_seal.ts";
+import { requireSeal } from "../domain/requests/require_seal.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
 import { openapi } from "../http/openapi.ts";
@@ -24,6 +26,7 @@ import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
 import { openRequestLog } from "./open_request_log.ts";
 import { openResponses } from "./open_responses.ts";
+import { openRetention } from "./open_retention.ts";
 import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
 import type { GatewayStorage } from "./open_storage.ts";
@@ -63,8 +66,11 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
-  const { ledger } = opened.use(openAccounting(core, options));
+  const seal = new BodySeal(options.secretsKey === undefined ? [] : [options.secretsKey]);
+  await configStore.guard(requireSeal(seal));
+  const { requestLog, bodyLog } = opened.use(openRequestLog(core, seal, timing?.requestLog));
+  const { retention } = opened.use(openRetention(core, options, timing?.retention));
+  const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, seals, http1 } = opened.use(
@@ -73,7 +79,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       options,
     ),
   );
-  const { responses } = opened.use(openResponses({ ...core, seals }, options));
+  const { responses } = openResponses({ ...core, seals }, options);
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
   registerTaskGauges(metrics.registry, {
@@ -94,7 +100,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     { download: timing?.download, timing: timing?.tasks },
   );
   const shared = {
-    ...{ database, cluster, configStore, upstreams, tasks, requestLog },
+    ...{ database, cluster, configStore, upstreams, tasks, requestLog, bodyLog, retention },
     webhooks: events.webhooks,
   };
   const { deps: site } = opened.use(

@@ -1,5 +1,13 @@
 import { join } from "node:path";
-import { admin, freePort, makeAccount, openGround, startGateway, startProgram } from "./servers.ts";
+import {
+  admin,
+  freePort,
+  makeAccount,
+  openGround,
+  type Process,
+  startGateway,
+  startProgram,
+} from "./servers.ts";
 
 /** Something that chat requests can be sent to. */
 export interface Contestant {
@@ -12,6 +20,10 @@ export interface Contestant {
 
 const PORTKEY = "@portkey-ai/gateway@1.15.2";
 const ROOT = new URL("../../", import.meta.url).pathname;
+const TOLLGATES = [
+  ["tollgate", "Tollgate", "1"],
+  ["tollgate_2", "Tollgate, WORKERS=2", "2"],
+] as const;
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The upstream itself, and all that can stand in front of it here. */
@@ -54,10 +66,18 @@ export async function startContestants() {
     });
   }
 
-  contestants.push(parts.use(await startTollgate(ground, upstream.address)));
+  const config = await writeConfig(ground.folder, upstream.address);
+  for (const [id, name, workers] of TOLLGATES) {
+    contestants.push(parts.use(await startTollgate(ground, config, { id, name, workers })));
+  }
 
   const open = parts.move();
-  return { contestants, folder: ground.folder, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return {
+    contestants,
+    folder: ground.folder,
+    postgresPid: ground.postgresPid,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
 }
 
 /** The gateway alone, in front of the upstream. */
@@ -65,26 +85,40 @@ export async function startTollgateAlone() {
   await using parts = new AsyncDisposableStack();
   const ground = parts.use(await openGround({ durable: true }));
   const upstream = parts.use(await startDeno("test/bench/upstream.ts", {}));
-  const tollgate = parts.use(await startTollgate(ground, upstream.address));
+  const config = await writeConfig(ground.folder, upstream.address);
+  const [[id, name, workers]] = TOLLGATES;
+  const tollgate = parts.use(await startTollgate(ground, config, { id, name, workers }));
   const open = parts.move();
-  return { tollgate, folder: ground.folder, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return {
+    tollgate,
+    folder: ground.folder,
+    postgresPid: ground.postgresPid,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+async function writeConfig(folder: string, upstream: string): Promise<string> {
+  const config = join(folder, "gateway.yaml");
+  await Deno.writeTextFile(config, configFor(upstream));
+  return config;
 }
 
 async function startTollgate(
-  { folder, databaseUrl, dataDir }: Awaited<ReturnType<typeof openGround>>,
-  upstream: string,
+  { databaseUrl, dataDir }: Awaited<ReturnType<typeof openGround>>,
+  config: string,
+  { id, name, workers }: { id: string; name: string; workers: string },
 ): Promise<Contestant & AsyncDisposable> {
-  const config = join(folder, "gateway.yaml");
-  await Deno.writeTextFile(config, configFor(upstream));
-  const tollgate = await startGateway(config, databaseUrl, dataDir);
-  const { account, key } = await makeAccount(tollgate);
-  await admin(tollgate, "POST", `/accounts/${account}/credits`, {
-    kind: "cash",
-    amount: "1000000",
-    reference: "bench",
-  });
+  const gateway = await startGateway(config, databaseUrl, dataDir, { WORKERS: workers });
+  const key = await makePaidKey(gateway);
   const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
-  return { id: "tollgate", name: "Tollgate", headers, ...tollgate };
+  return { id, name, headers, ...gateway };
+}
+
+async function makePaidKey(gateway: Process): Promise<string> {
+  const { account, key } = await makeAccount(gateway);
+  const credit = { kind: "cash", amount: "1000000", reference: "bench" };
+  await admin(gateway, "POST", `/accounts/${account}/credits`, credit);
+  return key;
 }
 
 function startDeno(file: string, env: Record<string, string>) {
@@ -135,6 +169,7 @@ async function startPortkey() {
 function configFor(upstream: string): string {
   return `
 limits: { default: { requests_per_minute: 10000000, tokens_per_minute: 10000000000 } }
+storage: { queue: postgres }
 providers:
   bench: { adapter: openai_compatible, base_url: "${upstream}/v1" }
 models:

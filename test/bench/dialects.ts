@@ -24,8 +24,8 @@ export async function run(args: readonly string[] = []): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       for (const [index, { path, body }] of DIALECTS.entries()) {
         const whole = { model: "bench", ...body, ...(stream ? { stream } : {}) };
-        const load = { folder: ground.folder, path, body: whole, connections: CONNECTIONS };
-        seen[index]!.push(await loadPosts(ground.tollgate, load));
+        const load = { path, body: whole, connections: CONNECTIONS };
+        seen[index]!.push(await loadPosts(ground.tollgate, ground, load));
       }
     }
     const base = middle(seen[0]!).rps;

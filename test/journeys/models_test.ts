@@ -1,8 +1,27 @@
 import assert from "node:assert/strict";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 
+const CONFIG = await Deno.readTextFile(new URL("../helpers/config.yaml", import.meta.url));
+/** With a model whose sunset has passed. */
+const WITH_ENDED = CONFIG
+  .replace(
+    "  - id: broken-chat\n",
+    `  - id: ended-image
+    aliases: [ended-image-latest]
+    name: Ended Image
+    type: image
+    sunset_at: 2026-02-01T00:00:00+00:00
+    capabilities: [text_to_image]
+    upstreams: [{ provider: canary-provider, model: canary-model }]
+$&`,
+  )
+  .replace(
+    "      - { model: broken-chat,",
+    '      - { model: ended-image, billing_type: per_call, price: "0.04", unit: image }\n$&',
+  );
+
 Deno.test("GET /v1/models", async (t) => {
-  await using gateway = await openGateway();
+  await using gateway = await openGateway({ config: WITH_ENDED });
   const ids = async (query: string) => {
     const res = await gateway.get(`/v1/models${query}`);
     assert.equal(res.status, 200);
@@ -73,7 +92,7 @@ Deno.test("GET /v1/models", async (t) => {
 });
 
 Deno.test("GET /v1/models/{model_id}", async (t) => {
-  await using gateway = await openGateway();
+  await using gateway = await openGateway({ config: WITH_ENDED });
 
   await t.step("200 has the limits as declared", async () => {
     const res = await gateway.get("/v1/models/tiny-video");

@@ -70,8 +70,10 @@ async function selectBalance(sql: Queries, account: string): Promise<Row> {
              case when a.plan_expires_at <= now then null else a.plan_expires_at end as plan_expires_at
         from account a join wallet w on w.account_id = a.id, clock where a.id = ${account}),
     buckets as (
-      select p.*, ended_at is not null or coalesce(ends_at <= now, false) as is_over
-        from balance_bucket p, clock where account_id = ${account} and is_open),
+      select p.source, p.unit, p.remaining, p.frozen - coalesce(i.amount, 0) as frozen,
+             ended_at is not null or coalesce(ends_at <= now, false) as is_over
+        from clock, balance_bucket p left join idle_reserve i on i.account_id = p.account_id and i.bucket = p.id
+       where p.account_id = ${account} and is_open),
     sums as (
       select coalesce(sum(remaining) filter (where source = 'cash'), 0) as cash,
              coalesce(sum(case when is_over then frozen else remaining end)
@@ -98,9 +100,10 @@ export async function availableBalances(
   accounts: readonly string[],
 ): Promise<Map<string, string>> {
   const rows = await sql<{ account_id: string; available: string }[]>`
-    select account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
-                                else remaining - frozen end) as available
-      from balance_bucket where account_id = any (${accounts as string[]}) and is_open and unit = 'money'
-     group by account_id`;
+    select p.account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
+                                  else remaining - frozen + coalesce(i.amount, 0) end) as available
+      from balance_bucket p left join idle_reserve i on i.account_id = p.account_id and i.bucket = p.id
+     where p.account_id = any (${accounts as string[]}) and is_open and unit = 'money'
+     group by p.account_id`;
   return new Map(rows.map(({ account_id, available }) => [account_id, trimDecimal(available)]));
 }

@@ -113,6 +113,9 @@ Deno.test("a hold's item has the quote, its price and the request it is for", ()
     price: snapshotOf(PRICE),
     ttl_seconds: 60,
     beyond_hold: undefined,
+    key_id: undefined,
+    end_user: undefined,
+    metadata: undefined,
   });
   assert.equal(holdItem({ ...REQUEST, requestId: "req_0" }, 6).request_id, "req_0");
 });

@@ -1,6 +1,7 @@
 import { decimal, formatDecimal, trimDecimal } from "../../lib/money.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage } from "../../model_types/usage.ts";
+import type { Metadata } from "./request_origin.ts";
 import type { HoldState } from "./item.ts";
 
 /** What one request cost, how it was counted, and what paid for it. Also the `charge` of a task. */
@@ -9,6 +10,11 @@ export interface Receipt {
   object: "usage.receipt";
   request_id: string;
   client_request_id: string | null;
+  /** The id of the API key; null for a request made in the console. */
+  key: string | null;
+  /** As in the body of the request. */
+  user: string | null;
+  metadata: Metadata | null;
   model: string;
   status: HoldState;
   currency: string;
@@ -32,6 +38,9 @@ export interface ReceiptRow {
   id: string;
   request_id: string;
   client_request_id: string | null;
+  key_id: string | null;
+  end_user: string | null;
+  metadata: Metadata | null;
   model: string;
   state: HoldState;
   allocations: string[];
@@ -52,6 +61,9 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
     object: "usage.receipt",
     request_id: row.request_id,
     client_request_id: row.client_request_id,
+    key: row.key_id,
+    user: row.end_user,
+    metadata: row.metadata,
     model: row.model,
     status: row.state,
     currency,

@@ -1,3 +1,5 @@
+import type { BodyNote } from "./body_note.ts";
+
 /** One attempt at an upstream. For operators only: it names the provider. */
 export interface RequestAttempt {
   readonly provider: string;
@@ -59,6 +61,8 @@ export class OpenRequest {
   /** The task that it created. */
   task: string | null = null;
   readonly attempts: RequestAttempt[] = [];
+  /** Null: its bodies are not kept. */
+  bodies: BodyNote | null = null;
   status = 0;
   errorCode: string | null = null;
   firstByteMs = 0;
@@ -108,6 +112,8 @@ export class OpenRequest {
   }
 
   #end(): void {
-    if (--this.#awaited === 0) this.sink.add(this);
+    if (--this.#awaited > 0) return;
+    this.sink.add(this);
+    this.bodies?.endRequest();
   }
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { newId } from "../../lib/ids.ts";
-import { maintainPartitions } from "../../platform/database/partitions.ts";
+import { RESPONSE_TABLE } from "../../platform/database/partitioned_tables.ts";
+import { createPartitions, dropPartitions } from "../../platform/database/partitions.ts";
 import { ResponseStore, type TextSeal } from "./response_store.ts";
 
 /** Shows in the row that it was applied, and to which row. */
@@ -66,8 +67,10 @@ Deno.test("responses are dropped with their day", async () => {
   const [old, recent] = [responseId(now.getTime() - 40 * DAY_MS), responseId()];
   await store.save({ id: old, account: "acc_1", previous: null, body: "old" });
   await store.save({ id: recent, account: "acc_1", previous: null, body: "recent" });
-  const table = { table: "response", column: "created_at", every: "day", ahead: 2 } as const;
-  await maintainPartitions(sql, table, { keepSince: new Date(now.getTime() - 30 * DAY_MS), now });
+  await createPartitions(sql, [RESPONSE_TABLE], { now, isStart: true });
+  const keepSince = new Date(now.getTime() - 30 * DAY_MS);
+  const dropped = await dropPartitions(sql, [RESPONSE_TABLE], { keepSince });
+  assert.equal(dropped.length, 1);
   assert.equal(await store.find("acc_1", old), null);
   assert.equal((await store.find("acc_1", recent))?.body, "recent");
 });

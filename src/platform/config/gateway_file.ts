@@ -130,6 +130,23 @@ export interface GatewayFile {
        */
       keep_days: number;
     };
+    /**
+     * How long records are kept in the database. The request log has logs.keep_days, files have uploads.keep_days and outputs.keep_days.
+     */
+    keep: {
+      /**
+       * Months for which receipts and transfers stay in the database, beside the current one. Older months are folded into totals, and their rows are written to the file store. Not set: they stay for ever.
+       */
+      money_months?: number;
+      /**
+       * Days until an ended task is deleted. Its receipt stays.
+       */
+      task_days: number;
+      /**
+       * Days for which webhook events and their deliveries can be looked up and sent again, at least. A whole month is deleted at a time.
+       */
+      webhook_days: number;
+    };
   };
   /**
    * Default rate limits of accounts, and limits for the size of requests.
@@ -219,6 +236,14 @@ export interface GatewayFile {
      * Days until a row of the request log is deleted. A smaller number deletes older days within minutes.
      */
     keep_days: number;
+    /**
+     * Whose bodies are stored beside the log, of requests to models and of their responses. `off`: none. `errors`: of requests that failed. `all`: of every request. They are sealed with `SECRETS_KEY`, which must be set, and deleted with the rows of the log.
+     */
+    bodies: "off" | "errors" | "all";
+    /**
+     * Bytes of each body that are stored, from its beginning.
+     */
+    body_bytes_max: number;
   };
   /**
    * Stored responses of /v1/responses, which later requests may continue.

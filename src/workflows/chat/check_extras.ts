@@ -33,7 +33,7 @@ export function checkExtras(terms: PriceTerms, request: ChatRequest): ChatExtras
     throw unpriced("web_search_options", "cannot be used with this model, which does not search");
   }
   if (store === true) throw unpriced("store", "cannot be true: answers are not stored");
-  checkRetention(terms, request);
+  const retainsForHour = checkRetention(terms, request);
   const marks = cacheMarks(request);
   const forHour = marks.find(({ ttl }) => ttl === "1h");
   const caches = terms.cache_write_price !== undefined || terms.cache_write_1h_price !== undefined;
@@ -47,12 +47,12 @@ export function checkExtras(terms: PriceTerms, request: ChatRequest): ChatExtras
     serviceTier,
     webSearch,
     caches: caches && marks.length > 0,
-    cachesForHour: caches && forHour !== undefined || isGiven(request.prompt_cache_retention),
+    cachesForHour: caches && forHour !== undefined || retainsForHour,
   };
 }
 
-/** A prompt that stays cached for long costs what a price for an hour says. */
-function checkRetention(terms: PriceTerms, request: ChatRequest): void {
+/** Whether the prompt is to stay cached for long, which costs what a price for an hour says. */
+function checkRetention(terms: PriceTerms, request: ChatRequest): boolean {
   const { prompt_cache_retention: retention, prompt_cache_options: options } = request;
   const isLong = isGiven(retention) && !BASE_RETENTIONS.has(retention);
   if (isLong && terms.cache_write_1h_price === undefined) {
@@ -61,6 +61,7 @@ function checkRetention(terms: PriceTerms, request: ChatRequest): void {
   if (isGiven(options) && terms.cache_write_price === undefined) {
     throw unpriced("prompt_cache_options", "cannot be used with this model");
   }
+  return isLong;
 }
 
 interface CacheMark {

@@ -1,6 +1,7 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Hold } from "../../domain/ledger/hold.ts";
 import { currencyOf, insufficientBalance } from "../../domain/ledger/insufficient.ts";
+import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import { type Funds, largestCovered } from "../../domain/pricing/funds.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
@@ -18,6 +19,9 @@ export interface UnheldChat {
   readonly model: Model;
   readonly price: Price;
   readonly prepared: PreparedChat;
+  readonly logged: RequestOrigin;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
 }
 
 export interface ChatHold {
@@ -46,9 +50,12 @@ export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHo
         account: chat.account.id,
         quote,
         clientRequestId: chat.clientRequestId ?? undefined,
+        origin: chat.logged,
         ttlSeconds: HOLD_SECONDS,
         isRenewed: true,
         beyondHold: true,
+        mayDraw: true,
+        signal: chat.signal,
       });
       return { hold, quote, prepared };
     } catch (error) {

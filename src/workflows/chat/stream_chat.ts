@@ -125,11 +125,11 @@ class StreamedChat {
 
   async #end(): Promise<string> {
     this.#stop();
-    const metered = await this.chat.meter.total();
+    const metered = await this.#count();
     // A dialect may store its answer: both writes wait for the disk at the same time.
     const [text] = await Promise.all([
       this.#writer.end(metered.tokens),
-      this.#settle(null, metered),
+      this.#settle(metered, null),
     ]);
     return text;
   }
@@ -138,7 +138,7 @@ class StreamedChat {
     if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
-      await this.#settle("upstream_timeout");
+      await this.#settle(await this.#count(), "upstream_timeout");
       return this.#errorEvent(
         "upstream_timeout",
         "The response took too long. Ask for a shorter answer.",
@@ -149,7 +149,7 @@ class StreamedChat {
       : new UpstreamFailure("failed", "the stream failed", { cause: error });
     this.#stop(failure);
     const isTimeout = failure.kind === "timeout";
-    await this.#settle(isTimeout ? "upstream_timeout" : "upstream_failed");
+    await this.#settle(await this.#count(), isTimeout ? "upstream_timeout" : "upstream_failed");
     return isTimeout
       ? this.#errorEvent("upstream_timeout", "The model stopped responding. Try again.")
       : this.#errorEvent("upstream_failed", "The model failed during its response. Try again.");
@@ -166,7 +166,7 @@ class StreamedChat {
       return true;
     }
     this.#stop();
-    void this.#settle(null);
+    void this.#count().then((metered) => this.#settle(metered, null));
     return false;
   }
 
@@ -178,11 +178,21 @@ class StreamedChat {
     this.chat.call.requestBody?.release();
   }
 
+  #count(): Promise<MeteredChat> {
+    const { call, meter } = this.chat;
+    return meter.total().catch((error) => {
+      this.deps.log.error("tokens not counted, their estimate is charged", {
+        request_id: call.requestId,
+        error,
+      });
+      return meter.soFar();
+    });
+  }
+
   /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
-  async #settle(errorCode: StreamError | null, counted?: MeteredChat): Promise<void> {
-    const { call, prepared, quote, hold, meter, reservation } = this.chat;
+  async #settle(metered: MeteredChat, errorCode: StreamError | null): Promise<void> {
+    const { call, prepared, quote, hold, reservation } = this.chat;
     const { logged } = call;
-    const metered = counted ?? await meter.total();
     reservation.settle(tokenCount(metered));
     logged.tokens = metered.tokens;
     logged.charge = null;

@@ -195,7 +195,7 @@ async function join({ deps, task, progress, signal }: DramaStep): Promise<Stored
     name: task.id,
   });
   const output = outputOf(0, file);
-  await recordOutput(deps.database.sql, task, output);
+  await recordOutput(deps.changes, task, output);
   return output;
 }
 

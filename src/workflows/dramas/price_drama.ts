@@ -24,7 +24,7 @@ import {
 } from "../../model_types/drama.ts";
 import { imageUsage } from "../../model_types/image.ts";
 import { videoUsage } from "../../model_types/video.ts";
-import type { ReceiptPart } from "../tasks/finish_task.ts";
+import type { ReceiptPart } from "../tasks/task_writes.ts";
 import { type DramaJob, requireStage } from "./drama.ts";
 import { maxLine } from "./shot_price.ts";
 import { imageParameters, textPrompt, videoParameters } from "./shots.ts";

@@ -89,7 +89,7 @@ export async function createSubtasks(
       on conflict (parent_id, subtask, attempt) where parent_id is not null do nothing
       returning id`;
     const messages = made.map(({ id }): JobMessage => ({ kind: TASK, id }));
-    for (const message of messages) await queue.enqueueInTransaction(sql, message);
+    await queue.enqueueInTransaction(sql, messages);
     return [messages, await recordProgress(sql, drama, progress)];
   });
   for (const message of messages) queue.notify(message);

@@ -87,7 +87,7 @@ async function again(
 ): Promise<NextStep> {
   if (task.poll_count + 1 >= tries) return await failTask(deps, task, reason);
   const delayMs = RETRY_MS * 2 ** task.poll_count;
-  return { againInMs: await reschedule(deps.database.sql, task, { delayMs, hasPolled: true }) };
+  return { againInMs: await reschedule(deps.changes, task, { delayMs, hasPolled: true }) };
 }
 
 /** The chat request of a text stage. */

@@ -1,5 +1,6 @@
 import type { Config, Model } from "../../platform/config/config.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
+import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { CheckedRequest } from "../../model_types/definition.ts";
@@ -13,6 +14,7 @@ import { findTask } from "./find_task.ts";
 export interface GenerationCall {
   requestId: string;
   clientRequestId: string | null;
+  origin: RequestOrigin;
   identity: IdempotencyIdentity | null;
   config: Config;
   account: PricedAccount;
@@ -62,6 +64,7 @@ export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "jo
     account: call.account.id,
     requestId: call.requestId,
     clientRequestId: call.clientRequestId,
+    origin: call.origin,
     identity: call.identity,
     type: model.type,
     model: model.id,

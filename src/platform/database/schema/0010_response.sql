@@ -10,8 +10,8 @@ create table response (
 ) partition by range (created_at);
 
 comment on table response is
-  'Stored responses of POST /v1/responses. Kept for `responses.keep_days`. One partition per day (UTC); rows of a day '
-  'without a partition are in response_default.';
+  E'Stored responses of POST /v1/responses. One partition per day (UTC); rows of a day without a partition are in '
+  'response_default.\nBound: `responses.keep_days`. A day is dropped.';
 comment on column response.id is 'The id that clients have. The time in it is created_at, so a row is found by its id alone.';
 comment on column response.created_at is 'The time in the id.';
 comment on column response.account_id is 'No foreign key: rows are dropped by age, and reads name the account.';
@@ -23,15 +23,3 @@ comment on column response.body is
 create index response_id on response (id);
 
 create table response_default partition of response default;
-
--- A new database has its first days at once.
-do $$
-declare
-  first constant date := (now() at time zone 'UTC')::date;
-begin
-  for n in 0..2 loop
-    execute format('create table %I partition of response for values from (%L) to (%L)',
-                   'response_' || to_char(first + n, 'YYYYMMDD'),
-                   (first + n)::text || ' 00:00:00+00', (first + n + 1)::text || ' 00:00:00+00');
-  end loop;
-end $$;
