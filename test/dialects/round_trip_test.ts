@@ -114,7 +114,11 @@ for (const { name, pair, provider, chat } of pairs) {
       fc.property(conversation, (turns) => {
         const sent = chat.write(pair.read(turns), target);
         const trace = READ_SENT[provider]!(JSON.parse(sent.body!));
-        assert.deepEqual(joinTexts(trace), traceOf(turns));
+        const expected = traceOf(turns);
+        assert.deepEqual(
+          joinTexts(trace),
+          provider === "gemini" ? expected.map(parsedResult) : expected,
+        );
       }),
       { numRuns },
     );
@@ -177,6 +181,18 @@ Deno.test("calls that a provider writes at the same time come one after the othe
     assert.deepEqual(events(namedEvents(await streamed(dialect, chunks))), expected);
   }
 });
+
+/** Gemini takes a result that is a JSON object as an object: spaces around its parts are not kept. */
+function parsedResult([kind, id, ...rest]: Trace[number]): Trace[number] {
+  if (kind !== "result") return [kind, id, ...rest];
+  try {
+    const value = JSON.parse(String(rest[0]));
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return [kind, id, isObject ? JSON.stringify(value) : rest[0]];
+  } catch {
+    return [kind, id, ...rest]; // not JSON: a SyntaxError
+  }
+}
 
 function completionOf({ answer, calls }: Turn): Json {
   return {

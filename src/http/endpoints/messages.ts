@@ -1,4 +1,5 @@
 import type { MessagesRequest } from "../../../schemas/requests.ts";
+import { noteBody } from "../../domain/requests/note_body.ts";
 import type { Model } from "../../platform/config/config.ts";
 import { countPrompt } from "../../workflows/chat/count_prompt.ts";
 import { messagesDialect } from "../dialects/messages/dialect.ts";
@@ -14,6 +15,7 @@ import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
 /** POST /v1/messages */
 export function createMessage(deps: ChatEndpointDeps): BodyEndpoint<MessagesRequest> {
   return async function createMessage(c, body) {
+    if (c.env.logged !== null) noteBody(c.env.logged, inOpenAiTerms(body));
     const model = chatModel(c, body.model);
     const translated = translate(model, body);
     const headers = { ...ignoredHeader(translated.ignored), "request-id": c.env.requestId };
@@ -24,6 +26,12 @@ export function createMessage(deps: ChatEndpointDeps): BodyEndpoint<MessagesRequ
       throw inClientTerms(error, translated.paths, MESSAGES_NAMES);
     }
   };
+}
+
+/** What receipts and the request log keep of a body: `metadata.user_id` is what OpenAI's APIs call `user`. */
+function inOpenAiTerms({ model, stream, metadata }: MessagesRequest): Record<string, unknown> {
+  const { user_id: user, ...rest } = metadata ?? {};
+  return { model, stream, user, metadata: rest };
 }
 
 /** POST /v1/messages/count_tokens: the tokens of a request, without an answer. Costs nothing. */

@@ -131,7 +131,7 @@ export interface GatewayFile {
       keep_days: number;
     };
     /**
-     * How long records are kept in the database. The request log has logs.keep_days, files have uploads.keep_days and outputs.keep_days.
+     * How long records are kept in the database. The request log has logs.keep_days, stored responses have responses.keep_days, files have uploads.keep_days and outputs.keep_days.
      */
     keep: {
       /**

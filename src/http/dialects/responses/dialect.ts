@@ -13,10 +13,10 @@ import type { DeclaredTools } from "./read_tools.ts";
 import type { ReasoningBox } from "./reasoning_box.ts";
 import {
   baseOf,
+  echoedFields,
   endOf,
   IN_PROGRESS,
   type Progress,
-  requestFields,
   toClientItems,
 } from "./response_object.ts";
 
@@ -59,7 +59,7 @@ async function renderResponse(
   for (const chunk of chunksOf(message, logprobs)) items.add(chunk);
   items.finish = finish_reason;
   items.end();
-  const head = requestFields(heading, options.body);
+  const head = echoedFields(heading, options.body);
   const end = endOf(items.finish, items.items, usage);
   await options.save?.({ ...head, ...end });
   return JSON.stringify({ ...head, ...toClientProgress(options, end) });
@@ -103,7 +103,7 @@ class ResponseEvents implements AnswerWriter {
   #number = 0;
 
   constructor(private readonly options: ResponseOptions, heading: Heading) {
-    this.#head = requestFields(heading, options.body);
+    this.#head = echoedFields(heading, options.body);
     this.#items = openItems(options, heading, (type, fields) => this.#emit(type, fields));
     this.#emit("response.created", { response: { ...this.#head, ...IN_PROGRESS } });
     this.#emit("response.in_progress", { response: { ...this.#head, ...IN_PROGRESS } });

@@ -31,7 +31,7 @@ export function responsesUsage(usage: ReportedUsage) {
 }
 
 /** The fields of a response that repeat its request; they are the same in all of its events. */
-export function requestFields(heading: Heading, body: ResponsesRequest): JsonFields {
+export function echoedFields(heading: Heading, body: ResponsesRequest): JsonFields {
   const fields: JsonFields = body;
   const given = (name: string, otherwise: unknown = null) => fields[name] ?? otherwise;
   const { format = { type: "text" }, ...text } = given("text", {}) as JsonFields;
