@@ -10,7 +10,9 @@ import avatars_generations from "./requests/avatars_generations.schema.json" wit
 import chat_completions from "./requests/chat_completions.schema.json" with { type: "json" };
 import dramas_generations from "./requests/dramas_generations.schema.json" with { type: "json" };
 import images_generations from "./requests/images_generations.schema.json" with { type: "json" };
+import messages from "./requests/messages.schema.json" with { type: "json" };
 import quotes from "./requests/quotes.schema.json" with { type: "json" };
+import responses from "./requests/responses.schema.json" with { type: "json" };
 import videos_generations from "./requests/videos_generations.schema.json" with { type: "json" };
 import webhook_endpoints from "./requests/webhook_endpoints.schema.json" with { type: "json" };
 import webhook_redeliver from "./requests/webhook_redeliver.schema.json" with { type: "json" };
@@ -172,13 +174,13 @@ export type ChatRequest = {
      */
     role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
     /**
-     * Text, or a list of parts: `text`, and `image_url` for models with the capability `vision`. Null only in an assistant message with tool calls or a refusal.
+     * Text, or a list of parts: `text`, and for models with the capability `image_url` (`vision`), `file` (a PDF as data URL in `file.file_data`; `files`) and `input_audio` (`audio_input`). Null only in an assistant message with tool calls or a refusal.
      */
     content?:
       | string
       | {
           /**
-           * Type of the part: `text` or `image_url`.
+           * Type of the part: `text`, `image_url`, `file` or `input_audio`.
            */
           type: string;
         }[]
@@ -459,6 +461,139 @@ export type ImageRequest = {
   callback_url?: string;
 };
 
+/**
+ * Anthropic's Messages request. The capabilities and limits of the model decide which features it supports. Fields that are not listed are left out; the response header `x-ignored-fields` names them.
+ */
+export type MessagesRequest = {
+  /**
+   * A model id from /v1/models.
+   */
+  model: string;
+  /**
+   * The conversation so far, oldest message first.
+   *
+   * @minItems 1
+   * @maxItems 4096
+   */
+  messages: {
+    /**
+     * Author of the message.
+     */
+    role: "user" | "assistant" | "system";
+    /**
+     * Text, or a list of blocks: `text`, `image`, `document`, `search_result` and `tool_result` of the user; `text`, `thinking`, `redacted_thinking` and `tool_use` of the assistant.
+     */
+    content:
+      | string
+      | {
+          /**
+           * Type of the block.
+           */
+          type: string;
+        }[];
+  }[];
+  /**
+   * Instructions: text, or a list of `text` blocks.
+   */
+  system?: string | Record<string, unknown>[];
+  /**
+   * Maximum number of output tokens, reasoning included. Default: the limit of the model. It decides how much is held before the request is sent.
+   */
+  max_tokens?: number;
+  /**
+   * Whether the answer is sent as server-sent events while it is made. Default: false.
+   */
+  stream?: boolean;
+  /**
+   * Randomness of the answer.
+   */
+  temperature?: number;
+  /**
+   * Alternative to temperature: only the most likely tokens with this total probability are considered.
+   */
+  top_p?: number;
+  /**
+   * Only so many of the most likely tokens are considered, where the provider supports it.
+   */
+  top_k?: number;
+  /**
+   * Texts at which the answer ends.
+   *
+   * @maxItems 16
+   */
+  stop_sequences?: string[];
+  /**
+   * Tools that the model may call, each with `name`, `description` and `input_schema`; needs the capability `tools`.
+   *
+   * @maxItems 512
+   */
+  tools?: Record<string, unknown>[];
+  /**
+   * How the tools are used.
+   */
+  tool_choice?: {
+    /**
+     * Whether a tool may, must or must not be called.
+     */
+    type: "auto" | "any" | "tool" | "none";
+    /**
+     * With `tool`: its name.
+     */
+    name?: string;
+    /**
+     * Whether at most one tool is called.
+     */
+    disable_parallel_tool_use?: boolean;
+  };
+  /**
+   * Reasoning of models with the capability `reasoning`; left out for others.
+   */
+  thinking?: {
+    /**
+     * Whether the model reasons before it answers, and shows it.
+     */
+    type: "enabled" | "adaptive" | "disabled";
+    /**
+     * With `enabled`: how many tokens it may use for that.
+     */
+    budget_tokens?: number;
+  };
+  /**
+   * How the answer looks.
+   */
+  output_config?: {
+    /**
+     * How much the model reasons.
+     */
+    effort?: "low" | "medium" | "high" | "xhigh" | "max";
+    /**
+     * `json_schema` with a `schema` that the answer fits; needs the capability `json_schema`.
+     */
+    format?: Record<string, unknown>;
+  };
+  /**
+   * Older name of `output_config.format`.
+   */
+  output_format?: Record<string, unknown>;
+  /**
+   * Who the request is for.
+   */
+  metadata?: {
+    /**
+     * Your own id of the end user.
+     */
+    user_id?: string;
+  };
+  /**
+   * Where the prompt cache may end, for providers that ask for it. Blocks and tools may have their own.
+   */
+  cache_control?: Record<string, unknown>;
+  /**
+   * Must be empty: connect to MCP servers in your client.
+   */
+  mcp_servers?: unknown[];
+};
+
 export type QuoteRequest = {
   /**
    * Path of the endpoint, such as /images/generations.
@@ -468,6 +603,150 @@ export type QuoteRequest = {
    * Body of the request to estimate.
    */
   body: Record<string, unknown>;
+};
+
+/**
+ * OpenAI's Responses request. The capabilities and limits of the model decide which features it supports. Fields that are not listed are left out; the response header `x-ignored-fields` names them.
+ */
+export type ResponsesRequest = {
+  /**
+   * A model id from /v1/models.
+   */
+  model: string;
+  /**
+   * Text of the user, or a list of items: messages, `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning` and `item_reference`.
+   *
+   * @maxItems 4096
+   */
+  input?: string | Record<string, unknown>[];
+  /**
+   * Instructions in front of the input. Those of a previous response do not count.
+   */
+  instructions?: string;
+  /**
+   * Whether the answer is sent as server-sent events while it is made. Default: false.
+   */
+  stream?: boolean;
+  /**
+   * Options for a stream.
+   */
+  stream_options?: Record<string, unknown>;
+  /**
+   * Whether the response is kept, to be retrieved and continued. Default: true.
+   */
+  store?: boolean;
+  /**
+   * A stored response that this one continues.
+   */
+  previous_response_id?: string;
+  /**
+   * Maximum number of output tokens, reasoning included. Default: the limit of the model. It decides how much is held before the request is sent.
+   */
+  max_output_tokens?: number;
+  /**
+   * Randomness of the answer.
+   */
+  temperature?: number;
+  /**
+   * Alternative to temperature: only the most likely tokens with this total probability are considered.
+   */
+  top_p?: number;
+  /**
+   * Tools of type `function`, `custom` and `namespace` (a group of them) that the model may call; needs the capability `tools`. Web search and image generation of OpenAI are left out.
+   *
+   * @maxItems 512
+   */
+  tools?: Record<string, unknown>[];
+  /**
+   * `auto`, `none`, `required`, or the tools that the model may or must call.
+   */
+  tool_choice?: string | Record<string, unknown>;
+  /**
+   * Whether the model may call several tools in one answer.
+   */
+  parallel_tool_calls?: boolean;
+  /**
+   * Without effect: it limits tools that OpenAI runs itself.
+   */
+  max_tool_calls?: number;
+  /**
+   * How the answer looks.
+   */
+  text?: {
+    /**
+     * `text`, `json_object`, or `json_schema` with `name` and `schema`; JSON needs the capability `json_schema`.
+     */
+    format?: Record<string, unknown>;
+    /**
+     * How long the answer should be.
+     */
+    verbosity?: "low" | "medium" | "high";
+  };
+  /**
+   * Reasoning before the answer.
+   */
+  reasoning?: {
+    /**
+     * How much the model reasons; left out for models without the capability `reasoning`.
+     */
+    effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+    /**
+     * Shows the reasoning, where the provider shows it.
+     */
+    summary?: "auto" | "concise" | "detailed";
+    /**
+     * Older name of `summary`.
+     */
+    generate_summary?: string;
+  };
+  /**
+   * `reasoning.encrypted_content`: reasoning in a form that can be sent back. `message.output_text.logprobs`: log probabilities.
+   */
+  include?: string[];
+  /**
+   * Number of most likely tokens at each position, with `message.output_text.logprobs`.
+   */
+  top_logprobs?: number;
+  /**
+   * Without effect: nothing is cut off.
+   */
+  truncation?: string;
+  /**
+   * Your own keys and values, kept with the response.
+   */
+  metadata?: Record<string, unknown>;
+  /**
+   * Your own id of the end user.
+   */
+  user?: string;
+  /**
+   * Your own id of the end user, hashed; newer name of `user`.
+   */
+  safety_identifier?: string;
+  /**
+   * Requests with the same key are more likely to use the same prompt cache.
+   */
+  prompt_cache_key?: string;
+  /**
+   * How long the prompt stays cached, where the provider supports it.
+   */
+  prompt_cache_retention?: string;
+  /**
+   * Processing tier, where the provider supports it.
+   */
+  service_tier?: string;
+  /**
+   * Must be false: not supported yet.
+   */
+  background?: boolean;
+  /**
+   * Not supported: send `previous_response_id`.
+   */
+  conversation?: string | Record<string, unknown>;
+  /**
+   * Not supported: send `instructions`.
+   */
+  prompt?: Record<string, unknown>;
 };
 
 export type VideoRequest = {
@@ -548,7 +827,9 @@ export const REQUESTS = {
   chat_completions: { name: "chat_completions", schema: chat_completions } as RequestSchema<ChatRequest>,
   dramas_generations: { name: "dramas_generations", schema: dramas_generations } as RequestSchema<DramaRequest>,
   images_generations: { name: "images_generations", schema: images_generations } as RequestSchema<ImageRequest>,
+  messages: { name: "messages", schema: messages } as RequestSchema<MessagesRequest>,
   quotes: { name: "quotes", schema: quotes } as RequestSchema<QuoteRequest>,
+  responses: { name: "responses", schema: responses } as RequestSchema<ResponsesRequest>,
   videos_generations: { name: "videos_generations", schema: videos_generations } as RequestSchema<VideoRequest>,
   webhook_endpoints: { name: "webhook_endpoints", schema: webhook_endpoints } as RequestSchema<NewWebhookEndpoint>,
   webhook_redeliver: { name: "webhook_redeliver", schema: webhook_redeliver } as RequestSchema<WebhookRedelivery>,

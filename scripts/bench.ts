@@ -9,6 +9,7 @@ const NAMES = [
   "ledger",
   "drivers",
   "chat",
+  "dialects",
   "webhooks",
   "tasks",
   "nodes",

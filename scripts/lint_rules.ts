@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "domain/limits": 4,
   "domain/pricing": 4,
   "domain/requests": 4,
+  "domain/responses": 4,
   "domain/webhooks": 4,
   upstream: 4,
   "workflows/chat": 5,

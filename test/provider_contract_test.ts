@@ -15,6 +15,7 @@ import type {
   UpstreamTarget,
 } from "../src/upstream/adapter.ts";
 import { EventSplitter } from "../src/upstream/event_stream.ts";
+import { openThinkingSeals, sealChunk, sealReply } from "../src/upstream/thinking_seals.ts";
 import {
   eventText,
   type FakeUpstream,
@@ -82,13 +83,13 @@ async function checkCase(
   if (reply.events !== undefined) {
     const chunks = readAll(chat, await eventsOf(response));
     assert.deepEqual(chunks, recorded.chunks);
-    return hidesProvider(chunks);
+    return hidesProvider(chunks.map(asShown));
   }
   const body = await response.json();
   if (recorded.unreadable) return void assert.throws(() => chat.read({ body }));
   const answer = chat.read({ body });
   assert.deepEqual(answer, recorded.read);
-  hidesProvider(answer);
+  hidesProvider(sealReply(SEALS, answer, target.baseUrl));
 }
 
 function checkSent({ sent }: RecordedCase, seen: SeenRequest): void {
@@ -123,6 +124,13 @@ function readAll(chat: ChatAdapter, events: readonly ServerSentEvent[]): ChatChu
   return events.map((event) => reader.next(event)).filter((chunk) => chunk !== null);
 }
 
+const SEALS = openThinkingSeals(() => [new Uint8Array(32)]);
+
+/** Signatures of reasoning are the provider's: the gateway seals them before a client sees them. */
+function asShown(chunk: ChatChunk): ChatChunk {
+  return sealChunk(SEALS, chunk, "https://provider.test");
+}
+
 function hidesProvider(seenByClients: unknown): void {
   assert.doesNotMatch(JSON.stringify(seenByClients), /canary/i);
 }
@@ -150,7 +158,7 @@ Deno.test("a reader takes any order of documented events without throwing", () =
     const chat = ADAPTERS.get(provider)!.chat!;
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 40 }), (shuffled) => {
-        hidesProvider(readAll(chat, shuffled));
+        hidesProvider(readAll(chat, shuffled).map(asShown));
       }),
       { numRuns: 25 },
     );

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { openAdapters } from "../providers/registry.ts";
 import { recordedFiles, startFakeUpstream } from "./helpers/fake_upstream.ts";
 import { openChatGateway } from "./helpers/chat_gateway.ts";
+import { post } from "./helpers/dialects.ts";
 
 /** Every shipped adapter that serves chat. The simulator's is the one of `openai_compatible`. */
 const PROVIDERS = [...openAdapters()]
@@ -38,7 +39,53 @@ function foreignCallIds(seen: string): string[] {
   return [...ids.filter((id) => id !== "" && !/^call_[A-Za-z0-9]{35}$/.test(id)), ...shapes];
 }
 
+/** Requests of the other dialects that ask to see as much as there is. */
+const DIALECTS: Readonly<Record<string, object>> = {
+  messages: {
+    max_tokens: 4000,
+    messages: [{ role: "user", content: "Hello" }],
+    thinking: { type: "enabled", budget_tokens: 2000 },
+  },
+  responses: {
+    input: "Hello",
+    reasoning: { summary: "auto" },
+    include: ["reasoning.encrypted_content"],
+  },
+};
+
+/** Ids of calls in other dialects that are not of our own shape. */
+function foreignDialectIds(seen: string): string[] {
+  const calls = [...seen.matchAll(/"type":"tool_use","id":"([^"]*)"|"call_id":"([^"]*)"/g)];
+  const ids = calls.map(([, use, call]) => use ?? call!);
+  return ids.filter((id) => id !== "" && !/^call_[A-Za-z0-9]{35}$/.test(id));
+}
+
 for (const provider of PROVIDERS) {
+  Deno.test(`nothing of ${provider} shows in Messages and Responses, nor in what is stored`, async () => {
+    await using upstream = startFakeUpstream({ pieceBytes: 7 });
+    for (const file of recordedFiles(provider).values()) {
+      await using gateway = await openChatGateway({
+        config: configFor(provider, upstream.url + file.base_path),
+      });
+      for (const { name, reply } of file.cases) {
+        for (const [dialect, body] of Object.entries(DIALECTS)) {
+          upstream.answer(reply);
+          const stream = reply.events !== undefined;
+          const res = await post(gateway, `/${dialect}`, { model: "our-model", ...body, stream });
+          const seen = JSON.stringify([...res.headers]) + await res.text();
+          assert.deepEqual(traces(seen, upstream.url), [], `${dialect}, ${name}: ${seen}`);
+          assert.deepEqual(foreignDialectIds(seen), [], `${dialect}, ${name}: ${seen}`);
+        }
+      }
+      const rows = await gateway.gateway.database.sql`select body from response`;
+      assert.deepEqual(traces(JSON.stringify(rows), upstream.url), []);
+      const info = gateway.logged().split("\n").filter((line) => !line.includes('"level":"debug"'))
+        .join("\n");
+      assert.deepEqual(traces(info, upstream.url), [], info);
+      await gateway.verify();
+    }
+  });
+
   Deno.test(`nothing of ${provider} shows in answers, streams, errors, headers or logs`, async () => {
     await using upstream = startFakeUpstream({ pieceBytes: 7 });
     const files = recordedFiles(provider);

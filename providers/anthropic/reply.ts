@@ -1,4 +1,5 @@
 import type {
+  AnswerPart,
   ChatMessage,
   ChatReply,
   FinishReason,
@@ -27,11 +28,12 @@ export function readMessage(body: unknown): ChatReply {
   const message = record(body);
   if (!Array.isArray(message?.content)) throw new TypeError("the answer holds no content");
   return {
-    choices: [{
+    choices: [compact({
       index: 0,
       message: messageOf(records(message.content)),
       finish_reason: endingOf(message.stop_reason) ?? "stop",
-    }],
+      stopSequence: text(message.stop_sequence) ?? undefined,
+    })],
     usage: usageOf(record(message.usage)),
   };
 }
@@ -50,6 +52,28 @@ function messageOf(blocks: readonly Json[]): ChatMessage {
     content,
     reasoning_content: thoughts ?? undefined,
     tool_calls: calls.length > 0 ? calls : undefined,
+    parts: partsOf(blocks),
+  });
+}
+
+/** Text and reasoning in their order; undefined where there is no reasoning. */
+function partsOf(blocks: readonly Json[]): AnswerPart[] | undefined {
+  if (!blocks.some(({ type }) => type === "thinking" || type === "redacted_thinking")) {
+    return undefined;
+  }
+  return blocks.flatMap((block): AnswerPart[] => {
+    switch (block.type) {
+      case "text":
+        return [{ type: "text", text: text(block.text) ?? "" }];
+      case "thinking": {
+        const signature = text(block.signature) ?? undefined;
+        return [compact({ type: "thinking", thinking: text(block.thinking) ?? "", signature })];
+      }
+      case "redacted_thinking":
+        return [{ type: "redacted_thinking", data: text(block.data) ?? "" }];
+      default:
+        return [];
+    }
   });
 }
 

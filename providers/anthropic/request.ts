@@ -7,7 +7,7 @@ import {
   type Text,
   type Turn,
 } from "../dialect/conversation.ts";
-import { compact, type Json } from "../dialect/json.ts";
+import { compact, type Json, record } from "../dialect/json.ts";
 import * as parameters from "../dialect/parameters.ts";
 import { refuse } from "../dialect/write.ts";
 import { closeSchema } from "./schema.ts";
@@ -39,7 +39,7 @@ export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json
     model: target.model,
     max_tokens: maxTokens,
     system: systemOf(system, format),
-    messages: turns.map(messageOf),
+    messages: turns.map(messageOf).filter(({ content }) => content.length > 0),
     ...toolsOf(use, turns),
     thinking,
     output_config: Object.keys(output).length > 0 ? output : undefined,
@@ -52,43 +52,60 @@ export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json
     top_p: thinking === undefined && temperature === undefined
       ? parameters.number(request.top_p)
       : undefined,
+    top_k: thinking === undefined ? parameters.number(request.top_k) : undefined,
+    cache_control: record(request.cache_control) ?? undefined,
     stream: request.stream === true ? true : undefined,
   });
 }
 
 /** The API has no mode for JSON without a schema: the system prompt asks for it. */
-function systemOf(system: readonly Text[], format: parameters.Format): string | Json[] | undefined {
-  const asked: Text = { kind: "text", text: "Answer with one JSON object and nothing else." };
-  const texts = format === "json" ? [...system, asked] : system;
-  if (texts.some(({ cache }) => cache !== undefined)) return texts.map(blockOf);
-  return texts.length === 0 ? undefined : joinTexts(texts);
+function systemOf(system: readonly Text[], format: parameters.Format): Json[] | string | undefined {
+  const texts: Text[] = format === "json" ? [...system, JSON_ONLY] : [...system];
+  if (texts.length === 0) return undefined;
+  // Blocks are needed only to say where the cache may end.
+  return texts.some(({ cache }) => cache !== undefined)
+    ? texts.flatMap(blocksOf)
+    : joinTexts(texts);
 }
 
-function messageOf({ role, parts }: Turn): Json {
-  return { role, content: parts.map(blockOf) };
+const JSON_ONLY: Text = { kind: "text", text: "Answer with one JSON object and nothing else." };
+
+function messageOf({ role, parts }: Turn): { role: string; content: Json[] } {
+  return { role, content: parts.flatMap(blocksOf) };
 }
 
-function blockOf(part: Part): Json {
-  const block = contentBlock(part);
-  return "cache" in part ? { ...block, cache_control: part.cache } : block;
-}
-
-function contentBlock(part: Part): Json {
+function blocksOf(part: Part): Json[] {
   switch (part.kind) {
     case "text":
-      return { type: "text", text: part.text };
+      return [cached({ type: "text", text: part.text }, part)];
+    case "thinking":
+      // The provider takes back only what it has signed.
+      return part.signature === null
+        ? []
+        : [{ type: "thinking", thinking: part.text, signature: part.signature }];
+    case "redacted":
+      return [{ type: "redacted_thinking", data: part.data }];
     case "link":
-      return { type: "image", source: { type: "url", url: part.url } };
-    case "bytes":
-      return {
-        type: blockType(part.mime, part.param),
-        source: { type: "base64", media_type: part.mime, data: part.base64 },
-      };
-    case "call":
-      return { type: "tool_use", id: idOf(part.id), name: part.name, input: part.input };
-    case "result":
-      return { type: "tool_result", tool_use_id: idOf(part.id), content: part.parts.map(blockOf) };
+      return [cached({ type: "image", source: { type: "url", url: part.url } }, part)];
+    case "bytes": {
+      const source = { type: "base64", media_type: part.mime, data: part.base64 };
+      return [cached({ type: blockType(part.mime, part.param), source }, part)];
+    }
+    case "call": {
+      const { name, input } = part;
+      return [cached({ type: "tool_use", id: idOf(part.id), name, input }, part)];
+    }
+    case "result": {
+      const content = part.parts.flatMap(blocksOf);
+      const is_error = part.isError ? true : undefined;
+      const block = { type: "tool_result", tool_use_id: idOf(part.id), content, is_error };
+      return [cached(compact(block), part)];
+    }
   }
+}
+
+function cached(block: Json, { cache }: { readonly cache?: Json }): Json {
+  return cache === undefined ? block : { ...block, cache_control: cache };
 }
 
 /** The provider accepts these characters only; an id of another provider may have others. */

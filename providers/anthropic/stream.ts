@@ -22,6 +22,8 @@ export class MessageReader implements ChatReader {
   #usage: Json = {};
   /** Open tool calls by the index of their block; text and thinking blocks are counted too. */
   readonly #calls = new Map<number, OpenCall>();
+  /** The signature of the open thinking block, which may come in pieces. */
+  #signature = "";
 
   next({ data }: ServerSentEvent): ChatChunk | null {
     const event = data === "" ? null : record(JSON.parse(data));
@@ -57,6 +59,9 @@ export class MessageReader implements ChatReader {
     if (at === null || block === null) return null;
     if (block.type === "text") return textChunk("content", block.text);
     if (block.type === "thinking") return textChunk("reasoning_content", block.thinking);
+    if (block.type === "redacted_thinking") {
+      return { choices: [], thinking: { redacted: text(block.data) ?? "" } };
+    }
     if (block.type !== "tool_use") return null;
     const given = record(block.input);
     const whole = given !== null && Object.keys(given).length > 0 ? JSON.stringify(given) : "";
@@ -85,13 +90,21 @@ export class MessageReader implements ChatReader {
         call.sent = true;
         return argumentsChunk(call, piece);
       }
-      default: // signatures and citations
+      case "signature_delta":
+        this.#signature += text(delta.signature) ?? "";
+        return null;
+      default: // citations
         return null;
     }
   }
 
   /** A call without arguments gets `{}`: clients parse the arguments as JSON. */
   #close(at: number | null): ChatChunk | null {
+    if (this.#signature !== "") {
+      const signature = this.#signature;
+      this.#signature = "";
+      return { choices: [], thinking: { signature } };
+    }
     const call = this.#calls.get(at ?? -1);
     if (call === undefined || call.sent) return null;
     call.sent = true;
@@ -102,7 +115,11 @@ export class MessageReader implements ChatReader {
     this.#usage = { ...this.#usage, ...withoutNulls(counted ?? {}) };
     const usage = counted === null ? null : usageOf(this.#usage);
     const ending = endingOf(delta?.stop_reason);
-    const chunkAtEnd = ending === null ? { choices: [] } : chunk({}, ending);
+    const stopSequence = text(delta?.stop_sequence);
+    const chunkAtEnd: ChatChunk = {
+      ...(ending === null ? { choices: [] } : chunk({}, ending)),
+      ...(stopSequence === null ? {} : { stopSequence }),
+    };
     if (usage !== null) return { ...chunkAtEnd, usage };
     return ending === null ? null : chunkAtEnd;
   }

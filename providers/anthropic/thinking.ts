@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../../src/upstream/adapter.ts";
 import type { Turn } from "../dialect/conversation.ts";
-import type { Json } from "../dialect/json.ts";
+import { count, type Json, record, text } from "../dialect/json.ts";
 import { type Effort, effortOf, type ToolUse } from "../dialect/parameters.ts";
 
 export interface Thinking {
@@ -47,27 +47,42 @@ export function thinkingOf(
   model: string,
   { turns, use, maxTokens }: ThinkingOptions,
 ): Thinking {
-  const effort = effortOf(request);
-  if (effort === null || effort === "none" || EFFORTS[effort] === undefined) return {};
+  const asked = record(request.thinking);
+  const named = effortOf(request);
+  const effort = named !== null && named !== "none" && EFFORTS[named] !== undefined ? named : null;
+  const isAsked = asked === null ? effort !== null : asked.type !== "disabled";
   if (WITHOUT_THINKING.test(model)) return {};
   // The provider rejects thinking together with a forced tool call.
   const isForced = use !== null && use.choice === "required";
   if (!BUDGETED.test(model)) {
-    // The first generation with effort has no level above high.
-    const isAbove = effort === "xhigh" || effort === "max";
-    const level = isAbove && model.includes("-4-6") ? "high" : EFFORTS[effort];
-    const thinking = { type: "adaptive", display: "summarized" };
-    return isForced ? { effort: level } : { thinking, effort: level };
+    const level = effort === null ? {} : { effort: levelOf(effort, model) };
+    if (isForced || !isAsked) return level;
+    return {
+      thinking: { type: "adaptive", display: text(asked?.display) ?? "summarized" },
+      ...level,
+    };
   }
-  const budget = Math.min(BUDGETS[effort], maxTokens - BUDGET_MIN);
-  if (isForced || budget < BUDGET_MIN || answersTools(turns)) return {};
-  return { thinking: { type: "enabled", budget_tokens: budget } };
+  if (!isAsked || isForced || continuesUnsigned(turns)) return {};
+  const wanted = count(asked?.budget_tokens) ?? BUDGETS[effort ?? "medium"];
+  const budget = Math.min(wanted, maxTokens - BUDGET_MIN);
+  return budget < BUDGET_MIN ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
+}
+
+/** The first generation with effort has no level above high. */
+function levelOf(effort: Exclude<Effort, "none">, model: string): string {
+  const isAbove = effort === "xhigh" || effort === "max";
+  return isAbove && model.includes("-4-6") ? "high" : EFFORTS[effort];
 }
 
 /**
  * With a budget, a turn that called tools must be sent back with its signed thinking, which an OpenAI client
  * does not have: such a turn continues without thinking.
  */
-function answersTools(turns: readonly Turn[]): boolean {
-  return turns.at(-1)?.parts.some(({ kind }) => kind === "result") ?? false;
+function continuesUnsigned(turns: readonly Turn[]): boolean {
+  const isContinued = turns.at(-1)?.parts.some(({ kind }) => kind === "result") ?? false;
+  if (!isContinued) return false;
+  const called = turns.at(-2)?.parts ?? [];
+  return !called.some((part) =>
+    part.kind === "redacted" || part.kind === "thinking" && part.signature !== null
+  );
 }

@@ -16,13 +16,14 @@ export function toolsOf(use: ToolUse | null, turns: readonly Turn[]): Json {
   return { tools, tool_choice: { type: "none" } };
 }
 
-function toolOf({ name, description, parameters, strict }: Tool): Json {
+function toolOf({ name, description, parameters, strict, cache }: Tool): Json {
   const schema = parameters ?? { type: "object", properties: {} };
   return compact({
     name,
     description,
     input_schema: strict ? closeSchema(schema) : schema,
     strict: strict ? true : undefined,
+    cache_control: cache,
   });
 }
 

@@ -5,7 +5,7 @@ import { refuse } from "./write.ts";
 
 /** A request's messages, for providers whose API has alternating turns. */
 export interface Conversation {
-  /** Texts of the system and developer messages of the whole request, in their order. */
+  /** System and developer messages of the whole request, in their order. */
   readonly system: readonly Text[];
   /** Alternating turns of user and assistant; never empty. */
   readonly turns: readonly Turn[];
@@ -17,43 +17,51 @@ export interface Turn {
 }
 
 /** `param` is its path in the client's request, for errors. */
-export type Part = Text | Bytes | Link | Call | Result;
-
-/** Content of a message. */
-type Content = Text | Bytes | Link;
-
-interface Cacheable {
-  /** The client's `cache_control`: the provider is to cache the prompt up to here. */
+export type Part = Content | Thinking | Redacted | Call | Result;
+/** What a person or a tool can say. */
+export type Content = Text | Bytes | Link;
+interface Cached {
+  /** `cache_control` of the part: where the provider may keep the prompt up to here. */
   readonly cache?: Json;
 }
-
-export interface Text extends Cacheable {
+export interface Text extends Cached {
   readonly kind: "text";
   readonly text: string;
 }
-export interface Bytes extends Cacheable {
+export interface Bytes extends Cached {
   readonly kind: "bytes";
   readonly mime: string;
   readonly base64: string;
   readonly param: string;
 }
-export interface Link extends Cacheable {
+export interface Link extends Cached {
   readonly kind: "link";
   readonly url: string;
   readonly param: string;
 }
-export interface Call {
+/** Reasoning of the assistant; its provider takes it back only with its signature. */
+export interface Thinking {
+  readonly kind: "thinking";
+  readonly text: string;
+  readonly signature: string | null;
+}
+export interface Redacted {
+  readonly kind: "redacted";
+  readonly data: string;
+}
+export interface Call extends Cached {
   readonly kind: "call";
   readonly id: string;
   readonly name: string;
   readonly input: Json;
 }
-export interface Result extends Cacheable {
+export interface Result extends Cached {
   readonly kind: "result";
   readonly id: string;
   /** The name of the tool that was called with this id. */
   readonly name: string;
   readonly parts: readonly Content[];
+  readonly isError: boolean;
 }
 
 export function conversationOf(request: ChatRequest): Conversation {
@@ -77,18 +85,20 @@ export function conversationOf(request: ChatRequest): Conversation {
         system.push(...textsOf(message.content));
         break;
       case "user":
-        add("user", partsOf(message.content, `${param}.content`));
+        add("user", contentOf(message.content, `${param}.content`));
         break;
       case "assistant": {
         const calls = callsOf(message, param);
         for (const call of calls) names.set(call.id, call.name);
-        add("assistant", [...partsOf(message.content ?? message.refusal, param), ...calls]);
+        add("assistant", [...saidBy(message, param), ...calls]);
         break;
       }
       case "tool": {
         const id = text(message.tool_call_id) ?? "";
-        const parts = partsOf(message.content, `${param}.content`);
-        add("user", [resultOf({ kind: "result", id, name: names.get(id) ?? id, parts })]);
+        const parts = contentOf(message.content, `${param}.content`);
+        const isError = message.is_error === true;
+        const result = { kind: "result" as const, id, name: names.get(id) ?? id, parts, isError };
+        add("user", [resultOf({ ...result, ...cacheOf(message) })]);
         break;
       }
       default:
@@ -104,55 +114,72 @@ function opening(prompt: string): Turn {
   return { role: "user", parts: [{ kind: "text", text: prompt }] };
 }
 
+/** The texts as one, a line each. */
 export function joinTexts(texts: readonly Text[]): string {
   return texts.map((part) => part.text).join("\n");
 }
 
 function textsOf(content: unknown): Text[] {
   const parts = typeof content === "string" ? [{ text: content }] : records(content);
-  return parts.flatMap((part) => {
-    const found = text(part.text) ?? "";
-    return found === "" ? [] : [withCache<Text>({ kind: "text", text: found }, part)];
-  });
+  return parts.flatMap((part) => textPart(text(part.text) ?? "", part));
 }
 
-function withCache<Kind extends Cacheable>(content: Kind, part: Json): Kind {
-  const cache = record(part.cache_control);
-  return cache === null ? content : { ...content, cache };
+function textPart(content: string, part: Json): Text[] {
+  return content === "" ? [] : [{ kind: "text", text: content, ...cacheOf(part) }];
+}
+
+function cacheOf({ cache_control }: Json): Cached {
+  const cache = record(cache_control);
+  return cache === null ? {} : { cache };
 }
 
 /** A mark inside of a tool's result is one of the whole result: providers cache no part of it. */
 function resultOf(result: Result): Result {
-  const cache = result.parts.findLast((part) => part.cache !== undefined)?.cache;
+  const cache = result.cache ?? result.parts.findLast((part) => part.cache !== undefined)?.cache;
   if (cache === undefined) return result;
   const parts = result.parts.map(({ cache: _, ...part }) => part as Content);
   return { ...result, parts, cache };
 }
 
-function partsOf(content: unknown, param: string): Content[] {
-  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
-  return records(content).flatMap((part, at) =>
-    partOf(part, `${param}.${at}`).map((read) => withCache(read, part))
-  );
+/** What the assistant said before its tool calls, reasoning in its place among the texts. */
+function saidBy(message: Json, param: string): Part[] {
+  const content = message.content ?? message.refusal;
+  if (typeof content === "string") return textPart(content, {});
+  return records(content).flatMap((part, at): Part[] => {
+    if (part.type === "thinking") {
+      const signature = text(part.signature);
+      return [{ kind: "thinking", text: text(part.thinking) ?? "", signature }];
+    }
+    if (part.type === "redacted_thinking") {
+      return [{ kind: "redacted", data: text(part.data) ?? "" }];
+    }
+    return partOf(part, `${param}.content.${at}`);
+  });
+}
+
+function contentOf(content: unknown, param: string): Content[] {
+  if (typeof content === "string") return textPart(content, {});
+  return records(content).flatMap((part, at) => partOf(part, `${param}.${at}`));
 }
 
 function partOf(part: Json, param: string): Content[] {
   switch (part.type) {
     case "text":
-    case "refusal": {
-      const content = text(part.text) ?? text(part.refusal) ?? "";
-      return content === "" ? [] : [{ kind: "text", text: content }];
+    case "refusal":
+      return textPart(text(part.text) ?? text(part.refusal) ?? "", part);
+    case "image_url": {
+      const image = fromUrl(record(part.image_url)?.url, `${param}.image_url.url`);
+      return [{ ...image, ...cacheOf(part) }];
     }
-    case "image_url":
-      return [fromUrl(record(part.image_url)?.url, `${param}.image_url.url`)];
     case "input_audio": {
       const audio = record(part.input_audio);
       const [mime, base64] = [`audio/${audio?.format}`, text(audio?.data) ?? ""];
-      return [{ kind: "bytes", mime, base64, param }];
+      return [{ kind: "bytes", mime, base64, param, ...cacheOf(part) }];
     }
     case "file": {
       const data = record(part.file)?.file_data;
-      if (typeof data === "string") return [fromUrl(data, `${param}.file.file_data`)];
+      if (typeof data !== "string") break;
+      return [{ ...fromUrl(data, `${param}.file.file_data`), ...cacheOf(part) }];
     }
   }
   refuse(param, "This model does not take this kind of content.");
@@ -177,6 +204,7 @@ function callsOf(message: Json, param: string): Call[] {
     const called = record(call.function);
     return {
       kind: "call",
+      ...cacheOf(call),
       id: text(call.id) ?? "",
       name: text(called?.name) ?? "",
       input: inputOf(called?.arguments, `${param}.tool_calls.${at}.function.arguments`),

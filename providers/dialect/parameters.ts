@@ -54,6 +54,8 @@ export interface Tool {
   readonly description: string | undefined;
   readonly parameters: Json | undefined;
   readonly strict: boolean;
+  /** `cache_control` of the tool. */
+  readonly cache: Json | undefined;
 }
 
 export interface ToolUse {
@@ -102,5 +104,6 @@ function toolOf(tool: Json, at: number): Tool {
     description: text(declared!.description) ?? undefined,
     parameters: record(declared!.parameters) ?? undefined,
     strict: declared!.strict === true,
+    cache: record(tool.cache_control) ?? undefined,
   };
 }

@@ -2,6 +2,7 @@ import { ApiError } from "../../src/lib/api_error.ts";
 import { withoutTrailing } from "../../src/lib/without_trailing.ts";
 import type { ChatRequest, UpstreamRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { type Json, record, records } from "./json.ts";
+import { plainMessages, plainParameters, plainTools } from "./plain_messages.ts";
 
 export interface Bounds {
   readonly min?: number;
@@ -49,8 +50,9 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     refuseUnable(request, parameters.refuse ?? []);
     const streamed = request.stream === true;
     // A field that is not sent is undefined rather than deleted, which would make the object a slow one.
-    const body: Record<string, unknown> = { ...parameters.defaults, ...request };
+    const body: Record<string, unknown> = { ...parameters.defaults, ...plainParameters(request) };
     body.model = target.model;
+    if (body.tools !== undefined) body.tools = plainTools(body.tools);
     // The gateway uses the newer name of the output limit; a provider's file may use the older one.
     if (knowsOlderLimit) moveField(body, "max_completion_tokens", "max_tokens");
     for (const name of drop) if (name in body) body[name] = undefined;
@@ -58,7 +60,8 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     for (const [from, to] of rename) moveField(body, from, to);
     // OpenAI accepts only the older name of the output limit together with a prediction.
     if (isPresent(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
-    body.messages = request.messages.map(rewrite);
+    const marked = messages.cache_control === true;
+    body.messages = plainMessages(request.messages, marked).map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
@@ -143,28 +146,14 @@ function moveField(body: Record<string, unknown>, from: string, to: string): voi
 
 /** A function that copies only messages it changes. */
 function messageRewriter(
-  { roles = {}, drop = [], cache_control: isCached = false }: NonNullable<WriteRules["messages"]>,
+  { roles = {}, drop = [] }: NonNullable<WriteRules["messages"]>,
 ): (message: Json) => Json {
   return function rewriteMessage(message) {
     const role = typeof message.role === "string" ? roles[message.role] : undefined;
-    const content = isCached ? message.content : withoutCacheMarks(message.content);
-    const isSame = role === undefined && content === message.content &&
-      !drop.some((name) => name in message);
-    if (isSame) return message;
+    if (role === undefined && !drop.some((name) => name in message)) return message;
     const copy: Record<string, unknown> = { ...message };
-    if (content !== message.content) copy.content = content;
     for (const name of drop) delete copy[name];
     if (role !== undefined) copy.role = role;
     return copy;
   };
-}
-
-/** Content without `cache_control`, which OpenAI's format does not have; the same where there is none. */
-function withoutCacheMarks(content: unknown): unknown {
-  if (!Array.isArray(content)) return content;
-  if (!content.some((part) => record(part)?.cache_control !== undefined)) return content;
-  return content.map((part) => {
-    const { cache_control: _, ...rest } = part;
-    return rest;
-  });
 }

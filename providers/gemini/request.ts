@@ -52,6 +52,9 @@ function partsOf(part: Part): Json[] {
       return [{ inlineData: { mimeType: part.mime, data: part.base64 } }];
     case "link":
       return [{ fileData: compact({ fileUri: part.url, mimeType: mimeOf(part) }) }];
+    case "thinking":
+    case "redacted":
+      return []; // of another provider: this one's reasoning is not shown
     case "call":
       return [{ functionCall: { id: part.id, name: part.name, args: part.input } }];
     case "result":

@@ -57,7 +57,7 @@ function composeOne(
   const called = toolsToCall(chat, topic.prompt);
   const pieces: Piece[] = chat.reasons ? reasoningPieces(topic, chat.effort) : [];
   for (const [at, tool] of called.entries()) {
-    const call = callOf(tool, words, random);
+    const call = callOf(tool, { prompt: topic.prompt, words }, random);
     pieces.push({ kind: "call", call: at, id: call.id, name: call.name });
     pieces.push(
       ...tokenize(call.arguments).map((text) => ({ kind: "arguments", call: at, text }) as const),

@@ -1,3 +1,4 @@
+import type { JsonObject } from "./fields.ts";
 import type { SeededRandom } from "./random.ts";
 import type { Message } from "./messages.ts";
 import type { SimulatedChat, SimulatedTool } from "./read_request.ts";
@@ -12,8 +13,9 @@ export interface ComposedCall {
 }
 
 /**
- * The tools that the answer calls: those whose names are in the user's last message; the first one where a
- * call is required and no tool is named; none where the last message is a tool's.
+ * The tools that the answer calls: those whose calls the user's last message spells out, else those whose names are in
+ * it; the first one where a call is required and no tool is named; none where the last message is a tool's. System
+ * messages do not count.
  */
 export function toolsToCall(chat: SimulatedChat, prompt: string): SimulatedTool[] {
   const { mode, names } = chat.toolChoice;
@@ -21,22 +23,34 @@ export function toolsToCall(chat: SimulatedChat, prompt: string): SimulatedTool[
   const allowed = names === null
     ? chat.tools
     : chat.tools.filter((tool) => names.includes(tool.name));
-  const isUsersTurn = chat.messages.at(-1)!.role === "user";
-  const named = mode === "required" || isUsersTurn
-    ? allowed.filter((tool) => mentions(prompt, tool.name))
-    : [];
+  const last = chat.messages.findLast(({ role }) => role !== "system" && role !== "developer");
+  const isUsersTurn = last?.role === "user";
+  const isAsked = mode === "required" || isUsersTurn;
+  const written = allowed.filter((tool) => prompt.includes(`${tool.name}({`));
+  const named = !isAsked
+    ? []
+    : written.length > 0
+    ? written
+    : allowed.filter((tool) => mentions(prompt, tool.name));
   const called = named.length === 0 && mode === "required" ? allowed.slice(0, 1) : named;
   return chat.parallelCalls ? called : called.slice(0, 1);
 }
 
-/** A call with arguments that the tool's schema accepts. */
+/** What arguments are made of: the user's message, and its words. */
+export interface CallSource {
+  readonly prompt: string;
+  readonly words: readonly string[];
+}
+
+/** A call with the arguments that the message has for it, else with some that the tool's schema accepts. */
 export function callOf(
   tool: SimulatedTool,
-  words: readonly string[],
+  { prompt, words }: CallSource,
   random: SeededRandom,
 ): ComposedCall {
   try {
-    const args = instanceOf(tool.parameters, wordsFor(tool, words), random);
+    const args = writtenArguments(prompt, tool.name) ??
+      instanceOf(tool.parameters, wordsFor(tool, words), random);
     return {
       id: `call_${random.letters(24)}`,
       name: tool.name,
@@ -53,6 +67,21 @@ export function callOf(
   }
 }
 
+/** The arguments of a call that the message spells out, as in `read({"path": "note.txt"})`; null if it does not. */
+function writtenArguments(prompt: string, name: string): JsonObject | null {
+  const start = prompt.indexOf(`${name}({`);
+  if (start === -1) return null;
+  const json = start + name.length + 1;
+  for (let end = prompt.indexOf("})", json); end !== -1; end = prompt.indexOf("})", end + 1)) {
+    try {
+      return JSON.parse(prompt.slice(json, end + 1));
+    } catch {
+      // A bracket inside of a text: the end is further on.
+    }
+  }
+  return null;
+}
+
 /** Words for a call's arguments: names rather than other words, without the tool's own name. */
 function wordsFor(tool: SimulatedTool, words: readonly string[]): readonly string[] {
   const others = words.filter((word) => !tool.name.toLowerCase().includes(word.toLowerCase()));
@@ -62,9 +91,10 @@ function wordsFor(tool: SimulatedTool, words: readonly string[]): readonly strin
 
 /** The results of the last tool calls, with the tools' names. */
 export function toolResults(messages: readonly Message[]): { tool: string; text: string }[] {
-  const last = messages.findLastIndex((message) => message.role !== "tool");
-  const calls = messages[last]?.calls ?? [];
-  return messages.slice(last + 1).map((message) => ({
+  const spoken = messages.filter(({ role }) => role !== "system" && role !== "developer");
+  const last = spoken.findLastIndex((message) => message.role !== "tool");
+  const calls = spoken[last]?.calls ?? [];
+  return spoken.slice(last + 1).map((message) => ({
     tool: calls.find((call) => call.id === message.answers)?.name ?? "unknown",
     text: message.text,
   }));

@@ -113,3 +113,13 @@ Deno.test("an answer to a schema is an instance of it", STRICT, async () => {
   assert.ok(fits(JSON.parse(told.text)), told.text);
   assert.notEqual(told.reasoning, "");
 });
+
+Deno.test("a call that the message spells out is made as it is, and no other", STRICT, async () => {
+  const messages = user(
+    'What is it now? get_weather({"city": "a (}) b", "unit": "celsius"}) and mail.',
+  );
+  const { calls } = answerOf(await sendWhole({ tools, messages }));
+  assert.deepEqual(calls.map(({ name, arguments: given }) => [name, JSON.parse(given)]), [
+    ["get_weather", { city: "a (}) b", unit: "celsius" }],
+  ]);
+});

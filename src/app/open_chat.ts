@@ -1,7 +1,6 @@
 import type { Adapters } from "../../providers/adapters.ts";
 import type { ChatDeps } from "../workflows/chat/complete_chat.ts";
 import type { OpenFiles } from "../domain/files/open_files.ts";
-import { errorBody } from "../http/render_error.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
 import type { Limiter } from "../domain/limits/limiter.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
@@ -10,6 +9,7 @@ import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { Admission } from "../upstream/admission.ts";
 import { openCallIds } from "../upstream/call_ids.ts";
 import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
+import { openThinkingSeals, type ThinkingSeals } from "../upstream/thinking_seals.ts";
 import { Upstreams } from "../upstream/upstreams.ts";
 
 interface Deps {
@@ -32,6 +32,7 @@ export interface OpenChat extends Disposable {
   readonly admission: Admission;
   readonly upstreams: Upstreams;
   readonly chat: ChatDeps;
+  readonly seals: ThinkingSeals;
   /** Sends requests that cost money; null where the environment asks for a proxy or tracing, which only `fetch` supports. */
   readonly http1: Http1Client | null;
 }
@@ -50,15 +51,18 @@ export function openChat(
   });
   const http1 = needsFetch(environment) ? null : new Http1Client();
   const callIds = openCallIds(() => files.keysFor("tool call ids"));
-  const upstreams = new Upstreams(admission, http1, callIds);
+  const seals = openThinkingSeals(() => files.keysFor("reasoning signatures"));
+  const upstreams = new Upstreams(admission, http1, callIds, seals);
   const chat: ChatDeps = {
     ledger,
     limiter,
     upstreams,
     imageHosts,
-    renderFailure: (apiError, requestId) => JSON.stringify(errorBody(apiError, requestId)),
     log,
     timing: timing?.chat,
   };
-  return { admission, upstreams, chat, http1, [Symbol.dispose]: () => http1?.[Symbol.dispose]() };
+  return {
+    ...{ admission, upstreams, chat, seals, http1 },
+    [Symbol.dispose]: () => http1?.[Symbol.dispose](),
+  };
 }

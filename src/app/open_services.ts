@@ -25,6 +25,7 @@ import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
 import { openRequestLog } from "./open_request_log.ts";
+import { openResponses } from "./open_responses.ts";
 import { openRetention } from "./open_retention.ts";
 import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
@@ -72,12 +73,13 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
-  const { admission, upstreams, chat, http1 } = opened.use(
+  const { admission, upstreams, chat, seals, http1 } = opened.use(
     openChat(
       { adapters: deps.adapters, ledger, limiter, files, imageHosts, metrics, log },
       options,
     ),
   );
+  const { responses } = openResponses({ ...core, seals }, options);
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
   registerTaskGauges(metrics.registry, {
@@ -111,7 +113,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const parts = opened.move();
   return {
     api: {
-      ...{ ...shared, apiKeys, limiter, chat, files, metrics, sessions, passwords },
+      ...{ ...shared, apiKeys, limiter, chat, responses, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
       waits: new TaskWaits(options.taskWaits),
       document: openapi,

@@ -60,7 +60,7 @@ export function authenticated(
     exchange.route = route;
     const next = readClientRequestId(exchange, headers) ? endpoint : invalidClientRequestId;
     if (exchange.caller !== null) return proceed(c, exchange.caller, next);
-    const caller = deps.apiKeys.find(readBearerToken(headers, "API key"), exchange.startedAt);
+    const caller = deps.apiKeys.find(readApiKey(headers), exchange.startedAt);
     return caller instanceof Promise
       ? caller.then((found) => proceed(c, found, next))
       : proceed(c, caller, next);
@@ -119,6 +119,12 @@ function callEndpoint(
 function planOf(config: Config, caller: Caller, now: number): AccountPlan {
   const name = caller.planExpiresAt > now ? caller.plan : "free";
   return config.plans.get(name) ?? config.plans.get("free")!;
+}
+
+/** The API key: a bearer token, or where there is none `x-api-key`, as clients of Anthropic's API send it. */
+function readApiKey(headers: Headers): string {
+  const key = headers.has("authorization") ? null : headers.get("x-api-key")?.trim();
+  return key ? key : readBearerToken(headers, "API key");
 }
 
 /** The token of `Authorization: Bearer <token>`. */

@@ -46,13 +46,18 @@ export function errorBody(apiError: ApiError, requestId: string) {
   return { error, request_id: requestId };
 }
 
-/** The one place where an error becomes a response. */
+/** The error as a response; `dialects/messages/error.ts` has the form of another API. */
 export function renderError(apiError: ApiError, requestId: string): Response {
+  const body = JSON.stringify(errorBody(apiError, requestId));
+  return sendJson(body, errorStatus(apiError), errorHeaders(apiError));
+}
+
+export function errorHeaders(apiError: ApiError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (apiError.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(apiError.retryAfterSeconds);
   }
   if (apiError.kind === "unauthenticated") headers["www-authenticate"] = "Bearer";
   if (apiError.code === "method_not_allowed") headers.allow = String(apiError.cause ?? "");
-  return sendJson(JSON.stringify(errorBody(apiError, requestId)), errorStatus(apiError), headers);
+  return headers;
 }

@@ -10,6 +10,7 @@ import type { OpenRequest } from "../domain/requests/open_request.ts";
 import { describeError, type Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
+import { isMessagesPath, renderMessagesError } from "./dialects/messages/error.ts";
 import type { HealthProbe, Readiness } from "./health.ts";
 import type { Env, HttpExchange } from "./exchange.ts";
 import { noteResponse } from "./note_response.ts";
@@ -182,7 +183,9 @@ export class RequestHandler {
         error: describeCause(apiError.cause),
       });
     }
-    return renderError(apiError, exchange.requestId);
+    return isMessagesPath(exchange.config, exchange.path)
+      ? renderMessagesError(apiError, exchange.requestId)
+      : renderError(apiError, exchange.requestId);
   }
 
   #finish(

@@ -33,6 +33,7 @@ const CODES = {
   invalid_api_key: ["unauthenticated", "authentication_error"],
   insufficient_balance: ["insufficient_funds", "insufficient_quota"],
   unknown_endpoint: ["not_found", "invalid_request_error"],
+  response_not_found: ["not_found", "invalid_request_error"],
   task_not_found: ["not_found", "invalid_request_error"],
   file_not_found: ["not_found", "invalid_request_error"],
   not_found: ["not_found", "invalid_request_error"],

@@ -9,7 +9,7 @@ export interface ContentPart {
   readonly type: string;
   /** The part as the client wrote it; a string where the content is one. */
   readonly value: string | Fields;
-  /** What a part of type `text` or `refusal` says; null for other types, and where it says nothing. */
+  /** What a part of type `text`, `refusal` or `thinking` says; null for other types, and where it says nothing. */
   readonly text: string | null;
   /** The image of a part of type `image_url`; null for other types, and where there is no address. */
   readonly image: ImageSource | null;
@@ -24,7 +24,7 @@ export interface LinkedImage {
   readonly url: string;
 }
 
-/** An image that the request itself carries, as a data URL. */
+/** An image or another file that the request itself carries, in base64. */
 export interface InlineImage {
   readonly kind: "data";
   readonly url: string;
@@ -96,6 +96,17 @@ function paddingOf(url: string): number {
   return url.endsWith("==") ? 2 : url.endsWith("=") ? 1 : 0;
 }
 
+/** Base64 without the head of a data URL. */
+export function bareBase64(text: string): InlineImage {
+  const byteLength = Math.floor((text.length - paddingOf(text)) * 3 / 4);
+  return { kind: "data", url: text, mimeType: "", start: 0, byteLength };
+}
+
+/** Whether a document begins as a PDF does. Some have a few bytes in front. */
+export function isPdfHead(head: Uint8Array): boolean {
+  return Buffer.from(head).includes("%PDF-");
+}
+
 /** The type that an image's first 12 bytes show; null for anything but what chat models take. */
 export function sniffImage(head: Uint8Array): string | null {
   const latin = String.fromCharCode(...head.subarray(0, 12));
@@ -106,8 +117,10 @@ export function sniffImage(head: Uint8Array): string | null {
   return null;
 }
 
+const TEXT_TYPES = new Set(["text", "refusal", "thinking"]);
+
 function textOf(type: string, value: Fields): string | null {
-  const text = type === "text" || type === "refusal" ? value[type] : null;
+  const text = TEXT_TYPES.has(type) ? value[type] : null;
   return typeof text === "string" ? text : null;
 }
 
@@ -118,7 +131,11 @@ const DATA_HEAD_MAX = 256;
 function imageOf(value: unknown): ImageSource | null {
   const url = (value as Fields | null | undefined)?.url;
   if (typeof url !== "string") return null;
-  if (!/^data:/i.test(url)) return { kind: "url", url };
+  return /^data:/i.test(url) ? dataUrl(url) : { kind: "url", url };
+}
+
+/** The data URL taken apart; one that is not base64 with a media type has neither type nor bytes. */
+export function dataUrl(url: string): InlineImage {
   const head = DATA_URL.exec(url.slice(0, DATA_HEAD_MAX));
   if (head === null) return { kind: "data", url, mimeType: "", start: url.length, byteLength: 0 };
   const start = head[0].length;

@@ -9,7 +9,9 @@ import type { Usage } from "./usage.ts";
 
 export const chat: ChatModelType = {
   work: "chat",
-  capabilities: ["chat", "streaming", "vision", "tools", "json_schema", "reasoning"],
+  capabilities: [
+    ...["chat", "streaming", "vision", "files", "audio_input", "tools", "json_schema", "reasoning"],
+  ],
   limits: ["max_prompt_length", "max_input_images", "context_tokens", "max_output_tokens"],
   units: { token: TOKEN_UNITS, per_call: ["call"] },
   quota: "text",
@@ -26,14 +28,14 @@ interface ChatBody {
 
 /** Rejects what the model does not offer: clients must not depend on what only one upstream supports. */
 export function checkChatCapabilities(model: LimitedModel, request: ChatBody): void {
-  if (request.stream === true) need(model, "streaming", "stream");
-  if (isAsked(request.tools) || isAsked(request.functions)) need(model, "tools", "tools");
+  if (request.stream === true) needCapability(model, "streaming", "stream");
+  if (isAsked(request.tools) || isAsked(request.functions)) needCapability(model, "tools", "tools");
   const format = (request.response_format as { type?: string } | null | undefined)?.type;
   if (format === "json_schema" || format === "json_object") {
-    need(model, "json_schema", "response_format");
+    needCapability(model, "json_schema", "response_format");
   }
   const { reasoning_effort: effort, modalities } = request;
-  if (isGiven(effort) && effort !== "none") need(model, "reasoning", "reasoning_effort");
+  if (isGiven(effort) && effort !== "none") needCapability(model, "reasoning", "reasoning_effort");
   if (isAsked(modalities) && modalities.some((kind) => kind !== "text")) {
     throw textOnly(model, "modalities");
   }
@@ -47,7 +49,7 @@ export interface MessageTotals {
 }
 
 export function checkChatLimits(model: LimitedModel, { images, characters }: MessageTotals): void {
-  if (images > 0) need(model, "vision", "messages");
+  if (images > 0) needCapability(model, "vision", "messages");
   checkMax(model, { limit: "max_input_images", value: images, param: "messages", unit: "images" });
   const charactersMax = numberLimit(model, "max_prompt_length") ?? Infinity;
   if (characters > charactersMax) {
@@ -66,7 +68,7 @@ export function textOnly({ id }: LimitedModel, param: string): ApiError {
   });
 }
 
-function need(model: LimitedModel, capability: string, param: string): void {
+export function needCapability(model: LimitedModel, capability: string, param: string): void {
   if (model.capabilities.has(capability)) return;
   throw new ApiError(
     "capability_not_supported",
@@ -125,8 +127,9 @@ export function inputBound<Image extends SentImage>(
   { model, request, body, images, countImage }: SentRequest<Image>,
 ): number {
   const context = contextOf(model);
-  // Search results are added to the prompt, whatever their length.
-  if (isGiven(request.web_search_options) && context !== undefined) return context;
+  // Search results are added to the prompt, whatever their length; a compressed document may hold any text.
+  const isUnbounded = isGiven(request.web_search_options) || hasFiles(request);
+  if (isUnbounded && context !== undefined) return context;
   let tokens = Buffer.byteLength(body) + FRAME_TOKENS;
   if (hasTools(request)) tokens += TOOL_FRAME_TOKENS;
   for (const image of images) {
@@ -210,6 +213,12 @@ function hasTools({ tools, functions, response_format, messages }: ChatBody): bo
   if (isGiven(tools) || isGiven(functions) || isGiven(response_format)) return true;
   // A provider that takes tool calls only beside their tools is sent tools made from the history.
   return messages.some((message) => isGiven(message.tool_calls) || isGiven(message.function_call));
+}
+
+function hasFiles({ messages }: ChatBody): boolean {
+  return messages.some(({ content }) =>
+    Array.isArray(content) && content.some((part) => part?.type === "file")
+  );
 }
 
 function contextOf(model: LimitedModel): number | undefined {

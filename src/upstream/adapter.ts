@@ -76,7 +76,12 @@ export interface Operation<Input, Output> {
 
 export type UpstreamBody = string | Uint8Array<ArrayBuffer> | FormData | null;
 
-/** A chat request in OpenAI's format, as the client sent it; valid for the gateway's schema. */
+/**
+ * A chat request in OpenAI's format, valid for the gateway's schema. What other dialects can say beyond that format is
+ * in it too, in Anthropic's words: `cache_control` on content parts and tools, parts of type `thinking` and
+ * `redacted_thinking` in assistant messages, `is_error` of tool messages, and the parameters `thinking` and `top_k`.
+ * Adapters translate it, or leave it out where it is a hint only.
+ */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly Record<string, unknown>[];
@@ -130,6 +135,8 @@ export interface ChatChoice {
   readonly message: ChatMessage;
   readonly finish_reason: FinishReason;
   readonly logprobs?: unknown;
+  /** The text of `stop` that ended the answer, where the provider tells it. */
+  readonly stopSequence?: string;
 }
 
 export interface ChatMessage {
@@ -142,6 +149,29 @@ export interface ChatMessage {
   readonly function_call?: { readonly name: string; readonly arguments: string };
   readonly annotations?: unknown;
   readonly audio?: unknown;
+  /** Text and reasoning in their order, of an answer with signed reasoning; the other fields have the same joined. */
+  readonly parts?: readonly AnswerPart[];
+}
+
+/** A part of an answer, as it is sent back in `content` of an assistant message. */
+export type AnswerPart = TextPart | ThinkingPart | RedactedThinkingPart;
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** Reasoning. Its provider takes it back only with the signature that it gave. */
+export interface ThinkingPart {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature?: string;
+}
+
+/** Reasoning that only its provider can read. */
+export interface RedactedThinkingPart {
+  readonly type: "redacted_thinking";
+  readonly data: string;
 }
 
 export interface ToolCall {
@@ -155,6 +185,10 @@ export interface ChatChunk {
   readonly choices: readonly ChunkChoice[];
   /** Any event may have it; the last one counts. */
   readonly usage?: ReportedUsage;
+  /** The signature of the reasoning so far, or reasoning that only the provider can read. */
+  readonly thinking?: { readonly signature: string } | { readonly redacted: string };
+  /** The text of `stop` that ended the answer, where the provider tells it. */
+  readonly stopSequence?: string;
   /** The provider reports that the answer is complete. A stream that ends without it was cut off. */
   readonly done?: true;
   /** The provider reports a failure in the middle of the stream. */

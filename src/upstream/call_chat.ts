@@ -17,6 +17,7 @@ import { UpstreamFailure } from "./failure.ts";
 import type { Http1Client } from "./http1/client.ts";
 import { openResponse } from "./open_response.ts";
 import { readText } from "./read_whole.ts";
+import { sealChunk, sealReply, type ThinkingSeals } from "./thinking_seals.ts";
 
 /** One attempt to call one upstream. */
 export interface Attempt {
@@ -26,6 +27,8 @@ export interface Attempt {
   http1: Http1Client | null;
   /** Hides the upstream's ids of tool calls; null where they pass as they are. */
   callIds: CallIds | null;
+  /** Seals signatures of reasoning; null where they pass as they are. */
+  seals: ThinkingSeals | null;
   /** Longest wait for the first byte, and between two reads. */
   timeoutMs: number;
   /** Ends the attempt from outside: the client disconnected, or the total time is over. */
@@ -43,7 +46,6 @@ const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Calls an upstream without streaming. */
 export async function callChat(attempt: Attempt, written: WrittenChat): Promise<ChatReply> {
-  const { callIds } = attempt;
   const chat = attempt.adapter.chat!;
   using deadline = new Deadline({ silenceMs: attempt.timeoutMs, signal: attempt.signal });
   const response = await openChat(attempt, written, deadline);
@@ -51,11 +53,21 @@ export async function callChat(attempt: Attempt, written: WrittenChat): Promise<
     throw deadline.toFailure(cause);
   });
   try {
-    const reply = chat.read({ body: JSON.parse(text) });
-    return callIds === null ? reply : showReplyIds(callIds, reply, written.target.baseUrl);
+    return toClientReply(attempt, chat.read({ body: JSON.parse(text) }), written.target.baseUrl);
   } catch (cause) {
     throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
   }
+}
+
+/** The reply as a client may see it. */
+function toClientReply({ callIds, seals }: Attempt, reply: ChatReply, origin: string): ChatReply {
+  const shown = callIds === null ? reply : showReplyIds(callIds, reply, origin);
+  return seals === null ? shown : sealReply(seals, shown, origin);
+}
+
+function toClientChunk({ callIds, seals }: Attempt, chunk: ChatChunk, origin: string): ChatChunk {
+  const shown = callIds === null ? chunk : showChunkIds(callIds, chunk, origin);
+  return seals === null ? shown : sealChunk(seals, shown, origin);
 }
 
 /** A streamed response. */
@@ -129,7 +141,6 @@ class Chunks implements ChunkStream {
   }
 
   #read(bytes: Uint8Array): ChatChunk[] {
-    const { callIds } = this.attempt;
     const chunks: ChatChunk[] = [];
     try {
       for (const event of this.#splitter.push(bytes)) {
@@ -140,7 +151,7 @@ class Chunks implements ChunkStream {
             cause: event.data,
           });
         }
-        chunks.push(callIds === null ? chunk : showChunkIds(callIds, chunk, this.target.baseUrl));
+        chunks.push(toClientChunk(this.attempt, chunk, this.target.baseUrl));
         if (chunk.done === true) this.#isDone = true;
       }
     } catch (cause) {

@@ -33,6 +33,7 @@ function attemptOn(transport: Adapter["transport"], timeoutMs: number): Attempt 
     adapter: { types: ["chat"], baseUrl: null, chat, transport: transport! },
     http1: null,
     callIds: null,
+    seals: null,
     timeoutMs,
     signal: new AbortController().signal,
   };

@@ -13,6 +13,7 @@ import { orderUpstreams } from "./order_upstreams.ts";
 import type { Http1Client } from "./http1/client.ts";
 import { RETRY_SECONDS } from "./job_error.ts";
 import { modelUnavailable } from "./model_unavailable.ts";
+import { restoreThinking, type ThinkingSeals } from "./thinking_seals.ts";
 
 /** The response of an upstream; `release` ends its permit. */
 export interface UpstreamResult<T> {
@@ -41,6 +42,7 @@ export class Upstreams {
     readonly admission: Admission,
     private readonly http1: Http1Client | null,
     private readonly callIds: CallIds | null = null,
+    private readonly seals: ThinkingSeals | null = null,
   ) {}
 
   /** Tries the upstreams of a model in order until `call` succeeds with one. */
@@ -83,9 +85,9 @@ export class Upstreams {
   write(config: Config, model: Model, upstream: Upstream, original: ChatRequest): WrittenChat {
     const provider = config.providers.get(upstream.provider)!;
     const target = this.admission.targetOf(model, upstream, provider);
-    const own = this.callIds === null
-      ? original
-      : restoreCallIds(this.callIds, original, target.baseUrl);
+    let own = original;
+    if (this.callIds !== null) own = restoreCallIds(this.callIds, own, target.baseUrl);
+    if (this.seals !== null) own = restoreThinking(this.seals, own, target.baseUrl);
     const request = this.admission.adapterOf(provider).chat!.write(own, target);
     return { target, original, request };
   }
@@ -106,6 +108,7 @@ export class Upstreams {
       adapter: this.admission.adapterOf(provider),
       http1: this.http1,
       callIds: this.callIds,
+      seals: this.seals,
       timeoutMs: upstream.timeoutSeconds * 1000,
       signal,
     };

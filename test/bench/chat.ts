@@ -3,7 +3,7 @@ import { median, printTable } from "./load.ts";
 import { type Contestant, startContestants } from "./contestants.ts";
 import { processorTime } from "./processor_time.ts";
 
-interface Figures {
+export interface Figures {
   rps: number;
   p50: number;
   p99: number;
@@ -92,7 +92,7 @@ async function measure(ground: Ground, one: Case): Promise<Map<string, Figures>>
   return new Map([...seen].map(([id, figures]) => [id, middle(figures)]));
 }
 
-function middle(figures: Figures[]): Figures {
+export function middle(figures: Figures[]): Figures {
   const of = (name: keyof Figures) => median(figures.map((one) => one[name]));
   return {
     rps: of("rps"),
@@ -103,19 +103,34 @@ function middle(figures: Figures[]): Figures {
   };
 }
 
-async function load(
+function load(
   contestant: Contestant,
-  { folder, postgresPid }: Ground,
+  ground: Pick<Ground, "folder" | "postgresPid">,
   { streaming, connections }: Case,
 ): Promise<Figures> {
-  const script = join(folder, `${contestant.id}-${streaming}.lua`);
-  const body = JSON.stringify({ ...PAYLOAD, ...(streaming ? { stream: true } : {}) });
+  const body = { ...PAYLOAD, ...(streaming ? { stream: true } : {}) };
+  return loadPosts(contestant, ground, { path: "/v1/chat/completions", body, connections });
+}
+
+export interface PostLoad {
+  path: string;
+  body: unknown;
+  connections: number;
+}
+
+/** Sends one body over and over. */
+export async function loadPosts(
+  contestant: Contestant,
+  { folder, postgresPid }: Pick<Ground, "folder" | "postgresPid">,
+  { path, body, connections }: PostLoad,
+): Promise<Figures> {
+  const script = join(folder, `${contestant.id}-${crypto.randomUUID()}.lua`);
   const headers = Object.entries(contestant.headers).map(([name, value]) =>
     `wrk.headers["${name}"] = ${JSON.stringify(value)}`
   );
   await Deno.writeTextFile(
     script,
-    [`wrk.method = "POST"`, `wrk.body = '${body}'`, ...headers].join("\n"),
+    [`wrk.method = "POST"`, `wrk.body = '${JSON.stringify(body)}'`, ...headers].join("\n"),
   );
   const wrk = (seconds: number) =>
     new Deno.Command("wrk", {
@@ -128,7 +143,7 @@ async function load(
         "20s",
         "-s",
         script,
-        `${contestant.address}/v1/chat/completions`,
+        `${contestant.address}${path}`,
       ],
     }).output();
   // It was idle while the others had their turns.

@@ -66,15 +66,9 @@ export async function startContestants() {
     });
   }
 
-  const config = join(ground.folder, "gateway.yaml");
-  await Deno.writeTextFile(config, configFor(upstream.address));
+  const config = await writeConfig(ground.folder, upstream.address);
   for (const [id, name, workers] of TOLLGATES) {
-    const gateway = parts.use(
-      await startGateway(config, ground.databaseUrl, ground.dataDir, { WORKERS: workers }),
-    );
-    const key = await makePaidKey(gateway);
-    const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
-    contestants.push({ id, name, headers, ...gateway });
+    contestants.push(parts.use(await startTollgate(ground, config, { id, name, workers })));
   }
 
   const open = parts.move();
@@ -84,6 +78,40 @@ export async function startContestants() {
     postgresPid: ground.postgresPid,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+/** The gateway alone, in front of the upstream. */
+export async function startTollgateAlone() {
+  await using parts = new AsyncDisposableStack();
+  const ground = parts.use(await openGround({ durable: true }));
+  const upstream = parts.use(await startDeno("test/bench/upstream.ts", {}));
+  const config = await writeConfig(ground.folder, upstream.address);
+  const [[id, name, workers]] = TOLLGATES;
+  const tollgate = parts.use(await startTollgate(ground, config, { id, name, workers }));
+  const open = parts.move();
+  return {
+    tollgate,
+    folder: ground.folder,
+    postgresPid: ground.postgresPid,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+async function writeConfig(folder: string, upstream: string): Promise<string> {
+  const config = join(folder, "gateway.yaml");
+  await Deno.writeTextFile(config, configFor(upstream));
+  return config;
+}
+
+async function startTollgate(
+  { databaseUrl, dataDir }: Awaited<ReturnType<typeof openGround>>,
+  config: string,
+  { id, name, workers }: { id: string; name: string; workers: string },
+): Promise<Contestant & AsyncDisposable> {
+  const gateway = await startGateway(config, databaseUrl, dataDir, { WORKERS: workers });
+  const key = await makePaidKey(gateway);
+  const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
+  return { id, name, headers, ...gateway };
 }
 
 async function makePaidKey(gateway: Process): Promise<string> {

@@ -174,6 +174,10 @@ function openFixtures(gateway: MediaGateway, receiver: Receiver): Fixtures {
     [SAMPLE.audio, () => gateway.upload("a.wav", wav(2))],
     [SAMPLE.task, submit],
     [SAMPLE.endpoint, endpoint],
+    [SAMPLE.response, async () => {
+      const response = await gateway.post("/v1/responses", { model: "sim-chat", input: "Hello" });
+      return (await response.json()).id;
+    }],
     [SAMPLE.request, async () => {
       const body = { model: "sim-chat", messages: [{ role: "user", content: "Hello" }] };
       const response = await gateway.post("/v1/chat/completions", body);

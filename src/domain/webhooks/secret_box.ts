@@ -15,10 +15,14 @@ export interface SecretBox {
   unseal(stored: string, row: string): string;
 }
 
-export function openSecretBox(operatorKey: string | undefined): SecretBox {
+/** Boxes of different purposes do not open each other's secrets. */
+export function openSecretBox(
+  operatorKey: string | undefined,
+  purpose = "webhook secrets",
+): SecretBox {
   const key = operatorKey === undefined
     ? null
-    : Buffer.from(hkdfSync("sha256", operatorKey, "", "tollgate webhook secrets", 32));
+    : Buffer.from(hkdfSync("sha256", operatorKey, "", `tollgate ${purpose}`, 32));
   return {
     seal(secret, row) {
       if (key === null) return secret;
@@ -35,7 +39,7 @@ export function openSecretBox(operatorKey: string | undefined): SecretBox {
     },
     unseal(stored, row) {
       if (!stored.startsWith(SEALED)) return stored;
-      if (key === null) throw new Error("A webhook secret is sealed: set SECRETS_KEY to read it");
+      if (key === null) throw new Error(`The ${purpose} are sealed: set SECRETS_KEY to read them`);
       const bytes = Buffer.from(stored.slice(SEALED.length), "base64");
       const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
       cipher.setAAD(Buffer.from(row));

@@ -1,5 +1,11 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
-import { type ChatRequest, type DramaRequest, REQUESTS } from "../../../schemas/requests.ts";
+import {
+  type ChatRequest,
+  type DramaRequest,
+  type MessagesRequest,
+  REQUESTS,
+  type ResponsesRequest,
+} from "../../../schemas/requests.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
 import type { Route } from "../../platform/config/config.ts";
 import { definitionOf } from "../../model_types/model_types.ts";
@@ -8,6 +14,14 @@ import { type RequestBody, requestBody } from "../request_body.ts";
 
 /** The bodies of requests that are charged: their endpoints read them, and so does POST /v1/quotes. */
 export const CHAT_REQUEST: RequestBody<ChatRequest> = requestBody(REQUESTS.chat_completions, {
+  nullIsAbsent: true,
+});
+
+export const MESSAGES_REQUEST: RequestBody<MessagesRequest> = requestBody(REQUESTS.messages, {
+  nullIsAbsent: true,
+});
+
+export const RESPONSES_REQUEST: RequestBody<ResponsesRequest> = requestBody(REQUESTS.responses, {
   nullIsAbsent: true,
 });
 

@@ -4,18 +4,23 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Route } from "../../platform/config/config.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import { type ChargedRequest, quoteRequest } from "../../workflows/quote/quote_request.ts";
-import { type BodyEndpoint, sendJson } from "../exchange.ts";
+import { type BodyEndpoint, type HttpContext, sendJson } from "../exchange.ts";
+import { chatModel } from "./answer_chat.ts";
 import {
   CHAT_REQUEST,
   dramaRequest,
   generationRequest,
+  MESSAGES_REQUEST,
+  RESPONSES_REQUEST,
   SPEECH_REQUEST,
 } from "./charged_requests.ts";
 import { isPipeline } from "../../model_types/model_types.ts";
 import { callOf, notReleased, requestedModel } from "./create_generation.ts";
+import { translate } from "./messages.ts";
+import { type ResponsesDeps, translateResponse } from "./responses.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
-interface QuoteEndpointDeps extends TaskEndpointDeps {
+interface QuoteEndpointDeps extends TaskEndpointDeps, ResponsesDeps {
   upstreams: Upstreams;
 }
 
@@ -24,8 +29,9 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
   return async function createQuote(c, { path, body }) {
     const { config } = c.env;
     const route = chargedRoute(config, path);
-    const request = chargedRequest(route, body);
-    const model = requestedModel(c, request.body.model, route);
+    const request = await chargedRequest(deps, c, route, body);
+    const { model: id } = request.body;
+    const model = request.kind === "chat" ? chatModel(c, id) : requestedModel(c, id, route);
     const call = callOf(c, null, request.kind === "chat" ? null : request.body.callback_url);
     const quote = await quoteRequest(deps, call, model, request);
     return sendJson(JSON.stringify({
@@ -44,9 +50,23 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
   };
 }
 
-const CHARGED = new Set(["chat", "speech", "generation"]);
+const CHARGED = new Set(["chat", "responses", "messages", "speech", "generation"]);
 
-function chargedRequest(route: Route, body: unknown): ChargedRequest {
+async function chargedRequest(
+  deps: ResponsesDeps,
+  c: HttpContext,
+  route: Route,
+  body: unknown,
+): Promise<ChargedRequest> {
+  if (route.operation === "responses") {
+    const asked = RESPONSES_REQUEST.check(body);
+    const { translated } = await translateResponse(deps, c, chatModel(c, asked.model), asked);
+    return { kind: "chat", body: translated.request };
+  }
+  if (route.operation === "messages") {
+    const asked = MESSAGES_REQUEST.check(body);
+    return { kind: "chat", body: translate(chatModel(c, asked.model), asked).request };
+  }
   if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
   if (route.operation === "speech") return { kind: "media", body: SPEECH_REQUEST.check(body) };
   if (isPipeline(route.type)) return { kind: "drama", body: dramaRequest(route).check(body) };

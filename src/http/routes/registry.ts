@@ -6,9 +6,11 @@ import { adminWebhookRoutes } from "./admin_webhooks.ts";
 import { chatRoutes } from "./chat.ts";
 import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
+import { messageRoutes } from "./messages.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { requestRoutes } from "./requests.ts";
+import { responseRoutes } from "./responses.ts";
 import type { ApiRoute, OperationRoute, RouteArea } from "./route.ts";
 import { serviceRoutes } from "./service.ts";
 import { taskRoutes } from "./tasks.ts";
@@ -24,6 +26,8 @@ export const AREAS: readonly RouteArea[] = [
   usageRoutes,
   requestRoutes,
   chatRoutes,
+  responseRoutes,
+  messageRoutes,
   fileRoutes,
   mediaRoutes,
   taskRoutes,

@@ -8,8 +8,9 @@ import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
 import { noteBody } from "../../domain/requests/note_body.ts";
 import type { PeopleDeps } from "../admin/people.ts";
-import type { ChatEndpointDeps } from "../endpoints/chat_completions.ts";
+import type { ChatEndpointDeps } from "../endpoints/answer_chat.ts";
 import type { RequestEndpointDeps } from "../endpoints/requests.ts";
+import type { ResponsesDeps } from "../endpoints/responses.ts";
 import type { FilesDeps } from "../endpoints/files.ts";
 import type { TaskEndpointDeps } from "../endpoints/tasks.ts";
 import type { BodyEndpoint, Endpoint } from "../exchange.ts";
@@ -22,7 +23,13 @@ import type { SchemaName } from "./schemas.ts";
 
 /** What the handlers of all routes need. */
 export interface RouteDeps
-  extends PeopleDeps, ChatEndpointDeps, FilesDeps, RequestEndpointDeps, TaskEndpointDeps {
+  extends
+    PeopleDeps,
+    ChatEndpointDeps,
+    FilesDeps,
+    RequestEndpointDeps,
+    ResponsesDeps,
+    TaskEndpointDeps {
   database: Database;
   cluster: Cluster;
   configStore: ConfigStore;

@@ -131,7 +131,7 @@ export interface GatewayFile {
       keep_days: number;
     };
     /**
-     * How long records are kept in the database. The request log has logs.keep_days, files have uploads.keep_days and outputs.keep_days.
+     * How long records are kept in the database. The request log has logs.keep_days, stored responses have responses.keep_days, files have uploads.keep_days and outputs.keep_days.
      */
     keep: {
       /**
@@ -244,6 +244,15 @@ export interface GatewayFile {
      * Bytes of each body that are stored, from its beginning.
      */
     body_bytes_max: number;
+  };
+  /**
+   * Stored responses of /v1/responses, which later requests may continue.
+   */
+  responses: {
+    /**
+     * Days until a stored response is deleted. A smaller number deletes older days within minutes.
+     */
+    keep_days: number;
   };
   /**
    * Delivery of webhook events.
@@ -452,6 +461,8 @@ export interface ModelEntry {
     | "chat"
     | "streaming"
     | "vision"
+    | "files"
+    | "audio_input"
     | "tools"
     | "json_schema"
     | "reasoning"

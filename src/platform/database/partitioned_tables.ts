@@ -12,6 +12,9 @@ export const REQUEST_TABLES = [
   { table: "request_body", ...DAILY },
 ] as const satisfies readonly PartitionedTable[];
 
+/** Stored responses, which have a time of their own. */
+export const RESPONSE_TABLE: PartitionedTable = { table: "response", ...DAILY };
+
 export const RECEIPT_TABLE: PartitionedTable = {
   table: "receipt",
   column: "id",
@@ -49,6 +52,7 @@ export const WEBHOOK_TABLES = [
 
 export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
   ...REQUEST_TABLES,
+  RESPONSE_TABLE,
   RECEIPT_TABLE,
   TRANSFER_TABLE,
   ...WEBHOOK_TABLES,

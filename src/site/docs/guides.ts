@@ -10,6 +10,8 @@ export interface Guide {
 const TITLES: readonly (readonly [name: string, title: string])[] = [
   ["quick-start", "Quick start"],
   ["chat", "Chat"],
+  ["responses", "Responses"],
+  ["messages", "Messages"],
   ["tasks", "Images, video, speech"],
   ["dramas", "Dramas"],
   ["files", "Files"],

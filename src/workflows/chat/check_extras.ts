@@ -38,7 +38,10 @@ export function checkExtras(terms: PriceTerms, request: ChatRequest): ChatExtras
   const forHour = marks.find(({ ttl }) => ttl === "1h");
   const caches = terms.cache_write_price !== undefined || terms.cache_write_1h_price !== undefined;
   if (caches && forHour !== undefined && terms.cache_write_1h_price === undefined) {
-    throw unpriced(`${forHour.path}.cache_control.ttl`, "must be 5m with this model");
+    throw unpriced(
+      `${forHour.path}.cache_control.ttl`.replace(/^\./, ""),
+      "must be 5m with this model",
+    );
   }
   return {
     serviceTier,
@@ -66,16 +69,23 @@ interface CacheMark {
   readonly ttl: unknown;
 }
 
-/** The `cache_control` of parts of messages, which are checked. */
-function cacheMarks({ messages }: ChatRequest): CacheMark[] {
+/** The `cache_control` of messages, their parts and calls, of tools, and of the request itself. */
+function cacheMarks({ messages, tools, cache_control }: ChatRequest): CacheMark[] {
   const marks: CacheMark[] = [];
-  for (const [at, { content }] of messages.entries()) {
-    if (!Array.isArray(content)) continue;
-    for (const [within, part] of content.entries()) {
-      const mark = part?.cache_control;
-      if (mark) marks.push({ path: `messages.${at}.content.${within}`, ttl: mark.ttl });
-    }
+  const note = (value: unknown, path: string) => {
+    const mark = (value as { cache_control?: { ttl?: unknown } } | null)?.cache_control;
+    if (mark) marks.push({ path, ttl: mark.ttl });
+  };
+  const noteAll = (list: unknown, path: string) => {
+    if (Array.isArray(list)) list.forEach((value, at) => note(value, `${path}.${at}`));
+  };
+  for (const [at, message] of messages.entries()) {
+    note(message, `messages.${at}`);
+    noteAll(message.content, `messages.${at}.content`);
+    noteAll(message.tool_calls, `messages.${at}.tool_calls`);
   }
+  noteAll(tools, "tools");
+  if (cache_control) note({ cache_control }, "");
   return marks;
 }
 

@@ -1,8 +1,11 @@
 import {
+  bareBase64,
   type ContentPart,
+  dataUrl,
   headOf,
   type ImageSource,
   isBase64,
+  isPdfHead,
   pathOf,
   sniffImage,
 } from "../../lib/content_parts.ts";
@@ -16,6 +19,10 @@ const PART_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(["type", "text", "cache_control"]),
   refusal: new Set(["type", "refusal", "cache_control"]),
   image_url: new Set(["type", "image_url", "cache_control"]),
+  file: new Set(["type", "file", "cache_control"]),
+  input_audio: new Set(["type", "input_audio", "cache_control"]),
+  thinking: new Set(["type", "thinking", "signature"]),
+  redacted_thinking: new Set(["type", "data"]),
 };
 const CACHE_TTLS = new Set<unknown>([undefined, null, "5m", "1h"]);
 /** Content fields of other types, for a better error message. */
@@ -26,7 +33,11 @@ const CONTENT_FIELDS = new Set([
 const IMAGE_FIELDS = new Set(["url", "detail"]);
 const DETAILS = new Set<unknown>(["auto", "low", "high"]);
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"]);
-const IMAGE_ROLES = new Set<unknown>(["user", "tool"]);
+const FILE_FIELDS = new Set(["file_data", "filename"]);
+const AUDIO_FIELDS = new Set(["data", "format"]);
+const AUDIO_FORMATS = new Set<unknown>(["wav", "mp3"]);
+/** Who may send anything but text. */
+const MEDIA_ROLES = new Set<unknown>(["user", "tool"]);
 
 /** Throws an `ApiError` for a part that does not match its type, or is not allowed in its message. */
 export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
@@ -35,12 +46,17 @@ export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
   checkFields(part.value, part);
   checkCacheMark(part.value.cache_control, `${pathOf(part)}.cache_control`);
   if (part.type === "image_url") return checkImage(part, policy);
-  if (part.text === null) {
-    throw invalid(`${pathOf(part)}.${part.type}`, "must be a string");
-  }
-  if (part.type === "refusal" && part.role !== "assistant") {
-    throw invalid(`${pathOf(part)}.type`, "may be refusal in messages of the assistant only");
-  }
+  if (part.type === "file") return checkFile(part);
+  if (part.type === "input_audio") return checkAudio(part);
+  if (part.type === "redacted_thinking") checkText(part, "data");
+  else if (part.text === null) throw invalid(`${pathOf(part)}.${part.type}`, "must be a string");
+  if (part.type === "text" || part.role === "assistant") return;
+  throw invalid(`${pathOf(part)}.type`, `may be ${part.type} in messages of the assistant only`);
+}
+
+function checkText(part: ContentPart, name: string): void {
+  if (typeof (part.value as Fields)[name] === "string") return;
+  throw invalid(`${pathOf(part)}.${name}`, "must be a string");
 }
 
 function checkType(part: ContentPart): void {
@@ -49,7 +65,7 @@ function checkType(part: ContentPart): void {
     "capability_not_supported",
     `Messages cannot contain parts of type ${
       JSON.stringify(part.type.slice(0, 64))
-    }. Send text or image_url.`,
+    }. Send text, image_url, file or input_audio.`,
     { param: `${pathOf(part)}.type` },
   );
 }
@@ -83,19 +99,59 @@ function checkImage(part: ContentPart, policy: OutboundPolicy): void {
       'must be an object with a url in a string, such as {"url": "https://example.com/a.png"}',
     );
   }
-  const value = (part.value as Fields).image_url as Fields;
-  for (const name in value) {
-    if (value[name] === null || IMAGE_FIELDS.has(name)) continue;
-    throw unknown(`${param}.${name.slice(0, 100)}`);
-  }
+  const value = fieldsIn(part, "image_url", IMAGE_FIELDS);
   const { detail = null } = value;
   if (detail !== null && !DETAILS.has(detail)) {
     throw invalid(`${param}.detail`, "must be one of auto, low, high");
   }
-  if (!IMAGE_ROLES.has(part.role)) {
-    throw invalid(`${pathOf(part)}.type`, "may be image_url in messages of user and tool only");
-  }
+  checkRole(part);
   checkSource(image, `${param}.url`, policy);
+}
+
+function checkRole(part: ContentPart): void {
+  if (MEDIA_ROLES.has(part.role)) return;
+  throw invalid(`${pathOf(part)}.type`, `may be ${part.type} in messages of user and tool only`);
+}
+
+/** The object that a part has under the name of its type. */
+function fieldsIn(part: ContentPart, name: string, known: ReadonlySet<string>): Fields {
+  const param = `${pathOf(part)}.${name}`;
+  const value = (part.value as Fields)[name];
+  if (typeof value !== "object" || value === null) throw invalid(param, "must be an object");
+  const fields = value as Fields;
+  for (const field in fields) {
+    if (fields[field] === null || known.has(field)) continue;
+    throw unknown(`${param}.${field.slice(0, 100)}`);
+  }
+  return fields;
+}
+
+/** PDF documents. Upstreams trust the media type or the bytes: both must say so. */
+function checkFile(part: ContentPart): void {
+  const param = `${pathOf(part)}.file`;
+  const { file_data: data, filename = null } = fieldsIn(part, "file", FILE_FIELDS);
+  if (filename !== null && typeof filename !== "string") {
+    throw invalid(`${param}.filename`, "must be a string");
+  }
+  checkRole(part);
+  const source = typeof data === "string" ? dataUrl(data) : null;
+  const isPdf = source !== null && source.mimeType === "application/pdf" &&
+    isPdfHead(headOf(source, 1024)) && isBase64(source);
+  if (isPdf) return;
+  throw invalid(
+    `${param}.file_data`,
+    "must contain a PDF document in base64, such as data:application/pdf;base64,JVBERi0xLjc",
+  );
+}
+
+function checkAudio(part: ContentPart): void {
+  const param = `${pathOf(part)}.input_audio`;
+  const { data, format } = fieldsIn(part, "input_audio", AUDIO_FIELDS);
+  if (!AUDIO_FORMATS.has(format)) throw invalid(`${param}.format`, "must be one of wav, mp3");
+  checkRole(part);
+  const source = typeof data === "string" && data !== "" ? bareBase64(data) : null;
+  if (source !== null && isBase64(source)) return;
+  throw invalid(`${param}.data`, "must contain the audio in base64");
 }
 
 /** An upstream may fetch it from inside our network: only public URLs are passed on. */

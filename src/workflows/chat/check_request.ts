@@ -7,6 +7,7 @@ import {
   checkChatCapabilities,
   checkChatLimits,
   type MessageTotals,
+  needCapability,
   textOnly,
 } from "../../model_types/chat.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
@@ -33,7 +34,7 @@ export function checkRequest(
   request.messages.forEach((message, at) => checkMessage(model, message, at));
   checkPrediction(request.prediction);
   checkSchemas(request);
-  const measured = measure(request, policy);
+  const measured = measure(model, request, policy);
   checkChatLimits(model, measured);
   return measured.linked;
 }
@@ -86,12 +87,20 @@ function needContent(message: Message, at: number): void {
   throw new ApiError("missing_field", `The field ${param} is missing.`, { param });
 }
 
-/** Checks every part of the messages and counts images and characters. */
-function measure(request: ChatRequest, policy: OutboundPolicy): MeasuredMessages {
+/** What a model needs for a part, by its type. */
+const PART_CAPABILITIES: Readonly<Record<string, string>> = {
+  file: "files",
+  input_audio: "audio_input",
+};
+
+/** Checks every part of the messages and counts what limits apply to. */
+function measure(model: Model, request: ChatRequest, policy: OutboundPolicy): MeasuredMessages {
   let images = 0;
   let characters = 0;
   let linked: ImageLink[] | null = null;
   for (const part of contentParts(request)) {
+    const capability = PART_CAPABILITIES[part.type];
+    if (capability !== undefined) needCapability(model, capability, `${pathOf(part)}.type`);
     checkPart(part, policy);
     characters += part.text?.length ?? 0;
     if (part.image === null) continue;

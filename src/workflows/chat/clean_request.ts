@@ -13,22 +13,23 @@ const MESSAGE_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   assistant: new Set([
     ...["role", "content", "name", "refusal", "reasoning_content", "tool_calls", "function_call"],
   ]),
-  tool: new Set(["role", "content", "name", "tool_call_id"]),
+  tool: new Set(["role", "content", "name", "tool_call_id", "is_error", "cache_control"]),
   function: new Set(["role", "content", "name"]),
 };
-const CALL_FIELDS = new Set(["id", "type", "function"]);
+const CALL_FIELDS = new Set(["id", "type", "function", "cache_control"]);
 const CALLED_FIELDS = new Set(["name", "arguments"]);
-const TOOL_FIELDS = new Set(["type", "function"]);
+const TOOL_FIELDS = new Set(["type", "function", "cache_control"]);
 const FUNCTION_FIELDS = new Set(["name", "description", "parameters", "strict"]);
 
 /**
  * The request with OpenAI's fields only in messages and tools, and marks for a cache where it is used; the same
  * object where it has no others.
  */
-export function cleanRequest(request: ChatRequest, { caches }: { caches: boolean }): ChatRequest {
-  const cleanPart = caches ? cleanMarkedPart : cleanUnmarkedPart;
-  const messages = each(request.messages, (message) => cleanMessage(message, cleanPart));
-  const tools = each(request.tools, cleanTool);
+export function cleanRequest(asked: ChatRequest, { caches }: { caches: boolean }): ChatRequest {
+  const mark = caches ? cleanMark : unmark;
+  const request = mark(asked) as ChatRequest;
+  const messages = each(request.messages, (message) => cleanMessage(message, mark));
+  const tools = each(request.tools, (tool) => mark(cleanTool(tool)));
   const functions = each(request.functions, (one) => only(one, FUNCTION_FIELDS));
   if (
     messages === request.messages && tools === request.tools && functions === request.functions
@@ -41,15 +42,18 @@ export function cleanRequest(request: ChatRequest, { caches }: { caches: boolean
   };
 }
 
-function cleanMessage(message: Fields, cleanPart: (part: Fields) => Fields): Fields {
-  let clean = only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!);
-  clean = withField(clean, "content", (content) => each(content, cleanPart));
-  clean = withField(clean, "tool_calls", (calls) => each(calls, cleanCall));
+/** What becomes of `cache_control`. */
+type Mark = (fields: Fields) => Fields;
+
+function cleanMessage(message: Fields, mark: Mark): Fields {
+  let clean = mark(only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!));
+  clean = withField(clean, "content", (content) => each(content, (part) => mark(cleanPart(part))));
+  clean = withField(clean, "tool_calls", (calls) => each(calls, (call) => mark(cleanCall(call))));
   return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
 }
 
 /** In a checked part only nulls are left to remove. */
-function cleanMarkedPart(part: Fields): Fields {
+function cleanPart(part: Fields): Fields {
   for (const name in part) {
     if (part[name] !== null) continue;
     return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null));
@@ -57,10 +61,20 @@ function cleanMarkedPart(part: Fields): Fields {
   return part;
 }
 
-function cleanUnmarkedPart(part: Fields): Fields {
-  if (part.cache_control === undefined) return cleanMarkedPart(part);
-  const { cache_control: _, ...rest } = part;
-  return cleanMarkedPart(rest);
+/** A mark that no provider knows is left out: nothing depends on it. */
+function cleanMark(fields: Fields): Fields {
+  const { cache_control: hint, ...rest } = fields;
+  if (hint === undefined) return fields;
+  const { type, ttl = "5m" } = (hint ?? {}) as Fields;
+  if (type !== "ephemeral" || ttl !== "5m" && ttl !== "1h") return rest;
+  const cache_control = ttl === "5m" ? { type } : { type, ttl };
+  return { ...rest, cache_control };
+}
+
+function unmark(fields: Fields): Fields {
+  if (fields.cache_control === undefined) return fields;
+  const { cache_control: _, ...rest } = fields;
+  return rest;
 }
 
 function cleanCall(call: Fields): Fields {

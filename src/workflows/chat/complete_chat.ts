@@ -1,4 +1,3 @@
-import type { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
@@ -12,10 +11,10 @@ import type { Quote } from "../../domain/pricing/quote.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { ChatDialect, Heading } from "./dialect.ts";
 import { holdChat } from "./hold_chat.ts";
 import { chargeFor, ChatMeter, tokenCount } from "./meter.ts";
 import { prepareChat, type PreparedChat } from "./prepare_chat.ts";
-import { type Heading, renderCompletion } from "./render.ts";
 import { reserveTokens, type TokenRate, type TokenReservation } from "./reserve_tokens.ts";
 import { CHAT_TIMING, type ChatTiming, streamChat } from "./stream_chat.ts";
 
@@ -24,8 +23,6 @@ export interface ChatDeps {
   limiter: Limiter;
   upstreams: Upstreams;
   imageHosts: PublicHosts;
-  /** Renders an error in the middle of a stream, as the client may see it. */
-  renderFailure(apiError: ApiError, requestId: string): string;
   log: Pick<Log, "error">;
   timing?: Partial<ChatTiming>;
 }
@@ -37,6 +34,8 @@ export interface ChatCall {
   account: PricedAccount;
   model: Model;
   request: ChatRequest;
+  /** How the client gets its answer. */
+  dialect: ChatDialect;
   tokenRate: TokenRate;
   /** Memory of a large request body; a stream keeps it until its end. */
   requestBody: BodyReservation | null;
@@ -90,11 +89,15 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
     const charge = chargeFor(quote, upstream, metered, prepared.extras);
-    const { taken } = await hold.settle(charge, settleMs);
+    const [{ taken }, json] = await Promise.all([
+      hold.settle(charge, settleMs),
+      // A dialect may store its answer: both writes wait for the disk at the same time.
+      call.dialect.renderAnswer(heading, reply, metered.tokens),
+    ]);
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
-    return { json: renderCompletion(heading, reply, metered.tokens) };
+    return { json };
   } catch (error) {
     reservation.release();
     throw error;
@@ -102,11 +105,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
 }
 
 function headingOf({ requestId, model }: ChatCall): Heading {
-  return {
-    id: `chatcmpl-${requestId.slice(4)}`,
-    model: model.id,
-    created: Math.floor(Date.now() / 1000),
-  };
+  return { requestId, model: model.id, created: Math.floor(Date.now() / 1000) };
 }
 
 function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {

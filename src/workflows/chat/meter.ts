@@ -174,7 +174,7 @@ export function tokenCount({ tokens }: MeteredChat): number {
 }
 
 /** All parts of a request that a model reads as text. */
-function promptText(
+export function promptText(
   { messages, tools, functions, response_format, prediction }: ChatRequest,
 ): string {
   const texts: string[] = [];

@@ -1,15 +1,15 @@
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import type { ChunkStream } from "../../upstream/call_chat.ts";
 import { sleep } from "../../lib/timers.ts";
-import { type ChunkWriter, DONE, HEARTBEAT } from "./render.ts";
+import type { AnswerWriter } from "./dialect.ts";
 
 export interface RelayOptions {
   first: readonly ChatChunk[];
   rest: ChunkStream;
-  writer: ChunkWriter;
+  writer: AnswerWriter;
   /** Called with every chunk before it is sent to the client. */
   onChunk(chunk: ChatChunk): void;
-  /** The answer is complete; the result is sent before the end of the stream. */
+  /** The answer is complete; the result is the end of the stream. */
   onEnd(): Promise<string>;
   /** The upstream failed; the result is the event that tells the client. */
   onFailure(error: unknown): Promise<string>;
@@ -33,7 +33,7 @@ const encoder = new TextEncoder();
 
 /**
  * Passes an answer on as it arrives: the first token at once, later ones in batches. A client that does not
- * read stops the reading from the upstream; a stream that fails ends with an error event and without [DONE].
+ * read stops the reading from the upstream; a stream that fails ends with an error event.
  */
 export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
   return new ReadableStream(new Relay(options), { highWaterMark: 0 });
@@ -122,7 +122,7 @@ class Relay implements UnderlyingDefaultSource<Uint8Array> {
       return;
     }
     if (performance.now() - this.#lastSent < HEARTBEAT_MS || isFull) return;
-    controller.enqueue(encoder.encode(HEARTBEAT));
+    controller.enqueue(encoder.encode(this.options.writer.heartbeat));
     this.#lastSent = performance.now();
   }
 
@@ -148,7 +148,7 @@ class Relay implements UnderlyingDefaultSource<Uint8Array> {
     } catch (error) {
       if (!this.#isEnding) return await this.#end(this.options.onFailure(error));
     }
-    return this.#isEnding ? "" : await this.#end(this.options.onEnd().then((text) => text + DONE));
+    return this.#isEnding ? "" : await this.#end(this.options.onEnd());
   }
 
   #end(last: Promise<string>): Promise<string> {
@@ -160,7 +160,7 @@ class Relay implements UnderlyingDefaultSource<Uint8Array> {
     let text = "";
     for (const chunk of chunks) {
       this.options.onChunk(chunk);
-      if (chunk.choices.length > 0) text += this.options.writer.chunk(chunk.choices);
+      text += this.options.writer.chunk(chunk);
     }
     return text;
   }

@@ -2,13 +2,20 @@ import assert from "node:assert/strict";
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import type { ChunkStream } from "../../upstream/call_chat.ts";
 import { relay } from "./relay.ts";
-import { ChunkWriter } from "./render.ts";
+import type { AnswerWriter } from "./dialect.ts";
 import { sleep } from "../../lib/timers.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const chunk = (content: string): ChatChunk => ({
   choices: [{ index: 0, delta: { content }, finish_reason: null }],
 });
+
+const WRITER: AnswerWriter = {
+  heartbeat: ": still here\n\n",
+  chunk: ({ choices }) => `data: ${JSON.stringify(choices)}\n\n`,
+  end: () => "",
+  fail: () => "",
+};
 
 /** A stream that says words when told to, and what the relay made of it. */
 function open(onDisconnect: "stop" | "drain" = "stop", unreadMs = 60_000) {
@@ -38,9 +45,9 @@ function open(onDisconnect: "stop" | "drain" = "stop", unreadMs = 60_000) {
   const stream = relay({
     first: [chunk("first")],
     rest,
-    writer: new ChunkWriter({ id: "x", created: 1, model: "m" }, false),
+    writer: WRITER,
     onChunk() {},
-    onEnd: () => (told.push("end"), Promise.resolve("")),
+    onEnd: () => (told.push("end"), Promise.resolve("data: [DONE]\n\n")),
     onFailure: () => (told.push("failure"), Promise.resolve("data: failed\n\n")),
     onDisconnect: () => (told.push("leave"), onDisconnect === "drain"),
     deadline: deadline.signal,

@@ -1,14 +1,14 @@
 import { ApiError } from "../../lib/api_error.ts";
-import type { ChatChunk, ChatRequest } from "../../upstream/adapter.ts";
+import type { ChatChunk } from "../../upstream/adapter.ts";
 import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
 import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { exhausted, type UpstreamResult } from "../../upstream/upstreams.ts";
 import type { ChatDeps, HeldChat } from "./complete_chat.ts";
+import type { AnswerWriter } from "./dialect.ts";
 import type { MeteredChat } from "../../model_types/chat.ts";
 import { chargeFor, tokenCount } from "./meter.ts";
 import { relay } from "./relay.ts";
-import { ChunkWriter } from "./render.ts";
 
 export interface ChatTiming {
   /** Longest total time of a chat; its hold lasts a little longer. */
@@ -81,7 +81,7 @@ function givenUp(deadline: Deadline, cause: unknown): Error {
 
 /** A running stream: meters it, and settles it when it ends, fails or loses its client. */
 class StreamedChat {
-  readonly #writer: ChunkWriter;
+  readonly #writer: AnswerWriter;
   readonly #checkpoints: ReturnType<typeof setInterval>;
   #usageWait: ReturnType<typeof setTimeout> | undefined;
   #isDisconnected = false;
@@ -96,7 +96,7 @@ class StreamedChat {
     call.requestBody?.keep();
     call.logged.beginStream();
     meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
-    this.#writer = new ChunkWriter(chat.heading, showsUsage(prepared.request));
+    this.#writer = call.dialect.openStream(chat.heading);
     this.#checkpoints = setInterval(() => {
       // A checkpoint that fails is replaced by the next one, or by the settlement.
       const charge = chargeFor(quote, upstream.upstream, meter.soFar(), prepared.extras);
@@ -125,15 +125,20 @@ class StreamedChat {
 
   async #end(): Promise<string> {
     this.#stop();
-    const { tokens } = await this.#settle(null);
-    return this.#writer.usage(tokens);
+    const metered = await this.#count();
+    // A dialect may store its answer: both writes wait for the disk at the same time.
+    const [text] = await Promise.all([
+      this.#writer.end(metered.tokens),
+      this.#settle(metered, null),
+    ]);
+    return text;
   }
 
   async #fail(error: unknown): Promise<string> {
     if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
-      await this.#settle("upstream_timeout");
+      await this.#settle(await this.#count(), "upstream_timeout");
       return this.#errorEvent(
         "upstream_timeout",
         "The response took too long. Ask for a shorter answer.",
@@ -144,7 +149,7 @@ class StreamedChat {
       : new UpstreamFailure("failed", "the stream failed", { cause: error });
     this.#stop(failure);
     const isTimeout = failure.kind === "timeout";
-    await this.#settle(isTimeout ? "upstream_timeout" : "upstream_failed");
+    await this.#settle(await this.#count(), isTimeout ? "upstream_timeout" : "upstream_failed");
     return isTimeout
       ? this.#errorEvent("upstream_timeout", "The model stopped responding. Try again.")
       : this.#errorEvent("upstream_failed", "The model failed during its response. Try again.");
@@ -161,7 +166,7 @@ class StreamedChat {
       return true;
     }
     this.#stop();
-    void this.#settle(null);
+    void this.#count().then((metered) => this.#settle(metered, null));
     return false;
   }
 
@@ -173,17 +178,21 @@ class StreamedChat {
     this.chat.call.requestBody?.release();
   }
 
-  /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
-  async #settle(errorCode: StreamError | null): Promise<MeteredChat> {
-    const { call, prepared, quote, hold, meter, reservation } = this.chat;
-    const { logged } = call;
-    const metered = await meter.total().catch((error) => {
+  #count(): Promise<MeteredChat> {
+    const { call, meter } = this.chat;
+    return meter.total().catch((error) => {
       this.deps.log.error("tokens not counted, their estimate is charged", {
         request_id: call.requestId,
         error,
       });
       return meter.soFar();
     });
+  }
+
+  /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
+  async #settle(metered: MeteredChat, errorCode: StreamError | null): Promise<void> {
+    const { call, prepared, quote, hold, reservation } = this.chat;
+    const { logged } = call;
     reservation.settle(tokenCount(metered));
     logged.tokens = metered.tokens;
     logged.charge = null;
@@ -197,16 +206,9 @@ class StreamedChat {
       });
     }
     logged.endStream(this.#isDisconnected ? "client_disconnected" : errorCode);
-    return metered;
   }
 
   #errorEvent(code: StreamError, message: string): string {
-    const { requestId } = this.chat.call;
-    return `data: ${this.deps.renderFailure(new ApiError(code, message), requestId)}\n\n`;
+    return this.#writer.fail(new ApiError(code, message));
   }
-}
-
-function showsUsage(request: ChatRequest): boolean {
-  return (request.stream_options as { include_usage?: boolean } | null | undefined)
-    ?.include_usage === true;
 }

@@ -70,6 +70,7 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
       requestBody: null,
       signal: new AbortController().signal,
       logged: { attempts: [], beginStream() {}, endStream() {} },
+      dialect: { openStream: () => ({ end: () => "" }) },
     },
     prepared: { request: { model: "talk", stream: true }, imageTokensAt: () => 0 },
     quote: { model: "talk", kind: "text", price: PRICE },

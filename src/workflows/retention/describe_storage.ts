@@ -4,6 +4,7 @@ import {
   PARTITIONED_TABLES,
   RECEIPT_TABLE,
   REQUEST_TABLES,
+  RESPONSE_TABLE,
   TRANSFER_TABLE,
 } from "../../platform/database/partitioned_tables.ts";
 import {
@@ -115,7 +116,7 @@ function toStoredTable(
 const DAY_MS = 86_400_000;
 
 function whatNext(
-  { logs, storage: { keep } }: Config,
+  { logs, responses, storage: { keep } }: Config,
   table: PartitionedTable,
   { to }: Partition,
 ): Pick<StoredPartition, "next" | "due_at"> {
@@ -124,7 +125,9 @@ function whatNext(
       ? { next: null, due_at: null }
       : { next: "archive", due_at: addMonths(to, keep.moneyMonths).toISOString() };
   }
-  const days = REQUEST_TABLES.some((one) => one.table === table.table)
+  const days = table === RESPONSE_TABLE
+    ? responses.keepDays
+    : REQUEST_TABLES.some((one) => one.table === table.table)
     ? logs.keepDays
     : keep.webhookDays;
   return { next: "drop", due_at: new Date(to.getTime() + days * DAY_MS).toISOString() };

@@ -6,6 +6,7 @@ import {
   createMissingPartitions,
   RECEIPT_TABLE,
   REQUEST_TABLES,
+  RESPONSE_TABLE,
   TRANSFER_TABLE,
 } from "../../platform/database/partitioned_tables.ts";
 import { createPartitions, dropPartitions } from "../../platform/database/partitions.ts";
@@ -36,14 +37,24 @@ async function readClock({ sql }: Pick<RetentionDeps, "sql">): Promise<Date> {
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
 
-/** Creates the partitions that are needed soon, and drops days of the request log that are over their time. */
+/**
+ * Creates the partitions that are needed soon, and drops days of the request log and of stored responses that are over
+ * their time.
+ */
 export async function keepPartitions(deps: RetentionDeps): Promise<string[]> {
   const { sql, config, log } = deps;
   await createMissingPartitions(sql);
-  const keepSince = daysBefore(await readClock(deps), config().logs.keepDays);
-  const dropped = await dropPartitions(sql, REQUEST_TABLES, { keepSince });
-  if (dropped.length > 0) log.info("request log days dropped", { partitions: dropped });
-  return dropped;
+  const now = await readClock(deps);
+  const { logs, responses } = config();
+  const requests = await dropPartitions(sql, REQUEST_TABLES, {
+    keepSince: daysBefore(now, logs.keepDays),
+  });
+  if (requests.length > 0) log.info("request log days dropped", { partitions: requests });
+  const stored = await dropPartitions(sql, [RESPONSE_TABLE], {
+    keepSince: daysBefore(now, responses.keepDays),
+  });
+  if (stored.length > 0) log.info("stored responses dropped", { partitions: stored });
+  return [...requests, ...stored];
 }
 
 export interface StorageSweep {

@@ -1,0 +1,23 @@
+import { ResponseStore } from "../domain/responses/response_store.ts";
+import { openSecretBox } from "../domain/webhooks/secret_box.ts";
+import { openReasoningBox } from "../http/dialects/responses/reasoning_box.ts";
+import type { ResponsesDeps } from "../http/endpoints/responses.ts";
+import type { Database } from "../platform/database/database.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { ThinkingSeals } from "../upstream/thinking_seals.ts";
+import type { Settings } from "./environment.ts";
+
+interface Deps {
+  database: Database;
+  seals: ThinkingSeals;
+  log: Log;
+}
+
+/** Stored responses. */
+export function openResponses(
+  { database: { sql }, seals, log }: Deps,
+  { secretsKey }: Pick<Settings, "secretsKey">,
+): ResponsesDeps {
+  const store = new ResponseStore(sql, openSecretBox(secretsKey, "stored responses"));
+  return { responses: { store, box: openReasoningBox(seals), log } };
+}

@@ -1,0 +1,70 @@
+import { modelWithArticle } from "../../model_types/model_types.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import type { Model } from "../../platform/config/config.ts";
+import { usableModel } from "../../platform/config/usable_model.ts";
+import type { ChatRequest } from "../../upstream/adapter.ts";
+import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
+import type { ChatDialect } from "../../workflows/chat/dialect.ts";
+import { accountOf, type HttpContext, sendJson } from "../exchange.ts";
+import { noticeHeaders } from "./retrieve_model.ts";
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  // Keeps proxies from buffering the stream.
+  "x-accel-buffering": "no",
+};
+
+export interface ChatEndpointDeps {
+  chat: ChatDeps;
+}
+
+/** The chat model that a request of any dialect names. */
+export function chatModel(c: HttpContext, id: string): Model {
+  const model = usableModel(c.env.config, accountOf(c), id);
+  if (model.type === "chat") return model;
+  throw new ApiError(
+    "capability_not_supported",
+    `${model.id} is ${modelWithArticle(model.type)}, not a chat model. ` +
+      "GET /v1/models?type=chat lists chat models.",
+    { param: "model" },
+  );
+}
+
+/** A chat as an endpoint hands it to the engine. */
+export interface DialectChat {
+  readonly model: Model;
+  readonly request: ChatRequest;
+  readonly dialect: ChatDialect;
+  /** Of the response. */
+  readonly headers?: Record<string, string>;
+}
+
+/** Runs a chat and sends its answer, whole or as a stream. */
+export async function answerChat(
+  c: HttpContext,
+  { chat }: ChatEndpointDeps,
+  { model, request, dialect, headers }: DialectChat,
+): Promise<Response> {
+  const { config, requestId, clientRequestId, caller, accountPlan, body, logged } = c.env;
+  const answer = await completeChat(chat, {
+    requestId,
+    clientRequestId,
+    config,
+    account: accountOf(c),
+    model,
+    request,
+    dialect,
+    tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
+    requestBody: body,
+    signal: c.req.raw.signal,
+    logged: logged!,
+  });
+  const notice = noticeHeaders(model);
+  if ("json" in answer) {
+    return headers === undefined
+      ? sendJson(answer.json, 200, notice)
+      : sendJson(answer.json, 200, { ...notice, ...headers });
+  }
+  return new Response(answer.stream, { headers: { ...STREAM_HEADERS, ...notice, ...headers } });
+}

@@ -1,0 +1,55 @@
+import { fileURLToPath } from "node:url";
+
+/** What is tried, at fixed versions: a new one is tried on purpose, not by chance. */
+const PACKAGES = ["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
+const FOLDER = fileURLToPath(new URL("../../.cache/agents/", import.meta.url));
+const INSTALLED = `${FOLDER}installed.json`;
+const TIMEOUT_MS = 120_000;
+
+/** The folder of the agents' programs; null where they are neither in the cache nor to be had from npm. */
+export async function findCodingAgents(): Promise<string | null> {
+  const wanted = JSON.stringify(PACKAGES);
+  const programs = `${FOLDER}node_modules/.bin`;
+  const installed = await Deno.readTextFile(INSTALLED).catch(() => null);
+  if (installed === wanted) return programs;
+  await Deno.mkdir(FOLDER, { recursive: true });
+  try {
+    const npm = new Deno.Command("npm", {
+      args: ["install", "--prefix", FOLDER, "--no-save", "--no-audit", "--no-fund", ...PACKAGES],
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      stdout: "null",
+      stderr: "null",
+    });
+    if (!(await npm.output()).success) return null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null; // there is no npm
+    throw error;
+  }
+  await Deno.writeTextFile(INSTALLED, wanted);
+  return programs;
+}
+
+export interface AgentRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Nothing else of our own environment reaches the program: a key in it would be used. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly folder: string;
+}
+
+/** Runs an agent without a terminal; its output, or an error with it. */
+export async function runAgent({ program, args, environment, folder }: AgentRun): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    cwd: folder,
+    clearEnv: true,
+    env: { PATH: Deno.env.get("PATH")!, HOME: folder, ...environment },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  if (!success) throw new Error(`${program} failed: ${text}${new TextDecoder().decode(stderr)}`);
+  return text;
+}
