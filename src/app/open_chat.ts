@@ -11,6 +11,7 @@ import { Admission } from "../upstream/admission.ts";
 import { openCallIds } from "../upstream/call_ids.ts";
 import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
 import { Upstreams } from "../upstream/upstreams.ts";
+import { reportUpstreams } from "./report_upstreams.ts";
 
 interface Deps {
   adapters: Adapters;
@@ -40,14 +41,7 @@ export function openChat(
   { adapters, ledger, limiter, files, imageHosts, metrics, log }: Deps,
   { environment, timing }: ChatOptions,
 ): OpenChat {
-  const admission = new Admission({
-    adapters,
-    onAttempt({ provider, model, kind, error }) {
-      metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
-      // At debug level only: the usual log does not name providers; /metrics and /admin/v1/providers do, for operators.
-      if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
-    },
-  });
+  const admission = new Admission({ adapters, ...reportUpstreams(metrics, log) });
   const http1 = needsFetch(environment) ? null : new Http1Client();
   const callIds = openCallIds(() => files.keysFor("tool call ids"));
   const upstreams = new Upstreams(admission, http1, callIds);

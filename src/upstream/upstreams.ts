@@ -1,7 +1,7 @@
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import type { ChatRequest, ImageInput } from "./adapter.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, AttemptSubject } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type AttemptList, UpstreamAttempt } from "./upstream_attempt.ts";
@@ -29,6 +29,8 @@ export interface UpstreamRequestOptions {
   model: Model;
   /** Failures that a request may have caused count for its account only. */
   account: string;
+  /** For whom, as the log names it. */
+  subject: AttemptSubject;
   /** Aborts when the response is no longer needed. */
   signal: AbortSignal;
   /** Gets a record of every attempt. */
@@ -45,13 +47,13 @@ export class Upstreams {
 
   /** Tries the upstreams of a model in order until `call` succeeds with one. */
   async callFirstAvailable<T>(
-    { config, model, account, signal, attempts }: UpstreamRequestOptions,
+    { config, model, account, subject, signal, attempts }: UpstreamRequestOptions,
     call: (attempt: Attempt) => Promise<T>,
   ): Promise<UpstreamResult<T>> {
     let last: UpstreamFailure | null = null;
     for (const upstream of orderUpstreams(model.upstreams)) {
       const provider = config.providers.get(upstream.provider)!;
-      const permit = this.admission.acquire(upstream, provider, account);
+      const permit = this.admission.acquire(upstream, provider, account, subject);
       if (permit === null) continue;
       const record = new UpstreamAttempt(upstream.provider, upstream.model);
       attempts?.push(record);

@@ -46,7 +46,7 @@ export async function writeText(
   let reply;
   try {
     const given = await upstreams.callFirstAvailable(
-      { config, model, account: task.account_id, signal },
+      { config, model, account: task.account_id, subject: { task_id: task.id }, signal },
       (at) => callChat(at, upstreams.write(config, model, at.upstream, request)),
     );
     given.release();
