@@ -78,7 +78,8 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     count: () => countTasks(database.sql).catch(nullIfUnavailable),
     depth: () => queue.depth(),
   });
-  const events = opened.use(openWebhooks({ ...core, queue, outbound, files }, options));
+  const { secretBox } = storage;
+  const events = opened.use(openWebhooks({ ...core, secretBox, queue, outbound, files }));
   const configs = opened.use(
     await ConfigVersions.open({ sql: database.sql, configStore, log, timing: timing?.configs }),
   );
@@ -107,6 +108,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     api: {
       ...{ ...shared, apiKeys, limiter, chat, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
+      metricsToken: options.metricsToken,
       waits: new TaskWaits(options.taskWaits),
       document: openapi,
       stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),

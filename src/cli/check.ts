@@ -3,6 +3,7 @@ import { ConfigError, renderIssues } from "../platform/config/issues.ts";
 import { readConfigText } from "../platform/config/config_store.ts";
 import type { ConfigIssue } from "../platform/config/issues.ts";
 import type { Config } from "../platform/config/config.ts";
+import { withSecretFiles } from "../lib/yaml/secret_files.ts";
 import { buildCapabilities } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
@@ -13,7 +14,7 @@ export async function compileFile(terminal: Terminal, file: string) {
   let issues: ConfigIssue[];
   try {
     source = await readConfigText(file);
-    const { environment } = terminal;
+    const environment = withSecretFiles(terminal.environment);
     ({ config, issues } = compileConfig({
       file,
       source,

@@ -13,6 +13,7 @@ import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
+import { secretsRotate } from "./secrets.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
@@ -32,6 +33,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["person operator", personOperator],
   ["person password", personPassword],
   ["ledger verify", ledgerVerify],
+  ["secrets rotate", secretsRotate],
   ["request list", requestList],
   ["request show", requestShow],
   ["task list", taskList],

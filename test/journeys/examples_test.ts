@@ -21,6 +21,7 @@ Deno.test("the example of every operation gets the promised status and a body th
   await using gateway = await openMediaGateway({
     config: await shippedWith("outbound: { allow_private: true }"),
     cash: "100",
+    settings: { secretsKeys: ["0123456789abcdef0123456789abcdef"] },
   });
   const document = await (await gateway.fetch("/openapi.json")).json();
   const ajv = new Ajv2020.default({ strict: false });

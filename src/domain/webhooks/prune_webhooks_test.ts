@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createAccount } from "../accounts/accounts.ts";
 import { newId } from "../../lib/ids.ts";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
-import { openSecretBox } from "./secret_box.ts";
+import { openSecretBox } from "../../platform/secrets/secret_box.ts";
 import { makeSecret, rotateSecret } from "./secrets.ts";
 import { pruneWebhooks } from "./prune_webhooks.ts";
 
@@ -32,7 +32,7 @@ Deno.test("what ended a month ago is removed with its log; what waits, and what 
   await add(31, false);
   await add(400, false);
   const kept = [await add(31, true), await add(29, false), await add(0, false)];
-  const secretBox = openSecretBox(undefined);
+  const secretBox = openSecretBox([]);
   const owner = { account, endpoint: null };
   await makeSecret(sql, secretBox, owner);
   const { secret } = await rotateSecret(sql, secretBox, owner);

@@ -3,6 +3,7 @@ import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";
 import { listProviders } from "../admin/providers.ts";
+import { rotateSecrets } from "../admin/secrets.ts";
 import {
   listTasksForOperator,
   replayTaskEndpoint,
@@ -35,6 +36,16 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 200: json("Config", "The configuration was reloaded.") },
       example: {},
       handler: reloadConfig,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/secrets/rotate",
+      auth: "admin_token",
+      summary: "Seal all stored secrets with the first key",
+      description: "`SECRETS_KEY` lists the keys: the first seals, all open. Harmless to repeat.",
+      responses: { 200: json("SecretsRotation", "The number of secrets that were sealed again.") },
+      example: {},
+      handler: rotateSecrets,
     }),
     fixedRoute({
       method: "GET",

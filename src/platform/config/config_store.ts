@@ -55,9 +55,11 @@ const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" 
 export class ConfigStore {
   readonly #options: ConfigStoreOptions;
   readonly #listeners = new Set<(config: Config, text: ConfigText) => void>();
+  readonly #reloadListeners = new Set<() => void>();
   readonly #guards: ConfigGuard[] = [];
   #current: Config;
   #text: ConfigText;
+  #watched: readonly string[];
   #last: Reload;
   #lastChange: Reload | null = null;
   #queue: Promise<unknown> = Promise.resolve();
@@ -65,12 +67,13 @@ export class ConfigStore {
   private constructor(
     options: ConfigStoreOptions,
     config: Config,
-    text: ConfigText,
+    text: ConfigText & { watched: readonly string[] },
     warnings: ConfigIssue[],
   ) {
     this.#options = options;
     this.#current = config;
-    this.#text = text;
+    this.#text = { source: text.source, files: text.files };
+    this.#watched = text.watched;
     this.#last = this.#recordReload("start", config.version, warnings, []);
     this.#logWarnings(warnings);
   }
@@ -78,8 +81,8 @@ export class ConfigStore {
   /** Reads the configuration file for the first time; throws `ConfigError` with all issues. */
   static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
     const source = await readConfigText(options.file);
-    const { config, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
-    return new ConfigStore(options, config, { source, files }, warnings);
+    const compiled = compileOrThrow({ ...options, source, now: Date.now() });
+    return new ConfigStore(options, compiled.config, { source, ...compiled }, compiled.warnings);
   }
 
   get current(): Config {
@@ -97,6 +100,11 @@ export class ConfigStore {
    */
   compileStored({ source, files: stored }: ConfigText): Config | null {
     return compileConfig({ ...this.#options, source, stored, now: Date.now() }).config;
+  }
+
+  /** Files that the last attempt to load read, or tried to read: one that is broken may be mended. */
+  get watchedFiles(): readonly string[] {
+    return this.#watched;
   }
 
   get lastReload(): Reload {
@@ -124,10 +132,16 @@ export class ConfigStore {
     this.#listeners.add(listener);
   }
 
+  /** The listener is called after every attempt to load, whether it succeeded or not. */
+  onReload(listener: () => void): void {
+    this.#reloadListeners.add(listener);
+  }
+
   /** Reloads the configuration file. One at a time, so that the last version of the file wins. */
   reload(cause: Reload["cause"]): Promise<Reload> {
     const result = this.#queue.then(() => this.#reload(cause))
-      .catch((error) => this.#rejectAfterBug(cause, error));
+      .catch((error) => this.#rejectAfterBug(cause, error))
+      .finally(() => this.#reloadListeners.forEach((listener) => listener()));
     this.#queue = result;
     return result;
   }
@@ -141,7 +155,9 @@ export class ConfigStore {
       if (!(error instanceof ConfigError)) throw error;
       return this.#rejectReload(cause, error.source, error.issues);
     }
-    const { config, issues, files } = compileConfig({ ...this.#options, source, now: Date.now() });
+    const compiled = compileConfig({ ...this.#options, source, now: Date.now() });
+    const { config, issues, files } = compiled;
+    this.#watched = compiled.watched;
     if (config === null) return this.#rejectReload(cause, source, issues);
     for (const guard of this.#guards) {
       const objection = await guard(config, this.#current);

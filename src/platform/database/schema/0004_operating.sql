@@ -1,0 +1,25 @@
+-- What nodes agree on before they serve: the keys that seal secrets, and where files are.
+
+create table seal_check (
+  is_only boolean primary key default true check (is_only),
+  sealed  text not null
+);
+
+comment on table seal_check is
+  'A known text, sealed with the first key of `SECRETS_KEY`: a start with a wrong key is refused.';
+
+create table file_store (
+  name       text primary key,
+  id         text not null,
+  created_at timestamptz not null default now()
+);
+
+comment on table file_store is
+  'The folder that holds the files of this database. A node whose folder has another id is not ready.';
+comment on column file_store.name is 'The kind of store, as `file.store` names it.';
+comment on column file_store.id is 'Content of the marker file in the folder.';
+
+alter table node add column fingerprints jsonb;
+
+comment on column node.fingerprints is
+  'Short hashes of the secrets and the name of the file store that all nodes must share.';
