@@ -37,6 +37,7 @@ const Environment = z.object({
   METRICS_TOKEN: optional(
     z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes"),
   ),
+  GATEWAY_MODE: optional(oneOf(["serve", "drill"])),
   WORKERS: optional(whole(1, 256, 4)),
   WATCHDOG_SECONDS: optional(whole(0, 3600, 10)),
   DENO_DEPLOY: optional(z.string()),
@@ -56,6 +57,8 @@ export interface Settings {
   secretsKeys: readonly string[];
   /** Reads `/metrics` and nothing else. */
   metricsToken: string | undefined;
+  /** A restore drill: nothing is sent to providers and receivers, and no task is worked on. */
+  isDrill: boolean;
   /** Threads that share the port. */
   workers: number;
   /** How long a thread may be blocked before the process ends; 0: for ever. */
@@ -86,6 +89,7 @@ export function readSettings(environment: Record<string, string | undefined>): S
     adminToken: env.ADMIN_TOKEN,
     secretsKeys: env.SECRETS_KEY ?? [],
     metricsToken: env.METRICS_TOKEN,
+    isDrill: env.GATEWAY_MODE === "drill",
     workers: env.WORKERS ?? 1,
     watchdogSeconds: env.WATCHDOG_SECONDS ?? 10,
     onDeploy,

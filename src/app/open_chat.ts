@@ -24,6 +24,7 @@ interface Deps {
 }
 
 interface ChatOptions {
+  isDrill: boolean;
   environment: Record<string, string | undefined>;
   timing?: { chat?: ChatDeps["timing"] };
 }
@@ -39,9 +40,13 @@ export interface OpenChat extends Disposable {
 
 export function openChat(
   { adapters, ledger, limiter, files, imageHosts, metrics, log }: Deps,
-  { environment, timing }: ChatOptions,
+  { environment, isDrill, timing }: ChatOptions,
 ): OpenChat {
-  const admission = new Admission({ adapters, ...reportUpstreams(metrics, log) });
+  const admission = new Admission({
+    adapters,
+    isClosed: isDrill,
+    ...reportUpstreams(metrics, log),
+  });
   const http1 = needsFetch(environment) ? null : new Http1Client();
   const callIds = openCallIds(() => files.keysFor("tool call ids"));
   const upstreams = new Upstreams(admission, http1, callIds);

@@ -127,7 +127,7 @@ function openSharedLimiter({ database, cluster }: GatewayStorage, { log }: Gatew
 
 function openOwnFiles(
   { configStore, storage }: Deps,
-  { dataDir, log }: GatewayOptions,
+  { dataDir, isDrill, log }: GatewayOptions,
   address: string,
 ): Promise<OpenFiles> {
   return openFiles({
@@ -135,6 +135,7 @@ function openOwnFiles(
     dataDir,
     storage: () => configStore.current.storage,
     address: () => configStore.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
+    keepsExpired: isDrill,
     log,
   });
 }

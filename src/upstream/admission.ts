@@ -29,6 +29,8 @@ export interface BreakerReport {
 
 export interface AdmissionOptions {
   adapters: { get(name: string): Adapter | undefined };
+  /** No upstream may be called at all. */
+  isClosed?: boolean;
   /** Called after every attempt, for metrics and the log. */
   onAttempt(attempt: AttemptReport): void;
   onBreaker?(change: BreakerReport): void;
@@ -55,6 +57,11 @@ export class Admission {
   readonly #open = new Set<string>();
 
   constructor(private readonly options: AdmissionOptions) {}
+
+  /** No upstream may be called at all. */
+  get isClosed(): boolean {
+    return this.options.isClosed === true;
+  }
 
   adapterOf(provider: Provider): Adapter {
     return this.options.adapters.get(provider.adapter)!;
@@ -170,6 +177,7 @@ export class Admission {
 
   /** A slot of the provider, if the breaker allows its use. The slot comes first: the breaker's yes may start a probe. */
   #takeSlot(provider: Provider, isAllowed: () => boolean): (() => void) | null {
+    if (this.isClosed) return null;
     const release = this.#slots.take(provider.id, provider.concurrencyMax);
     if (release === null || isAllowed()) return release;
     release();

@@ -182,6 +182,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
       adminToken: "bench-admin-token",
       secretsKeys: [],
       metricsToken: undefined,
+      isDrill: false,
       workers: 1,
       watchdogSeconds: 0,
       onDeploy: false,

@@ -24,6 +24,7 @@ async function start(databaseUrl: string, dataDir: string, queue: "kv" | "postgr
       adminToken: ADMIN_TOKEN,
       secretsKeys: [],
       metricsToken: undefined,
+      isDrill: false,
     },
     ...{ logLevel: "error", logFormat: "json", workers: 1, watchdogSeconds: 0, onDeploy: false },
     log: openLog({ level: "error", format: "json", write() {} }),

@@ -81,6 +81,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       adminToken: ADMIN_TOKEN,
       secretsKeys: [],
       metricsToken: undefined,
+      isDrill: false,
       logLevel: "debug",
       logFormat: "json",
       workers: 1,

@@ -2,13 +2,15 @@ import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";
-import { listProviders } from "../admin/providers.ts";
+import { REQUESTS } from "../../../schemas/requests.ts";
+import { listProviders, testProviderEndpoint } from "../admin/providers.ts";
 import { rotateSecrets } from "../admin/secrets.ts";
 import {
   listTasksForOperator,
   replayTaskEndpoint,
   retrieveTaskForOperator,
 } from "../admin/tasks.ts";
+import { requestBody } from "../request_body.ts";
 import { choice, inPath, PAGE, query } from "./parameters.ts";
 import { fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
@@ -55,6 +57,20 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 200: json("ProviderList", "The providers.") },
       example: {},
       handler: listProviders,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/providers/{id}/test",
+      auth: "admin_token",
+      summary: "Test a provider with one small chat",
+      description:
+        "The chat is real and costs what the provider charges for it; no account is charged. A failure is a 200 with " +
+        "`ok: false`.",
+      parameters: [inPath("id", "Name of the provider in the configuration.")],
+      request: requestBody(REQUESTS.admin_provider_test),
+      responses: { 200: json("ProviderTest", "What came back.") },
+      example: { path: { id: "simulator" }, body: {} },
+      handler: testProviderEndpoint,
     }),
     fixedRoute({
       method: "GET",
