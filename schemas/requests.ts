@@ -1,5 +1,6 @@
 // Written by `deno task generate` from schemas/requests. Do not edit.
 import admin_accounts from "./requests/admin_accounts.schema.json" with { type: "json" };
+import admin_config_plan from "./requests/admin_config_plan.schema.json" with { type: "json" };
 import admin_credits from "./requests/admin_credits.schema.json" with { type: "json" };
 import admin_keys from "./requests/admin_keys.schema.json" with { type: "json" };
 import admin_people from "./requests/admin_people.schema.json" with { type: "json" };
@@ -42,6 +43,23 @@ export type NewAccount = {
    * Price book to use instead of the plan's.
    */
   price_book?: string;
+};
+
+export type ConfigPlanRequest = {
+  /**
+   * Text of a configuration file. Without it, the active configuration.
+   */
+  source?: string;
+  /**
+   * Texts of the files that it names, by the name in it.
+   */
+  files?: {
+    [k: string]: string;
+  };
+  /**
+   * What to compare with: the active configuration, or the one that was in force before it.
+   */
+  against?: "active" | "previous";
 };
 
 export type NewCredit = {
@@ -538,6 +556,7 @@ export type WebhookRotation = {
 /** Every request schema, by the name of its file. */
 export const REQUESTS = {
   admin_accounts: { name: "admin_accounts", schema: admin_accounts } as RequestSchema<NewAccount>,
+  admin_config_plan: { name: "admin_config_plan", schema: admin_config_plan } as RequestSchema<ConfigPlanRequest>,
   admin_credits: { name: "admin_credits", schema: admin_credits } as RequestSchema<NewCredit>,
   admin_keys: { name: "admin_keys", schema: admin_keys } as RequestSchema<NewKey>,
   admin_people: { name: "admin_people", schema: admin_people } as RequestSchema<PersonChange>,

@@ -10,6 +10,7 @@ import { openapi } from "../http/openapi.ts";
 import { TaskWaits } from "../http/task_waits.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
+import { recordActivation } from "../platform/cluster/config_history.ts";
 import { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { JobHandler } from "../platform/queue/queue.ts";
@@ -101,6 +102,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       openSite({ ...shared, log, callApi: requestHandler.callAsAccount }, options)
     ),
   );
+  await withRetry(() => recordActivation(database.sql, configStore.current.version));
   followConfig(deps, options);
   const { sessions, passwords } = site;
   const parts = opened.move();
@@ -140,10 +142,13 @@ function openOwnFiles(
   });
 }
 
-/** After a reload: stores the new plans for the ledger, and reports settings that need a restart. */
+/** After a reload: stores the new plans for the ledger and what is in force, and reports settings that need a restart. */
 function followConfig({ configStore, storage: { database } }: Deps, { log }: GatewayOptions): void {
   const started = configStore.current.storage;
-  configStore.onChange(({ plans, storage }: Config) => {
+  configStore.onChange(({ version, plans, storage }: Config) => {
+    recordActivation(database.sql, version).catch((error) =>
+      log.warn("configuration history not stored", { version, error })
+    );
     storePlans(database.sql, plans.values()).catch((error) =>
       log.error("plans not stored in the database", { error })
     );

@@ -12,10 +12,11 @@ export async function compileFile(terminal: Terminal, file: string) {
   let source = "";
   let config: Config | null = null;
   let issues: ConfigIssue[];
+  let files: ReadonlyMap<string, string> = new Map();
   try {
     source = await readConfigText(file);
     const environment = withSecretFiles(terminal.environment);
-    ({ config, issues } = compileConfig({
+    ({ config, issues, files } = compileConfig({
       file,
       source,
       environment,
@@ -26,7 +27,7 @@ export async function compileFile(terminal: Terminal, file: string) {
     if (!(error instanceof ConfigError)) throw error;
     issues = error.issues;
   }
-  return { config, issues, report: renderIssues(file, source, issues, terminal) };
+  return { config, issues, source, files, report: renderIssues(file, source, issues, terminal) };
 }
 
 export const runCheck: Command = {

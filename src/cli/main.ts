@@ -15,6 +15,7 @@ import { runPlan } from "./plan.ts";
 import { providerTest } from "./provider.ts";
 import { reload } from "./reload.ts";
 import { requestList, requestShow } from "./request.ts";
+import { rollback } from "./rollback.ts";
 import { runRoutes } from "./routes.ts";
 import { secretsRotate } from "./secrets.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["plan", runPlan],
   ["routes", runRoutes],
   ["reload", reload],
+  ["rollback", rollback],
   ["migrate", runMigrate],
   ["account create", accountCreate],
   ["account list", accountList],

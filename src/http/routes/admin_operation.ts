@@ -2,6 +2,7 @@ import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";
+import { planConfig, retrievePreviousConfig } from "../admin/config_plan.ts";
 import { REQUESTS } from "../../../schemas/requests.ts";
 import { listProviders, testProviderEndpoint } from "../admin/providers.ts";
 import { rotateSecrets } from "../admin/secrets.ts";
@@ -38,6 +39,27 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 200: json("Config", "The configuration was reloaded.") },
       example: {},
       handler: reloadConfig,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/config/plan",
+      auth: "admin_token",
+      summary: "Compare a configuration with the active or the previous one",
+      description:
+        "Compiled with the environment of this gateway. Nothing changes. A configuration with errors is a 200 with `ok: false`.",
+      request: requestBody(REQUESTS.admin_config_plan),
+      responses: { 200: json("ConfigPlan", "The changes, and every error and warning.") },
+      example: { body: { against: "active" } },
+      handler: planConfig,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/config/previous",
+      auth: "admin_token",
+      summary: "Retrieve the text of the previous configuration",
+      responses: { 200: json("ConfigText", "The configuration as it was written.") },
+      example: {},
+      handler: retrievePreviousConfig,
     }),
     fixedRoute({
       method: "POST",

@@ -39,6 +39,8 @@ export interface CompileOptions {
    * environment variable is no longer set is disabled, and sections that tasks do not read are left out.
    */
   stored?: ReadonlyMap<string, string>;
+  /** Texts of files next to it, for a configuration that is not on this disk. */
+  sent?: ReadonlyMap<string, string>;
 }
 
 /** The result of a compilation: a configuration, or null and at least one error. Both may have warnings. */
@@ -61,7 +63,7 @@ export function compileConfig(options: CompileOptions): CompiledConfig {
     return { config: null, issues: sortIssues(loaded.issues), files: new Map(), watched };
   }
   const { file, issues: schemaIssues } = validateSchema(loaded);
-  const files = new OwnFiles(loaded.file, stored);
+  const files = new OwnFiles(loaded.file, stored ?? options.sent);
   const adapters = readOwnAdapters(loaded, options.capabilities, files);
   const requests = readOwnRequests(loaded, options.capabilities, files);
   const before = [...loaded.issues, ...schemaIssues, ...adapters.issues, ...requests.issues];

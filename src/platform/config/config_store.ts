@@ -1,5 +1,5 @@
 import type { BuildCapabilities } from "./checker.ts";
-import { compileConfig, compileOrThrow } from "./compile.ts";
+import { compileConfig, type CompiledConfig, compileOrThrow } from "./compile.ts";
 import { describeConfig } from "./describe.ts";
 import { type ConfigChange, diffConfigs } from "./diff.ts";
 import { ConfigError, type ConfigIssue, type Path, renderIssues } from "./issues.ts";
@@ -100,6 +100,24 @@ export class ConfigStore {
    */
   compileStored({ source, files: stored }: ConfigText): Config | null {
     return compileConfig({ ...this.#options, source, stored, now: Date.now() }).config;
+  }
+
+  /**
+   * Compiles a text without making it active, with the environment of this process; `onValue` gets every value that it
+   * refers to.
+   */
+  compileText(
+    { source, files: sent }: ConfigText,
+    onValue: (value: string) => void,
+  ): CompiledConfig {
+    const environment = new Proxy(this.#options.environment, {
+      get(variables, name) {
+        const value = typeof name === "string" ? variables[name] : undefined;
+        if (value !== undefined) onValue(value);
+        return value;
+      },
+    });
+    return compileConfig({ ...this.#options, environment, source, sent, now: Date.now() });
   }
 
   /** Files that the last attempt to load read, or tried to read: one that is broken may be mended. */

@@ -23,3 +23,14 @@ alter table node add column fingerprints jsonb;
 
 comment on column node.fingerprints is
   'Short hashes of the secrets and the name of the file store that all nodes must share.';
+
+create table config_history (
+  number       bigint generated always as identity primary key,
+  version      text not null,
+  activated_at timestamptz not null default now()
+);
+
+comment on table config_history is
+  'The configurations that were in force, in their order; the same one again has another row. '
+  '`config_activation` only knows the first time of each.';
+comment on column config_history.version is 'Its text is in `config_version`, as long as that is kept.';
