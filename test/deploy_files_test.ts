@@ -102,6 +102,14 @@ Deno.test("through that site a stream arrives as it is written, and an upload is
     assert.equal(new TextDecoder().decode((await reader.read()).value), "data: 2\n\n");
     assert.equal((await reader.read()).done, true);
 
+    for (
+      const path of ["admin/v1/accounts", "admin", "metrics", "/admin/v1/accounts", "%61dmin/v1/x"]
+    ) {
+      const hidden = await fetch(address + path);
+      assert.equal(hidden.status, 404, path);
+      await hidden.body?.cancel();
+    }
+
     const parts = async function* () {
       yield new Uint8Array(100_000);
       await arrived.upload.promise;

@@ -9,6 +9,7 @@ import { openTaskMetrics, type TaskMetrics } from "../platform/telemetry/task_me
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { findAdminToken } from "./admin_token.ts";
 import type { GatewayOptions } from "./gateway.ts";
+import { warnOfForgottenData } from "./forgotten_data.ts";
 import { findHostId } from "./host_id.ts";
 import { NodeAgreement } from "./node_agreement.ts";
 import { openMigratedDatabase, type WithStartupRetry } from "./open_database.ts";
@@ -44,6 +45,7 @@ export async function openStorage(
   const { database, withRetry } = await openMigratedDatabase(options);
   opened.use(database);
   readiness.attach({ database });
+  await withRetry(() => warnOfForgottenData(database, options));
   opened.use(watchTime(database, log, options.timing?.clock));
   const adminToken = await withRetry(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);

@@ -10,6 +10,7 @@ import { completion } from "./completion.ts";
 import { formatHelp, formatOverview, isGroup } from "./help.ts";
 import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { runMigrate } from "./migrate.ts";
+import { move } from "./move.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { providerTest } from "./provider.ts";
@@ -28,6 +29,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["reload", reload],
   ["rollback", rollback],
   ["migrate", runMigrate],
+  ["move", move],
   ["account create", accountCreate],
   ["account list", accountList],
   ["account show", accountShow],
