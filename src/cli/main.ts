@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { VERSION } from "../platform/telemetry/version.ts";
+import { backup, restore } from "./backup.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
@@ -30,6 +31,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["rollback", rollback],
   ["migrate", runMigrate],
   ["move", move],
+  ["backup", backup],
+  ["restore", restore],
   ["account create", accountCreate],
   ["account list", accountList],
   ["account show", accountShow],

@@ -33,7 +33,10 @@ Deno.test("the example of every operation gets the promised status and a body th
   addFormats.default(ajv);
   ajv.addSchema({ $id: "document", ...document });
   const fixtures = openFixtures(gateway, receiver);
+  const isEmbedded = gateway.gateway.database.kind === "embedded";
   for (const example of examplesOf(document)) {
+    // A database on a server is not backed up by the gateway.
+    if (example.path === "/admin/v1/backups" && !isEmbedded) continue;
     const { method, path, operation } = example;
     await t.step(`${method.toUpperCase()} ${path}`, async () => {
       const response = await send(gateway, example, fixtures);

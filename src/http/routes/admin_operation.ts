@@ -1,6 +1,7 @@
 import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
+import { createBackup } from "../admin/backups.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";
 import { planConfig, retrievePreviousConfig } from "../admin/config_plan.ts";
 import { REQUESTS } from "../../../schemas/requests.ts";
@@ -60,6 +61,17 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 200: json("ConfigText", "The configuration as it was written.") },
       example: {},
       handler: retrievePreviousConfig,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/backups",
+      auth: "admin_token",
+      summary: "Copy the embedded database while it runs",
+      description:
+        "Into `DATA_DIR/backups`, on the machine of the gateway. A server is backed up with its own tools.",
+      responses: { 201: json("Backup", "Where the copy is.") },
+      example: {},
+      handler: createBackup,
     }),
     fixedRoute({
       method: "POST",
