@@ -123,6 +123,20 @@ Deno.test("through that site a stream arrives as it is written, and an upload is
   }
 });
 
+Deno.test("Prometheus takes the alert rules, and each names metrics that exist", async () => {
+  const file = "deploy/prometheus/alerts.yaml";
+  const checked = await run("promtool", ["check", "rules", join(ROOT, file)]);
+  if (checked !== null) assert.ok(checked.ok, checked.said);
+  const documented = await read("docs/operate/metrics.md");
+  const { groups } = parse(await read(file));
+  for (const { alert, expr } of groups[0].rules as { alert: string; expr: string }[]) {
+    for (const [name] of expr.matchAll(/tollgate_\w+/g)) {
+      const metric = name.replace(/_(bucket|count|sum)$/, "");
+      assert.ok(documented.includes(`\`${metric}\``), `${alert}: ${name}`);
+    }
+  }
+});
+
 Deno.test("systemd takes the unit as it is", async () => {
   const unit = await read("deploy/tollgate.service");
   await using made = await folder();

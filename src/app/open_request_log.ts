@@ -1,3 +1,4 @@
+import type { OpenRequest } from "../domain/requests/open_request.ts";
 import { RequestLog, type RequestLogLimits } from "../domain/requests/request_log.ts";
 import { periodic } from "../lib/timers.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
@@ -12,6 +13,7 @@ interface Deps {
   configStore: ConfigStore;
   metrics: Metrics;
   log: Log;
+  onEnd(request: OpenRequest): void;
 }
 
 export interface RequestLogTiming extends RequestLogLimits {
@@ -30,7 +32,7 @@ const DAY_MS = 86_400_000;
 
 /** The request log, and the loop that creates its partitions and drops those that are over their time. */
 export function openRequestLog(
-  { database: { sql }, configStore, metrics, log }: Deps,
+  { database: { sql }, configStore, metrics, log, onEnd }: Deps,
   timing: Partial<RequestLogTiming> = {},
 ): { readonly requestLog: RequestLog } & AsyncDisposable {
   const requestLog = new RequestLog({
@@ -39,6 +41,7 @@ export function openRequestLog(
       metrics.requestRowsLost.inc({ reason }, rows);
       if (isFirst) log.warn("request log rows lost", { rows, reason, error });
     },
+    onEnd,
     limits: timing,
   });
   const maintaining = periodic(async () => {

@@ -20,6 +20,7 @@ import { dramaTaskHandlers } from "../workflows/dramas/drama_task_handlers.ts";
 import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
+import { countRequests } from "./count_requests.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
@@ -63,7 +64,8 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
+  const onEnd = countRequests(core, () => upstreams);
+  const { requestLog } = opened.use(openRequestLog({ ...core, onEnd }, timing?.requestLog));
   const { ledger } = opened.use(openAccounting(core, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });

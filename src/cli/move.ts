@@ -10,6 +10,9 @@ import { openDatabase } from "../platform/database/postgres.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { type Command, optionText, type Terminal, UsageError } from "./command.ts";
 
+/** Comparing a table of millions of rows takes minutes; nothing else waits for the source. */
+const STATEMENT_MS = 3_600_000;
+
 export const move: Command = {
   usage: "move --from <DATA_DIR> --to <postgres://…>",
   summary: "Copy everything from the embedded database to a Postgres server, and verify it",
@@ -27,7 +30,8 @@ export const move: Command = {
     }
     const { databaseWaitSeconds: waitSeconds } = terminal.settings;
     const log = { info: (message: string) => console.error(message) };
-    await using source = await inDataDir(from, () => openDatabase({ dataDir: from, log }));
+    const engine = { statementMs: STATEMENT_MS };
+    await using source = await inDataDir(from, () => openDatabase({ dataDir: from, engine, log }));
     await using target = await openDatabase({ databaseUrl: to, dataDir: from, waitSeconds, log });
     return await moveAll(terminal, source, target);
   },

@@ -106,8 +106,9 @@ Deno.test({
     await using source = await embedded.open();
     await using target = await server.open();
     await source.sql`
-      insert into account (id, name) select 'acc_' || n, 'a, "b" \\ ' || n from generate_series(1, 2500) n`;
-    await source.sql`insert into change (topic, subject) values ('account', 'a'), ('account', 'b')`;
+      insert into account (id, name) select 'acc_' || n, 'a, "b" \\ ' || n from generate_series(1, 20) n`;
+    await source.sql`
+      insert into change (topic, subject) select 'account', n::text from generate_series(1, 2500) n`;
     await target.sql`insert into change (topic, subject) values ('account', 'of the target')`;
 
     let tables = 0;
@@ -123,8 +124,11 @@ Deno.test({
 
     const copied = await copyDatabase(source.sql, target.sql);
     assert.deepEqual(
-      copied.filter(({ rows }) => rows > 2).map(({ table, rows }) => [table, rows]),
-      ["account", "balance_bucket", "plan_term", "wallet"].map((table) => [table, 2500]),
+      copied.filter(({ table }) => ["account", "wallet", "change"].includes(table)),
+      [{ table: "account", rows: 20 }, { table: "change", rows: 2500 }, {
+        table: "wallet",
+        rows: 20,
+      }],
     );
     const [account] = await target.sql`select name from account where id = 'acc_7'`;
     assert.equal(account!.name, 'a, "b" \\ 7');
