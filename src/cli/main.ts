@@ -20,6 +20,7 @@ import { requestList, requestShow } from "./request.ts";
 import { rollback } from "./rollback.ts";
 import { runRoutes } from "./routes.ts";
 import { secretsRotate } from "./secrets.ts";
+import { storageList, storageSweep } from "./storage.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
@@ -47,6 +48,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["secrets rotate", secretsRotate],
   ["request list", requestList],
   ["request show", requestShow],
+  ["storage list", storageList],
+  ["storage sweep", storageSweep],
   ["task list", taskList],
   ["task show", taskShow],
   ["task replay", taskReplay],

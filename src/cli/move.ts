@@ -1,11 +1,11 @@
 import { countAccounts } from "../domain/accounts/accounts.ts";
-import { createPartitions } from "../domain/ledger/partitions.ts";
 import { verifyLedger } from "../domain/ledger/verify.ts";
 import { copyDatabase } from "../platform/database/copy_database.ts";
 import type { Database } from "../platform/database/database.ts";
 import { inDataDir } from "../platform/database/data_dir.ts";
 import { holdsEmbedded } from "../platform/database/embedded_folder.ts";
 import { migrate } from "../platform/database/migrate.ts";
+import { createMissingPartitions } from "../platform/database/partitioned_tables.ts";
 import { openDatabase } from "../platform/database/postgres.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { type Command, optionText, type Terminal, UsageError } from "./command.ts";
@@ -40,7 +40,7 @@ export const move: Command = {
 async function moveAll(terminal: Terminal, source: Database, target: Database): Promise<number> {
   for (const { sql } of [source, target]) {
     await migrate(sql);
-    await createPartitions(sql, { isStart: true });
+    await createMissingPartitions(sql, { isStart: true });
   }
   if (await countAccounts(target.sql) > 0) {
     throw new StorageError(

@@ -95,7 +95,8 @@ function mountOperation(
   }
   for (const { route, path } of placed) {
     const endpoint = withNotice(configured, withFunds(route, deps, route.open(deps, configured)));
-    app.on(route.method, routerPath(path), guard[route.auth](labels, endpoint));
+    const { isCharged = false } = route;
+    app.on(route.method, routerPath(path), guard[route.auth]({ ...labels, isCharged }, endpoint));
   }
   mountOtherMethods(fallback, guard, placed, () => labels);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { run } from "../../src/cli/main.ts";
-import { copyDatabase } from "../../src/platform/database/copy_database.ts";
+import { copyDatabase, TABLES_LEFT_OUT } from "../../src/platform/database/copy_database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeConfig } from "../helpers/node_config.ts";
@@ -136,5 +136,61 @@ Deno.test({
       insert into change (topic, subject) values ('account', 'c') returning number`;
     const [last] = await source.sql<[{ number: string }]>`select max(number) as number from change`;
     assert.equal(Number(next.number), Number(last.number) + 1);
+  },
+});
+
+Deno.test({
+  name:
+    "a copy has every table: old partitions, the bodies of requests, archived months and reserves too",
+  ignore: NEEDS_SERVER,
+  async fn() {
+    await using embedded = await freshDatabase({ isEmbedded: true });
+    await using server = await freshDatabase({ isEmbedded: false });
+    await using source = await embedded.open();
+    await using target = await server.open();
+    await source.sql.unsafe(`
+      create table webhook_delivery_2025_03 partition of webhook_delivery
+        for values from ('dlv_000') to ('dlv_001') with (fillfactor = 80);
+      insert into webhook_delivery (id, event_id, account_id, url, destination, state, ended_at)
+        values ('dlv_0001', 'evt_0001', 'acc_1', 'https://a.example/', 'a', 'delivered', now());
+      create table request_body_2025_03_01 partition of request_body
+        for values from ('2025-03-01 00:00:00+00') to ('2025-03-02 00:00:00+00');
+      insert into request_body values ('req_1', '2025-03-01 12:00:00+00', '\\x00ff', 2, null, 0);
+      insert into archive_month (month, archived_at) values ('2025-03-01', now());
+      insert into archive_file (month, table_name, store, key, rows, amount)
+        values ('2025-03-01', 'receipt', 'local', 'archive-receipt-2025-03.csv.gz', 1, 0.5);
+      insert into transfer_total values ('2025-03-01', 'acc_1', 'CNY', 'a', 'b', 'capture', 1, 0.5);
+      insert into reserve values ('res_1', 'acc_1', 'nod_1', 1, '{b}', '{1.5}', '{0.5}', 60000, now());
+      insert into receipt_part values ('req_1', 0, 'drama', 'sim-drama', null, 0.5, 0);`);
+    // The default partition of the target has a row of a month that has its own partition in the source.
+    await target.sql`
+      insert into webhook_delivery (id, event_id, account_id, url, destination, state, ended_at)
+      values ('dlv_0002', 'evt_0002', 'acc_1', 'https://b.example/', 'b', 'delivered', now())`;
+    const copied = await copyDatabase(source.sql, target.sql);
+
+    const tables = await source.sql<{ name: string }[]>`
+      select t.table_name as name from information_schema.tables t
+        join pg_class c on c.oid = (t.table_schema || '.' || t.table_name)::regclass
+       where t.table_schema not in ('pg_catalog', 'information_schema') and t.table_type = 'BASE TABLE'
+         and not c.relispartition`;
+    assert.deepEqual(
+      [...copied.map(({ table }) => table), ...TABLES_LEFT_OUT].sort(),
+      tables.map(({ name }) => name).sort(),
+    );
+    const filled = copied.filter(({ rows }) => rows > 0).map(({ table }) => table).sort();
+    for (
+      const table of [
+        ...["archive_file", "archive_month", "receipt_part", "request_body", "reserve"],
+        ...["transfer_total", "webhook_delivery"],
+      ]
+    ) assert.ok(filled.includes(table), `${table} is among ${filled}`);
+    const [delivery] = await target.sql`
+      select d.id, c.relname as partition, c.reloptions as options
+        from webhook_delivery d join pg_class c on c.oid = d.tableoid`;
+    assert.deepEqual({ ...delivery }, {
+      id: "dlv_0001",
+      partition: "webhook_delivery_2025_03",
+      options: ["fillfactor=80"],
+    });
   },
 });

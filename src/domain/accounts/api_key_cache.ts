@@ -13,6 +13,8 @@ export interface Caller {
   readonly priceBook: string | null;
   /** The account is slowed down until then; 0 if it is not. */
   readonly slowedUntil: number;
+  /** Bodies of its requests may be kept. */
+  readonly logBodies: boolean;
 }
 
 const REMEMBERED_MAX = 100_000;
@@ -85,10 +87,11 @@ export class ApiKeyCache implements AsyncDisposable {
           plan_expires_at: Date | null;
           price_book: string | null;
           slowed_until: Date | null;
+          log_bodies: boolean;
         }?,
       ]
     >`
-      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until
+      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until, k.log_bodies
         from api_key k join account a on a.id = k.account_id
        where k.hash = decode(${hash}, 'hex') and k.revoked_at is null and a.closed_at is null`;
     if (row === undefined) return null;
@@ -99,6 +102,7 @@ export class ApiKeyCache implements AsyncDisposable {
       planExpiresAt: row.plan_expires_at?.getTime() ?? Infinity,
       priceBook: row.price_book,
       slowedUntil: row.slowed_until?.getTime() ?? 0,
+      logBodies: row.log_bodies,
     };
     if (generation === this.#generation) {
       if (this.#cached.size >= REMEMBERED_MAX) this.#evictOldest();

@@ -1,7 +1,8 @@
 import { newId } from "../../lib/ids.ts";
-import { parseDecimal } from "../../lib/money.ts";
+import { parseDecimal, SCALE } from "../../lib/money.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { ReservedRetry } from "./retry_reserved.ts";
 
 export interface Credit {
   account: string;
@@ -66,9 +67,15 @@ export async function adjustBalance(
       param: "amount",
     });
   }
-  const [row] = await sql<[{ outcome: string }]>`
-    select ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
-    .catch(refuseOverflow);
+  const row = await new ReservedRetry(sql).run(account, async () => {
+    const [row] = await sql<[{ outcome: string; retry_ms: number | null }]>`
+      select outcome, case outcome when 'insufficient' then ledger_recall_for(
+               ${account}, ledger_now(), null, -${amount}::numeric, 1, 0, ${SCALE}, 0,
+               (select remaining - frozen from balance_bucket where id = 'cash:' || ${account})) end as retry_ms
+        from ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
+      .catch(refuseOverflow);
+    return row;
+  });
   switch (row.outcome) {
     case "booked":
     case "already":

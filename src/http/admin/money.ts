@@ -4,10 +4,12 @@ import { addCredit } from "../../domain/ledger/credit.ts";
 import { setPlan } from "../../domain/ledger/plans.ts";
 import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
+import { verifyArchives } from "../../workflows/retention/verify_archives.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
+import { readChoice } from "../read_choice.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts/{id}/credits: 201 when booked, 200 when the reference was booked before. */
@@ -59,8 +61,11 @@ export function retrieveStatement({ database }: RouteDeps): Endpoint {
 }
 
 /** GET /admin/v1/ledger/verify */
-export function verifyLedgerEndpoint({ database }: RouteDeps): Endpoint {
-  return async function verifyLedgerEndpoint() {
-    return sendJson(JSON.stringify(await verifyLedger(database.sql, TASK_RULES)));
+export function verifyLedgerEndpoint({ database, retention }: RouteDeps): Endpoint {
+  return async function verifyLedgerEndpoint(c) {
+    const isReadingArchives = readChoice(c, "archives", ["true", "false"]) === "true";
+    const { checks } = await verifyLedger(database.sql, TASK_RULES);
+    if (isReadingArchives) checks.push(await verifyArchives(retention));
+    return sendJson(JSON.stringify({ ok: checks.every(({ ok }) => ok), checks }));
   };
 }

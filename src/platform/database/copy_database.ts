@@ -8,8 +8,8 @@ export interface CopiedTable {
   readonly rows: number;
 }
 
-/** What a new database has of its own, or what belongs to running nodes. */
-const NOT_COPIED = new Set(["migration", "migration_function", "node"]);
+/** What a new database has of its own, or what belongs to running nodes. Every other table is copied. */
+export const TABLES_LEFT_OUT: readonly string[] = ["migration", "migration_function", "node"];
 const PAGE = 1_000;
 
 interface Table {
@@ -36,11 +36,13 @@ export async function copyDatabase(
         // Rows are copied and compared as text, which depends on these.
         await sql.unsafe("set local time zone 'UTC'; set local datestyle to 'ISO, YMD'");
       }
-      await createSamePartitions(from, to);
-      const tables = inOrder((await readTables(from)).filter(({ name }) => !NOT_COPIED.has(name)));
+      const tables = inOrder(
+        (await readTables(from)).filter(({ name }) => !TABLES_LEFT_OUT.includes(name)),
+      );
       for (const { name } of tables) await to.unsafe(`alter table ${name} disable trigger user`);
       // A target that was started once has rows of its own, such as signing secrets: those of the source count.
       for (const { name } of tables.toReversed()) await to.unsafe(`delete from ${name}`);
+      await createSamePartitions(from, to);
       const copied: CopiedTable[] = [];
       for (const table of tables) {
         await copyTable(from, to, table);
@@ -87,13 +89,18 @@ function inOrder(tables: readonly Table[]): Table[] {
 
 /** Without them old rows would be in the default partition, where they are in the way of new ones. */
 async function createSamePartitions(from: Queries, to: Queries): Promise<void> {
-  const partitions = await from<{ name: string; parent: string; bound: string }[]>`
+  const partitions = await from<
+    { name: string; parent: string; bound: string; options: string | null }[]
+  >`
     select c.relname as name, i.inhparent::regclass::text as parent,
-           pg_get_expr(c.relpartbound, c.oid) as bound
+           pg_get_expr(c.relpartbound, c.oid) as bound, array_to_string(c.reloptions, ', ') as options
       from pg_class c join pg_inherits i on i.inhrelid = c.oid
      where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind = 'r'`;
-  for (const { name, parent, bound } of partitions) {
-    await to.unsafe(`create table if not exists ${name} partition of ${parent} ${bound}`);
+  for (const { name, parent, bound, options } of partitions) {
+    await to.unsafe(
+      `create table if not exists ${name} partition of ${parent} ${bound}
+       ${options === null ? "" : `with (${options})`}`,
+    );
   }
 }
 

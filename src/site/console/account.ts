@@ -46,5 +46,6 @@ async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
       : Date.parse(account.plan_expires_at),
     priceBook: account.price_book,
     slowedUntil: slowed,
+    logBodies: true,
   };
 }

@@ -8,7 +8,6 @@ import {
   type WebhookEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
-import { KEEP_DAYS } from "../../domain/webhooks/prune_webhooks.ts";
 import { redeliverToEndpoint, sendTest } from "../../domain/webhooks/redeliver.ts";
 import { changeEndpoint } from "../../domain/webhooks/register_endpoint.ts";
 import { personOf, type SiteContext } from "../context.ts";
@@ -76,8 +75,9 @@ const ACTIONS: Readonly<Record<string, EndpointAction>> = {
     await deleteEndpoint(database.sql, account, id);
     return [WEBHOOKS, "Endpoint deleted."];
   },
-  async redeliver({ webhooks }, account, id) {
-    const since = new Date(Date.now() - KEEP_DAYS * 86_400_000);
+  async redeliver({ webhooks, configStore }, account, id) {
+    const { webhookDays } = configStore.current.storage.keep;
+    const since = new Date(Date.now() - webhookDays * 86_400_000);
     const sent = await redeliverToEndpoint(webhooks, { account, endpoint: id, since });
     return [
       pathOf(id),
@@ -186,7 +186,7 @@ function EndpointDeliveries(
           c={c}
           id={id}
           action="redeliver"
-          name={`Redeliver failed (${KEEP_DAYS} days)`}
+          name={`Redeliver failed (${plural(c.env.config.storage.keep.webhookDays, "day")})`}
           look="button-small"
         />
       }

@@ -6,7 +6,8 @@ create table seal_check (
 );
 
 comment on table seal_check is
-  'A known text, sealed with the first key of `SECRETS_KEY`: a start with a wrong key is refused.';
+  E'A known text, sealed with the first key of `SECRETS_KEY`: a start with a wrong key is refused.\n'
+  'Bound: One row.';
 
 create table file_store (
   name       text primary key,
@@ -15,7 +16,8 @@ create table file_store (
 );
 
 comment on table file_store is
-  'The folder that holds the files of this database. A node whose folder has another id is not ready.';
+  E'The folder that holds the files of this database. A node whose folder has another id is not ready.\n'
+  'Bound: One row for each kind of store.';
 comment on column file_store.name is 'The kind of store, as `file.store` names it.';
 comment on column file_store.id is 'Content of the marker file in the folder.';
 
@@ -31,6 +33,6 @@ create table config_history (
 );
 
 comment on table config_history is
-  'The configurations that were in force, in their order; the same one again has another row. '
-  '`config_activation` only knows the first time of each.';
+  E'The configurations that were in force, in their order; the same one again has another row. '
+  '`config_activation` only knows the first time of each.\nBound: The newest 100.';
 comment on column config_history.version is 'Its text is in `config_version`, as long as that is kept.';
