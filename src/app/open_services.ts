@@ -4,8 +4,6 @@ import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
 import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
-import { BodySeal } from "../domain/requests/body_seal.ts";
-import { requireSeal } from "../domain/requests/require_seal.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
 import { openapi } from "../http/openapi.ts";
@@ -67,12 +65,8 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const seal = new BodySeal(options.secretsKeys);
-  await configStore.guard(requireSeal(seal));
   const onEnd = countRequests(core, () => upstreams);
-  const { requestLog, bodyLog } = opened.use(
-    openRequestLog({ ...core, onEnd }, seal, timing?.requestLog),
-  );
+  const { requestLog, bodyLog } = opened.use(await openRequestLog({ ...core, onEnd }, options));
   const { retention } = opened.use(openRetention(core, options, timing?.retention));
   const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
@@ -112,8 +106,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       openSite({ ...shared, log, callApi: requestHandler.callAsAccount }, options)
     ),
   );
-  await withRetry(() => recordActivation(database.sql, configStore.current.version));
-  followConfig(deps, options);
+  await followConfig(deps, options);
   const { sessions, passwords } = site;
   const parts = opened.move();
   return {
@@ -152,8 +145,12 @@ function openOwnFiles(
   });
 }
 
-/** After a reload: stores the new plans for the ledger and what is in force, and reports settings that need a restart. */
-function followConfig({ configStore, storage: { database } }: Deps, { log }: GatewayOptions): void {
+/** Stores what is in force. After a reload also the new plans for the ledger; reports settings that need a restart. */
+async function followConfig(
+  { configStore, storage: { database, withRetry } }: Deps,
+  { log }: GatewayOptions,
+): Promise<void> {
+  await withRetry(() => recordActivation(database.sql, configStore.current.version));
   const started = configStore.current.storage;
   configStore.onChange(({ version, plans, storage }: Config) => {
     recordActivation(database.sql, version).catch((error) =>
