@@ -1,3 +1,4 @@
+import { inUseGuard } from "../domain/accounts/removed_in_use.ts";
 import { currencyGuard } from "../domain/ledger/currency.ts";
 import type { SecretBox } from "../platform/secrets/types.ts";
 import { type Cluster, joinCluster } from "../platform/cluster/cluster.ts";
@@ -71,6 +72,7 @@ export async function openStorage(
   });
   readiness.attach({ cluster, probe, agreement });
   await withRetry(() => configStore.guard(currencyGuard(database.sql, cluster.nodeId)));
+  await configStore.guard(inUseGuard(database.sql));
   const taskMetrics = openTaskMetrics(metrics.registry);
   const queue = opened.use(
     await withRetry(() =>

@@ -1,9 +1,11 @@
 import type { ConfigPlanRequest } from "../../../schemas/requests.ts";
+import { findRemovedInUse } from "../../domain/accounts/removed_in_use.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { findPreviousConfig, type PreviousConfig } from "../../platform/cluster/config_history.ts";
 import type { ConfigText } from "../../platform/config/config_store.ts";
 import { describeConfig, type Description } from "../../platform/config/describe.ts";
 import { diffConfigs } from "../../platform/config/diff.ts";
+import { sortIssues } from "../../platform/config/issues.ts";
 import { Redactor } from "../../platform/telemetry/scrub.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import type { RouteDeps } from "../routes/route.ts";
@@ -22,6 +24,9 @@ export function planConfig(deps: RouteDeps): BodyEndpoint<ConfigPlanRequest> {
       ? configStore.text
       : { source, files: new Map(Object.entries(files)) };
     const { config, issues } = compile(wanted);
+    const inUse = config === null
+      ? []
+      : await findRemovedInUse(deps.database.sql, config, configStore.current);
     const before = await describeBase(deps, against, compile);
     const changes = config === null ? [] : diffConfigs(before, describeConfig(config));
     const plan = {
@@ -30,7 +35,7 @@ export function planConfig(deps: RouteDeps): BodyEndpoint<ConfigPlanRequest> {
       from: before.version,
       to: config?.version ?? null,
       changes,
-      issues,
+      issues: sortIssues([...issues, ...configStore.issuesFor(wanted.source, inUse, "warning")]),
     };
     const hide = (_key: string, value: unknown) =>
       typeof value === "string" ? redactor.redact(value) : value;

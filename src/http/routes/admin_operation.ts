@@ -37,7 +37,11 @@ export const adminOperationRoutes: RouteArea = {
       path: "/admin/v1/config/reload",
       auth: "admin_token",
       summary: "Reload the configuration file",
-      description: "A file with errors changes nothing; the error lists all of them.",
+      description:
+        "A file with errors changes nothing; the error lists all of them. So does one without a plan or a price book that accounts use, unless it is forced.",
+      parameters: [
+        choice("force", "Also without plans and price books that are in use.", ["true", "false"]),
+      ],
       responses: { 200: json("Config", "The configuration was reloaded.") },
       example: {},
       handler: reloadConfig,

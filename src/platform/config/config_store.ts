@@ -2,7 +2,7 @@ import type { BuildCapabilities } from "./checker.ts";
 import { compileConfig, type CompiledConfig, compileOrThrow } from "./compile.ts";
 import { describeConfig } from "./describe.ts";
 import { type ConfigChange, diffConfigs } from "./diff.ts";
-import { ConfigError, type ConfigIssue, type Path, renderIssues } from "./issues.ts";
+import { ConfigError, type ConfigIssue, type Path, renderIssues, sortIssues } from "./issues.ts";
 import { type Environment, loadYaml } from "../../lib/yaml/load_yaml.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -36,13 +36,20 @@ export interface ConfigObjection {
   path: Path;
   message: string;
   suggestion: string;
+  /** An operator may decide that it does become active. */
+  canBeForced?: boolean;
 }
 
 /** Called before a configuration becomes active; `before` is the active one, null at start. */
 export type ConfigGuard = (
   config: Config,
   before: Config | null,
-) => Promise<ConfigObjection | null>;
+) => Promise<readonly ConfigObjection[]>;
+
+/** `isForced`: objections that can be forced are warnings. */
+export interface ReloadOptions {
+  readonly isForced?: boolean;
+}
 
 /** Issues per reload in the log; `gateway check` shows all. */
 const LOGGED_MAX = 20;
@@ -136,11 +143,11 @@ export class ConfigStore {
 
   /** Adds a check that needs more than the file, and applies it to the active configuration. */
   async guard(guard: ConfigGuard): Promise<void> {
-    const objection = await guard(this.#current, null);
-    if (objection !== null) {
+    const objections = await guard(this.#current, null);
+    if (objections.length > 0) {
       const { file } = this.#options;
       const source = await readConfigText(file);
-      throw new ConfigError(file, source, [this.#issueFor(source, objection)]);
+      throw new ConfigError(file, source, this.issuesFor(source, objections));
     }
     this.#guards.push(guard);
   }
@@ -156,15 +163,15 @@ export class ConfigStore {
   }
 
   /** Reloads the configuration file. One at a time, so that the last version of the file wins. */
-  reload(cause: Reload["cause"]): Promise<Reload> {
-    const result = this.#queue.then(() => this.#reload(cause))
+  reload(cause: Reload["cause"], options: ReloadOptions = {}): Promise<Reload> {
+    const result = this.#queue.then(() => this.#reload(cause, options))
       .catch((error) => this.#rejectAfterBug(cause, error))
       .finally(() => this.#reloadListeners.forEach((listener) => listener()));
     this.#queue = result;
     return result;
   }
 
-  async #reload(cause: Reload["cause"]): Promise<Reload> {
+  async #reload(cause: Reload["cause"], { isForced = false }: ReloadOptions): Promise<Reload> {
     const { file, log } = this.#options;
     let source: string;
     try {
@@ -174,13 +181,17 @@ export class ConfigStore {
       return this.#rejectReload(cause, error.source, error.issues);
     }
     const compiled = compileConfig({ ...this.#options, source, now: Date.now() });
-    const { config, issues, files } = compiled;
+    const { config, files } = compiled;
+    let { issues } = compiled;
     this.#watched = compiled.watched;
     if (config === null) return this.#rejectReload(cause, source, issues);
     for (const guard of this.#guards) {
-      const objection = await guard(config, this.#current);
-      if (objection === null) continue;
-      return this.#rejectReload(cause, source, [...issues, this.#issueFor(source, objection)]);
+      const objections = await guard(config, this.#current);
+      if (objections.length === 0) continue;
+      const accepted = isForced && objections.every(({ canBeForced }) => canBeForced);
+      const found = this.issuesFor(source, objections, accepted ? "warning" : "error");
+      issues = sortIssues([...issues, ...found]);
+      if (!accepted) return this.#rejectReload(cause, source, issues);
     }
     const changes = diffConfigs(describeConfig(this.#current), describeConfig(config));
     this.#last = this.#recordReload(cause, config.version, issues, changes);
@@ -200,9 +211,16 @@ export class ConfigStore {
     return this.#last;
   }
 
-  #issueFor(source: string, { path, ...text }: ConfigObjection): ConfigIssue {
-    const { file, environment } = this.#options;
-    return loadYaml(file, source, environment).sourceMap.issue(path, text);
+  /** Objections at their places in a text. */
+  issuesFor(
+    source: string,
+    objections: readonly ConfigObjection[],
+    severity: ConfigIssue["severity"] = "error",
+  ): ConfigIssue[] {
+    const { sourceMap } = loadYaml(this.#options.file, source, this.#options.environment);
+    return objections.map(({ path, message, suggestion }) =>
+      sourceMap.issue(path, { message, suggestion, severity })
+    );
   }
 
   /** A bug in the compiler must not stop a running gateway: the previous configuration stays active. */
