@@ -1,9 +1,11 @@
 // Written by `deno task generate` from schemas/requests. Do not edit.
 import admin_accounts from "./requests/admin_accounts.schema.json" with { type: "json" };
+import admin_config_plan from "./requests/admin_config_plan.schema.json" with { type: "json" };
 import admin_credits from "./requests/admin_credits.schema.json" with { type: "json" };
 import admin_keys from "./requests/admin_keys.schema.json" with { type: "json" };
 import admin_people from "./requests/admin_people.schema.json" with { type: "json" };
 import admin_plan from "./requests/admin_plan.schema.json" with { type: "json" };
+import admin_provider_test from "./requests/admin_provider_test.schema.json" with { type: "json" };
 import admin_webhook_redeliver from "./requests/admin_webhook_redeliver.schema.json" with { type: "json" };
 import audio_speech from "./requests/audio_speech.schema.json" with { type: "json" };
 import avatars_generations from "./requests/avatars_generations.schema.json" with { type: "json" };
@@ -43,6 +45,23 @@ export type NewAccount = {
    * Price book to use instead of the plan's.
    */
   price_book?: string;
+};
+
+export type ConfigPlanRequest = {
+  /**
+   * Text of a configuration file. Without it, the active configuration.
+   */
+  source?: string;
+  /**
+   * Texts of the files that it names, by the name in it.
+   */
+  files?: {
+    [k: string]: string;
+  };
+  /**
+   * What to compare with: the active configuration, or the one that was in force before it.
+   */
+  against?: "active" | "previous";
 };
 
 export type NewCredit = {
@@ -87,6 +106,13 @@ export type NewPlan = {
    * When the plan ends. Default: it renews every month.
    */
   expires_at?: string;
+};
+
+export type ProviderTestRequest = {
+  /**
+   * Id of a chat model that the provider serves. Without it, the first one in the configuration.
+   */
+  model?: string;
 };
 
 export type AdminWebhookRedelivery = {
@@ -817,10 +843,12 @@ export type WebhookRotation = {
 /** Every request schema, by the name of its file. */
 export const REQUESTS = {
   admin_accounts: { name: "admin_accounts", schema: admin_accounts } as RequestSchema<NewAccount>,
+  admin_config_plan: { name: "admin_config_plan", schema: admin_config_plan } as RequestSchema<ConfigPlanRequest>,
   admin_credits: { name: "admin_credits", schema: admin_credits } as RequestSchema<NewCredit>,
   admin_keys: { name: "admin_keys", schema: admin_keys } as RequestSchema<NewKey>,
   admin_people: { name: "admin_people", schema: admin_people } as RequestSchema<PersonChange>,
   admin_plan: { name: "admin_plan", schema: admin_plan } as RequestSchema<NewPlan>,
+  admin_provider_test: { name: "admin_provider_test", schema: admin_provider_test } as RequestSchema<ProviderTestRequest>,
   admin_webhook_redeliver: { name: "admin_webhook_redeliver", schema: admin_webhook_redeliver } as RequestSchema<AdminWebhookRedelivery>,
   audio_speech: { name: "audio_speech", schema: audio_speech } as RequestSchema<SpeechRequest>,
   avatars_generations: { name: "avatars_generations", schema: avatars_generations } as RequestSchema<AvatarRequest>,

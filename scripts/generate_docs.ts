@@ -59,6 +59,7 @@ function endpointTable(): Table {
 const NEEDS: Readonly<Record<RouteAuth, string>> = {
   api_key: "API key",
   admin_token: "admin token",
+  metrics_token: "metrics or admin token",
   signed_url: "signed URL",
   none: "nothing",
 };

@@ -19,6 +19,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "platform/telemetry": 2,
   "platform/cluster": 3,
   "platform/queue": 3,
+  "platform/secrets": 3,
   "domain/accounts": 4,
   "domain/catalogue": 4,
   "domain/files": 4,

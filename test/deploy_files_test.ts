@@ -102,6 +102,14 @@ Deno.test("through that site a stream arrives as it is written, and an upload is
     assert.equal(new TextDecoder().decode((await reader.read()).value), "data: 2\n\n");
     assert.equal((await reader.read()).done, true);
 
+    for (
+      const path of ["admin/v1/accounts", "admin", "metrics", "/admin/v1/accounts", "%61dmin/v1/x"]
+    ) {
+      const hidden = await fetch(address + path);
+      assert.equal(hidden.status, 404, path);
+      await hidden.body?.cancel();
+    }
+
     const parts = async function* () {
       yield new Uint8Array(100_000);
       await arrived.upload.promise;
@@ -114,6 +122,39 @@ Deno.test("through that site a stream arrives as it is written, and an upload is
     await nginx.status;
   }
 });
+
+Deno.test("Prometheus takes the alert rules, and each names metrics that exist", async () => {
+  const file = "deploy/prometheus/alerts.yaml";
+  const checked = await run("promtool", ["check", "rules", join(ROOT, file)]);
+  if (checked !== null) assert.ok(checked.ok, checked.said);
+  const { groups } = parse(await read(file));
+  for (const { alert, expr } of groups[0].rules as { alert: string; expr: string }[]) {
+    assert.deepEqual(await unknownMetrics(expr), [], alert);
+  }
+});
+
+Deno.test("the dashboard asks for metrics that exist, in expressions that Prometheus can parse", async () => {
+  await using made = await folder();
+  const { panels } = JSON.parse(await read("deploy/grafana/dashboard.json"));
+  const rules = [];
+  for (const { title, targets } of panels as { title: string; targets: { expr: string }[] }[]) {
+    for (const { expr } of targets) {
+      assert.deepEqual(await unknownMetrics(expr), [], title);
+      rules.push({ record: `panel:${rules.length}`, expr });
+    }
+  }
+  const file = join(made.path, "rules.json");
+  await Deno.writeTextFile(file, JSON.stringify({ groups: [{ name: "panels", rules }] }));
+  const checked = await run("promtool", ["check", "rules", file]);
+  if (checked !== null) assert.ok(checked.ok, checked.said);
+});
+
+/** Metrics of an expression that the gateway does not have. */
+async function unknownMetrics(expr: string): Promise<string[]> {
+  const documented = await read("docs/operate/metrics.md");
+  return [...expr.matchAll(/tollgate_\w+/g)].map(([name]) => name)
+    .filter((name) => !documented.includes(`\`${name.replace(/_(bucket|count|sum)$/, "")}\``));
+}
 
 Deno.test("systemd takes the unit as it is", async () => {
   const unit = await read("deploy/tollgate.service");

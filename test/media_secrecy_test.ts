@@ -14,6 +14,7 @@ import {
   startFakeUpstream,
 } from "./helpers/fake_upstream.ts";
 import { png, wav } from "./helpers/media.ts";
+import { linesAboveDebug } from "./helpers/logs.ts";
 import { type MediaGateway, openMediaGateway } from "./helpers/media_gateway.ts";
 
 const PRICES: Record<MediaJobType, string> = {
@@ -156,7 +157,7 @@ for (const provider of providers) {
       const traces = ["canary", host].filter((trace) => text.toLowerCase().includes(trace));
       assert.deepEqual(traces, [], `${name}: ${text}`);
     }
-    const info = gateway.logged().split("\n").filter((line) => !line.includes('"level":"debug"'));
+    const info = linesAboveDebug(gateway.logged());
     assert.deepEqual(info.filter((line) => line.includes("canary")), []);
     await gateway.verify();
   });

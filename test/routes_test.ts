@@ -25,7 +25,7 @@ function compiled(source: string): Config {
 function noDeps(): AppDeps {
   const part: unknown = new Proxy(() => part, { get: () => part });
   return new Proxy({} as AppDeps, {
-    get: (_, name) => name === "adminToken" ? "a token" : part,
+    get: (_, name) => name === "adminToken" || name === "metricsToken" ? "a token" : part,
   });
 }
 

@@ -3,6 +3,7 @@ import { openAdapters } from "../providers/registry.ts";
 import { recordedFiles, startFakeUpstream } from "./helpers/fake_upstream.ts";
 import { openChatGateway } from "./helpers/chat_gateway.ts";
 import { post } from "./helpers/dialects.ts";
+import { linesAboveDebug } from "./helpers/logs.ts";
 
 /** Every shipped adapter that serves chat. The simulator's is the one of `openai_compatible`. */
 const PROVIDERS = [...openAdapters()]
@@ -118,8 +119,7 @@ for (const provider of PROVIDERS) {
       }
       const list = await (await gateway.get("/v1/requests?limit=100")).text();
       assert.deepEqual(traces(list, upstream.url), [], list);
-      const info = gateway.logged().split("\n").filter((line) => !line.includes('"level":"debug"'))
-        .join("\n");
+      const info = linesAboveDebug(gateway.logged()).join("\n");
       assert.deepEqual(traces(info, upstream.url), [], info);
       await gateway.verify();
     }

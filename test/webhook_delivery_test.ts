@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { Outbound } from "../src/platform/outbound/safe_fetch.ts";
-import { rotateSecret } from "../src/domain/webhooks/secrets.ts";
-import { openSecretBox } from "../src/domain/webhooks/secret_box.ts";
+import { revealSecret, rotateSecret } from "../src/domain/webhooks/secrets.ts";
+import { openSecretBox } from "../src/platform/secrets/secret_box.ts";
 import { until } from "./helpers/chat_gateway.ts";
 import { type Delivery, deliveryRow, openDelivery } from "./helpers/delivery.ts";
 import { startReceiver } from "./helpers/receiver.ts";
@@ -49,11 +49,11 @@ Deno.test("during a rotation both secrets verify; a leaked one can be dropped at
   const { id: endpoint, secret: first } = await delivery.endpoint({ url: receiver.url });
   const owner = { account: delivery.account, endpoint };
   const { sql } = delivery.database;
-  const rotated = await Promise.all([
-    rotateSecret(sql, openSecretBox(undefined), owner),
-    rotateSecret(sql, openSecretBox(undefined), owner),
+  await Promise.all([
+    rotateSecret(sql, openSecretBox([]), owner),
+    rotateSecret(sql, openSecretBox([]), owner),
   ]);
-  const second = rotated[0].secret;
+  const { secret: second } = await revealSecret(sql, openSecretBox([]), owner);
   assert.notEqual(second, first);
   await delivery.finish();
   await until("the event", () => receiver.received.length === 1);
@@ -62,7 +62,7 @@ Deno.test("during a rotation both secrets verify; a leaked one can be dropped at
   assert.ok(count === 2 || count === 3, "two rotations at once may be one or two");
   for (const secret of [first, second]) new Webhook(secret).verify(body, headers);
 
-  const { secret: third, previous } = await rotateSecret(sql, openSecretBox(undefined), owner, 0);
+  const { secret: third, previous } = await rotateSecret(sql, openSecretBox([]), owner, 0);
   assert.ok(previous.every(({ secret }) => secret !== second));
   await sql`update webhook_secret set expires_at = now() where secret = ${first}`;
   await delivery.finish();
@@ -248,7 +248,7 @@ Deno.test("a stop hands back what waits and what hangs, without counting it", as
 
 Deno.test("with the operator's key no secret stands in the database, and events are signed all the same", async () => {
   await using receiver = startReceiver();
-  await using delivery = await openDelivery({ secretsKey: "0123456789abcdef0123456789abcdef" });
+  await using delivery = await openDelivery({ secretsKeys: ["0123456789abcdef0123456789abcdef"] });
   const { secret } = await delivery.endpoint({ url: receiver.url });
   await delivery.finish();
   await delivery.finish({ callbackUrl: `${receiver.url}/own` });

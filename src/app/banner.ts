@@ -2,6 +2,7 @@ import { countAccounts, createAccount } from "../domain/accounts/accounts.ts";
 import { createKey } from "../domain/accounts/api_keys.ts";
 import type { Settings } from "./environment.ts";
 import type { Gateway } from "./open_gateway.ts";
+import { VERSION } from "../platform/telemetry/version.ts";
 import { addCredit } from "../domain/ledger/credit.ts";
 
 /** What the operator reads after the start. */
@@ -10,7 +11,8 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
   const key = await demoKey(gateway);
   const lines = [
     "",
-    `  ${service.name} listens on ${gateway.address}`,
+    `  ${service.name} ${VERSION} listens on ${gateway.address}` +
+    (settings.isDrill ? ", as a drill: no provider, webhook or task runs" : ""),
     "",
     `  config       ${settings.configFile} (${gateway.configStore.current.version}), ${models.size} models` +
     (unavailableModels.length === 0
@@ -33,6 +35,15 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
       "  Try it:",
       "",
       `    curl ${gateway.address}/v1/models -H "Authorization: Bearer ${key}"`,
+    );
+  } else if (await countAccounts(gateway.database.sql) === 0) {
+    lines.push(
+      "",
+      "  There is no account yet. Make one, give it credit and a key:",
+      "",
+      "    deno task gateway account create <name>",
+      `    deno task gateway account credit <account> 10.00 --reference first`,
+      "    deno task gateway key create <account> --name <name>",
     );
   } else {
     lines.push("", "  More keys:  deno task gateway key create <account> --name <name>");

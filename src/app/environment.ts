@@ -28,8 +28,16 @@ const Environment = z.object({
     z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes"),
   ),
   SECRETS_KEY: optional(
-    z.string().min(32, "must have 32 characters or more, such as `openssl rand -hex 32` makes"),
+    z.string().transform((list) => list.split(",").map((key) => key.trim())).refine(
+      (keys) => keys.every((key) => key.length >= 32),
+      "must have 32 characters or more, such as `openssl rand -hex 32` makes; several keys with commas between them, " +
+        "each of that length",
+    ),
   ),
+  METRICS_TOKEN: optional(
+    z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes"),
+  ),
+  GATEWAY_MODE: optional(oneOf(["serve", "drill"])),
   WORKERS: optional(whole(1, 256, 4)),
   WATCHDOG_SECONDS: optional(whole(0, 3600, 10)),
   DENO_DEPLOY: optional(z.string()),
@@ -45,8 +53,12 @@ export interface Settings {
   databaseUrl: string | undefined;
   databaseWaitSeconds: number;
   adminToken: string | undefined;
-  /** Encrypts secrets that must be used and so cannot be hashed. */
-  secretsKey: string | undefined;
+  /** Encrypt secrets that must be used and so cannot be hashed: the first seals, all open. */
+  secretsKeys: readonly string[];
+  /** Reads `/metrics` and nothing else. */
+  metricsToken: string | undefined;
+  /** A restore drill: nothing is sent to providers and receivers, and no task is worked on. */
+  isDrill: boolean;
   /** Threads that share the port. */
   workers: number;
   /** How long a thread may be blocked before the process ends; 0: for ever. */
@@ -75,7 +87,9 @@ export function readSettings(environment: Record<string, string | undefined>): S
     databaseUrl: env.DATABASE_URL,
     databaseWaitSeconds: env.DATABASE_WAIT_SECONDS ?? 60,
     adminToken: env.ADMIN_TOKEN,
-    secretsKey: env.SECRETS_KEY,
+    secretsKeys: env.SECRETS_KEY ?? [],
+    metricsToken: env.METRICS_TOKEN,
+    isDrill: env.GATEWAY_MODE === "drill",
     workers: env.WORKERS ?? 1,
     watchdogSeconds: env.WATCHDOG_SECONDS ?? 10,
     onDeploy,

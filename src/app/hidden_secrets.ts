@@ -1,24 +1,27 @@
 import type { Settings } from "./environment.ts";
+import { withSecretFiles } from "../lib/yaml/secret_files.ts";
 import { parseDatabaseUrl } from "../platform/database/database_url.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
 type Environment = Record<string, string | undefined>;
-type SecretSettings = Pick<Settings, "adminToken" | "secretsKey" | "databaseUrl"> & {
-  readonly environment: Environment;
-  readonly log: Pick<Log, "hide">;
-};
+type SecretSettings =
+  & Pick<Settings, "adminToken" | "secretsKeys" | "metricsToken" | "databaseUrl">
+  & {
+    readonly environment: Environment;
+    readonly log: Pick<Log, "hide">;
+  };
 
 /**
- * Keeps the process' own secrets out of its log: the admin token, the sealing keys, the database's password. Returns
+ * Keeps the process' own secrets out of its log: its tokens, the sealing keys, the database's password. Returns
  * the environment for configurations: each value is kept out of the log once a configuration refers to it, at the
  * start and after every reload.
  */
 export function hideSecrets(settings: SecretSettings): Environment {
-  const { adminToken, secretsKey, databaseUrl, environment, log } = settings;
-  log.hide([adminToken, secretsKey, ...(secretsKey?.split(",") ?? []), databaseUrl]);
+  const { adminToken, secretsKeys, metricsToken, databaseUrl, environment, log } = settings;
+  log.hide([adminToken, metricsToken, ...secretsKeys, databaseUrl]);
   if (databaseUrl !== undefined) log.hide([passwordOf(databaseUrl)]);
-  return new Proxy(environment, {
+  return new Proxy(withSecretFiles(environment), {
     get(from, name) {
       const value = typeof name === "string" ? from[name] : undefined;
       if (value !== undefined) log.hide([value]);

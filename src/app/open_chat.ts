@@ -11,6 +11,7 @@ import { openCallIds } from "../upstream/call_ids.ts";
 import { Http1Client, needsFetch } from "../upstream/http1/client.ts";
 import { openThinkingSeals, type ThinkingSeals } from "../upstream/thinking_seals.ts";
 import { Upstreams } from "../upstream/upstreams.ts";
+import { reportUpstreams } from "./report_upstreams.ts";
 
 interface Deps {
   adapters: Adapters;
@@ -23,6 +24,7 @@ interface Deps {
 }
 
 interface ChatOptions {
+  isDrill: boolean;
   environment: Record<string, string | undefined>;
   timing?: { chat?: ChatDeps["timing"] };
 }
@@ -39,15 +41,12 @@ export interface OpenChat extends Disposable {
 
 export function openChat(
   { adapters, ledger, limiter, files, imageHosts, metrics, log }: Deps,
-  { environment, timing }: ChatOptions,
+  { environment, isDrill, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
     adapters,
-    onAttempt({ provider, model, kind, error }) {
-      metrics.attempts.inc({ provider, outcome: kind ?? "ok" });
-      // At debug level only: the usual log does not name providers; /metrics and /admin/v1/providers do, for operators.
-      if (kind !== null) log.debug("upstream failed", { provider, model, kind, error });
-    },
+    isClosed: isDrill,
+    ...reportUpstreams(metrics, log),
   });
   const http1 = needsFetch(environment) ? null : new Http1Client();
   const callIds = openCallIds(() => files.keysFor("tool call ids"));

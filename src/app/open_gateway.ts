@@ -35,7 +35,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   server.serve((config) =>
     buildApp(config, { ...services.api, site: buildSite(config, services.site) })
   );
-  queue.start(services.jobHandlers);
+  if (options.isDrill) {
+    log.warn("drill mode: no provider, webhook or task runs");
+  } else queue.start(services.jobHandlers);
   // What is deployed does not change under a running instance.
   if (!options.onDeploy) opened.use(watchConfigFile(configFile, configStore));
 

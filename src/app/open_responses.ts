@@ -1,5 +1,5 @@
 import { ResponseStore } from "../domain/responses/response_store.ts";
-import { openSecretBox } from "../domain/webhooks/secret_box.ts";
+import { openSecretBox } from "../platform/secrets/secret_box.ts";
 import { openReasoningBox } from "../http/dialects/responses/reasoning_box.ts";
 import type { ResponsesDeps } from "../http/endpoints/responses.ts";
 import type { Database } from "../platform/database/database.ts";
@@ -16,8 +16,8 @@ interface Deps {
 /** Stored responses. */
 export function openResponses(
   { database: { sql }, seals, log }: Deps,
-  { secretsKey }: Pick<Settings, "secretsKey">,
+  { secretsKeys }: Pick<Settings, "secretsKeys">,
 ): ResponsesDeps {
-  const store = new ResponseStore(sql, openSecretBox(secretsKey, "stored responses"));
+  const store = new ResponseStore(sql, openSecretBox(secretsKeys, "stored responses"));
   return { responses: { store, box: openReasoningBox(seals), log } };
 }

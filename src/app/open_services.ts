@@ -4,14 +4,13 @@ import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
 import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
-import { BodySeal } from "../domain/requests/body_seal.ts";
-import { requireSeal } from "../domain/requests/require_seal.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
 import { openapi } from "../http/openapi.ts";
 import { TaskWaits } from "../http/task_waits.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
+import { recordActivation } from "../platform/cluster/config_history.ts";
 import { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { JobHandler } from "../platform/queue/queue.ts";
@@ -21,6 +20,7 @@ import { dramaTaskHandlers } from "../workflows/dramas/drama_task_handlers.ts";
 import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
+import { countRequests } from "./count_requests.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
@@ -66,9 +66,8 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const seal = new BodySeal(options.secretsKey === undefined ? [] : [options.secretsKey]);
-  await configStore.guard(requireSeal(seal));
-  const { requestLog, bodyLog } = opened.use(openRequestLog(core, seal, timing?.requestLog));
+  const onEnd = countRequests(core, () => upstreams);
+  const { requestLog, bodyLog } = opened.use(await openRequestLog({ ...core, onEnd }, options));
   const { retention } = opened.use(openRetention(core, options, timing?.retention));
   const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
@@ -82,11 +81,9 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const { responses } = openResponses({ ...core, seals }, options);
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
-  registerTaskGauges(metrics.registry, {
-    count: () => countTasks(database.sql).catch(nullIfUnavailable),
-    depth: () => queue.depth(),
-  });
-  const events = opened.use(openWebhooks({ ...core, queue, outbound, files }, options));
+  gaugeTasks(deps);
+  const { secretBox } = storage;
+  const events = opened.use(openWebhooks({ ...core, secretBox, queue, outbound, files }));
   const configs = opened.use(
     await ConfigVersions.open({ sql: database.sql, configStore, log, timing: timing?.configs }),
   );
@@ -108,13 +105,14 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       openSite({ ...shared, log, callApi: requestHandler.callAsAccount }, options)
     ),
   );
-  followConfig(deps, options);
+  await followConfig(deps, options);
   const { sessions, passwords } = site;
   const parts = opened.move();
   return {
     api: {
       ...{ ...shared, apiKeys, limiter, chat, responses, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
+      metricsToken: options.metricsToken,
       waits: new TaskWaits(options.taskWaits),
       document: openapi,
       stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
@@ -127,13 +125,20 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   };
 }
 
+function gaugeTasks({ server: { metrics }, storage: { database, queue } }: Deps): void {
+  registerTaskGauges(metrics.registry, {
+    count: () => countTasks(database.sql).catch(nullIfUnavailable),
+    depth: () => queue.depth(),
+  });
+}
+
 function openSharedLimiter({ database, cluster }: GatewayStorage, { log }: GatewayOptions) {
   return new SharedRateLimiter(database.sql, { nodes: () => cluster.peers.length + 1, log });
 }
 
 function openOwnFiles(
   { configStore, storage }: Deps,
-  { dataDir, log }: GatewayOptions,
+  { dataDir, isDrill, log }: GatewayOptions,
   address: string,
 ): Promise<OpenFiles> {
   return openFiles({
@@ -141,14 +146,22 @@ function openOwnFiles(
     dataDir,
     storage: () => configStore.current.storage,
     address: () => configStore.current.service.baseUrl?.replace(/\/v1$/, "") ?? address,
+    keepsExpired: isDrill,
     log,
   });
 }
 
-/** After a reload: stores the new plans for the ledger, and reports settings that need a restart. */
-function followConfig({ configStore, storage: { database } }: Deps, { log }: GatewayOptions): void {
+/** Stores what is in force. After a reload also the new plans for the ledger; reports settings that need a restart. */
+async function followConfig(
+  { configStore, storage: { database, withRetry } }: Deps,
+  { log }: GatewayOptions,
+): Promise<void> {
+  await withRetry(() => recordActivation(database.sql, configStore.current.version));
   const started = configStore.current.storage;
-  configStore.onChange(({ plans, storage }: Config) => {
+  configStore.onChange(({ version, plans, storage }: Config) => {
+    recordActivation(database.sql, version).catch((error) =>
+      log.warn("configuration history not stored", { version, error })
+    );
     storePlans(database.sql, plans.values()).catch((error) =>
       log.error("plans not stored in the database", { error })
     );

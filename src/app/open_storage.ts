@@ -1,4 +1,6 @@
+import { inUseGuard } from "../domain/accounts/removed_in_use.ts";
 import { currencyGuard } from "../domain/ledger/currency.ts";
+import type { SecretBox } from "../platform/secrets/types.ts";
 import { type Cluster, joinCluster } from "../platform/cluster/cluster.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Database } from "../platform/database/database.ts";
@@ -8,9 +10,12 @@ import { openTaskMetrics, type TaskMetrics } from "../platform/telemetry/task_me
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { findAdminToken } from "./admin_token.ts";
 import type { GatewayOptions } from "./gateway.ts";
+import { warnOfForgottenData } from "./forgotten_data.ts";
 import { findHostId } from "./host_id.ts";
+import { NodeAgreement } from "./node_agreement.ts";
 import { openMigratedDatabase, type WithStartupRetry } from "./open_database.ts";
 import { openQueue } from "./open_queue.ts";
+import { openSecrets } from "./open_secrets.ts";
 import type { NodeReadiness } from "./readiness.ts";
 import { watchTime } from "./watch_time.ts";
 
@@ -27,6 +32,7 @@ export interface GatewayStorage extends AsyncDisposable {
   readonly queue: Queue;
   readonly taskMetrics: TaskMetrics;
   readonly adminToken: string;
+  readonly secretBox: SecretBox;
   readonly withRetry: WithStartupRetry;
 }
 
@@ -40,9 +46,14 @@ export async function openStorage(
   const { database, withRetry } = await openMigratedDatabase(options);
   opened.use(database);
   readiness.attach({ database });
+  await withRetry(() => warnOfForgottenData(database, options));
   opened.use(watchTime(database, log, options.timing?.clock));
   const adminToken = await withRetry(() => findAdminToken(options.adminToken, dataDir));
   log.hide([adminToken]);
+  const secretBox = await withRetry(() => openSecrets(database.sql, options));
+  const agreement = await withRetry(() =>
+    NodeAgreement.open({ database, configStore, log }, { ...options, adminToken })
+  );
   const hostId = findHostId(dataDir);
   const cluster = opened.use(
     await joinCluster(database, {
@@ -50,6 +61,7 @@ export async function openStorage(
       currency: () => configStore.current.service.currency,
       hostId,
       queue: configStore.current.storage.queue,
+      fingerprints: agreement.fingerprints,
       log,
       withRetry,
     }),
@@ -58,8 +70,9 @@ export async function openStorage(
     row: database.kind === "embedded" ? "readiness" : cluster.nodeId,
     log,
   });
-  readiness.attach({ cluster, probe });
+  readiness.attach({ cluster, probe, agreement });
   await withRetry(() => configStore.guard(currencyGuard(database.sql, cluster.nodeId)));
+  await configStore.guard(inUseGuard(database.sql));
   const taskMetrics = openTaskMetrics(metrics.registry);
   const queue = opened.use(
     await withRetry(() =>
@@ -70,6 +83,7 @@ export async function openStorage(
     ),
   );
   readiness.attach({ queue });
+  await agreement.reached(cluster);
   const parts = opened.move();
   return {
     database,
@@ -77,6 +91,7 @@ export async function openStorage(
     queue,
     taskMetrics,
     adminToken,
+    secretBox,
     withRetry,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

@@ -1,4 +1,3 @@
-import type { Settings } from "./environment.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
@@ -8,7 +7,7 @@ import { nullIfUnavailable } from "../platform/database/storage_error.ts";
 import { openDeliveryMetrics } from "../platform/telemetry/delivery_metrics.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
-import { openSecretBox } from "../domain/webhooks/secret_box.ts";
+import type { SecretBox } from "../platform/secrets/types.ts";
 import { deliveryWorker } from "../domain/webhooks/sender.ts";
 import { countWebhooks, type Webhooks } from "../domain/webhooks/webhooks.ts";
 import { periodic, rethrow } from "../lib/timers.ts";
@@ -17,6 +16,7 @@ const EXPIRE_MS = 3_600_000;
 
 interface Deps {
   database: Database;
+  secretBox: SecretBox;
   configStore: ConfigStore;
   queue: Pick<Queue, "notify">;
   outbound: Outbound;
@@ -33,12 +33,8 @@ export interface OpenWebhooks extends AsyncDisposable {
   settled(maxMs: number): Promise<void>;
 }
 
-export function openWebhooks(
-  deps: Deps,
-  { secretsKey }: Pick<Settings, "secretsKey">,
-): OpenWebhooks {
-  const { database: { sql }, configStore, queue, outbound, files, log } = deps;
-  const secretBox = openSecretBox(secretsKey);
+export function openWebhooks(deps: Deps): OpenWebhooks {
+  const { database: { sql }, secretBox, configStore, queue, outbound, files, log } = deps;
   const metrics = openDeliveryMetrics(deps.metrics.registry, {
     sending: () => sender.sending,
     count: () => countWebhooks(sql).catch(nullIfUnavailable),

@@ -3,11 +3,13 @@ import type { HealthCheck } from "../http/health.ts";
 import type { Queue } from "../platform/queue/queue.ts";
 import { type Cluster, isBehind } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
+import type { NodeAgreement } from "./node_agreement.ts";
 import type { StorageProbe } from "../platform/database/storage_probe.ts";
 
 interface ReadinessParts {
   database: Pick<Database, "kind">;
   cluster: Pick<Cluster, "peers">;
+  agreement: Pick<NodeAgreement, "problems">;
   probe: Pick<StorageProbe, "check" | "recordFailure">;
   queue: Pick<Queue, "problem">;
 }
@@ -32,7 +34,14 @@ export class NodeReadiness {
     database: await this.#checkDatabase(),
     queue: await this.#checkQueue(),
     config: this.#checkConfig(),
+    ...this.#checkAgreement(),
   });
+
+  /** Only reported when this node differs from the others. */
+  #checkAgreement(): Record<string, HealthCheck> {
+    const reasons = this.#parts.agreement?.problems() ?? [];
+    return reasons.length === 0 ? {} : { nodes: { ok: false, reason: reasons.join("; ") } };
+  }
 
   async #checkDatabase(): Promise<HealthCheck> {
     const { database, probe } = this.#parts;

@@ -62,7 +62,7 @@ export const accountList: Command = {
 
 export const accountShow: Command = {
   usage: "account show <account>",
-  summary: "Show an account, its balance and its API keys",
+  summary: "Show an account with its balance, quotas, credits, price book and API keys",
   endpoints: ["GET /admin/v1/accounts/{id}", "GET /admin/v1/accounts/{id}/keys"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "account"));
@@ -82,7 +82,11 @@ export const accountShow: Command = {
         (account.plan_expires_at === null ? "" : ` until ${account.plan_expires_at}`),
       ],
       ["email", account.email ?? "none"],
+      ["price book", account.price_book ?? "of its plan"],
       ["available", `${balance.available_balance} ${balance.currency}`],
+      ["cash", `${balance.cash_balance} ${balance.currency}`],
+      ["credits", `${balance.gift_balance} ${balance.currency}`],
+      ...Object.entries(balance.quotas).map(([kind, left]) => [`${kind} quota`, `${left} left`]),
       ["on hold", `${balance.frozen_balance} ${balance.currency}`],
       ["created", new Date(account.created * 1000).toISOString()],
     ]);

@@ -1,6 +1,7 @@
 import { compileConfig } from "../platform/config/compile.ts";
 import { ConfigError, renderIssues } from "../platform/config/issues.ts";
 import { readConfigText } from "../platform/config/config_store.ts";
+import { withSecretFiles } from "../lib/yaml/secret_files.ts";
 import { buildCapabilities } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
@@ -11,20 +12,21 @@ export async function compileFile(terminal: Terminal, file: string) {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { issues } = error;
-    return { config: null, issues, report: renderIssues(file, "", issues, terminal) };
+    const report = renderIssues(file, "", issues, terminal);
+    return { config: null, issues, source: "", files: new Map<string, string>(), report };
   }
 }
 
 /** Compiles a text as if it were the file. */
 export function compileText(terminal: Terminal, file: string, source: string) {
-  const { config, issues } = compileConfig({
+  const { config, issues, files } = compileConfig({
     file,
     source,
-    environment: terminal.environment,
+    environment: withSecretFiles(terminal.environment),
     capabilities: buildCapabilities(),
     now: Date.now(),
   });
-  return { config, issues, report: renderIssues(file, source, issues, terminal) };
+  return { config, issues, source, files, report: renderIssues(file, source, issues, terminal) };
 }
 
 export const runCheck: Command = {

@@ -1,19 +1,26 @@
 import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
-import { FIXED_ROUTES } from "../http/routes/registry.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
+import { VERSION } from "../platform/telemetry/version.ts";
+import { backup, restore } from "./backup.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
-import { type Command, table, type Terminal, UsageError } from "./command.ts";
+import { type Command, type Terminal, UsageError } from "./command.ts";
+import { completion } from "./completion.ts";
+import { formatHelp, formatOverview, isGroup } from "./help.ts";
 import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { runMigrate } from "./migrate.ts";
+import { move } from "./move.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
+import { providerTest } from "./provider.ts";
 import { reload } from "./reload.ts";
 import { pricesExport, pricesImport } from "./prices.ts";
 import { requestList, requestShow } from "./request.ts";
+import { rollback } from "./rollback.ts";
 import { runRoutes } from "./routes.ts";
+import { secretsRotate } from "./secrets.ts";
 import { storageList, storageSweep } from "./storage.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
@@ -23,7 +30,11 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["plan", runPlan],
   ["routes", runRoutes],
   ["reload", reload],
+  ["rollback", rollback],
   ["migrate", runMigrate],
+  ["move", move],
+  ["backup", backup],
+  ["restore", restore],
   ["account create", accountCreate],
   ["account list", accountList],
   ["account show", accountShow],
@@ -36,6 +47,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["ledger verify", ledgerVerify],
   ["prices import", pricesImport],
   ["prices export", pricesExport],
+  ["provider test", providerTest],
+  ["secrets rotate", secretsRotate],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],
@@ -45,6 +58,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["task replay", taskReplay],
   ["webhook redeliver", webhookRedeliver],
   ["webhook verify", webhookVerify],
+  ["completion", completion(() => COMMANDS)],
 ];
 
 /** Runs one command and returns the exit code. */
@@ -53,6 +67,10 @@ export async function run(
   environment: Record<string, string | undefined>,
 ): Promise<number> {
   const json = args.includes("--json");
+  if (args[0] === "--version") {
+    console.log(`tollgate ${VERSION}, deno ${Deno.version.deno}`);
+    return 0;
+  }
   try {
     const found = COMMANDS.find(([name]) =>
       args.slice(0, name.split(" ").length).join(" ") === name
@@ -112,46 +130,19 @@ function countWords(usage: string): number {
     ?.length ?? 0;
 }
 
+/** Help for all commands or for a group of them; anything else is not a command. */
 function showOverview(args: string[]): number {
-  const isRequested = args.length === 0 || args[0] === "--help" || args[0] === "help";
-  if (!isRequested) {
-    console.error(
-      `Unknown command: ${args.filter((arg) => !arg.startsWith("-")).join(" ")}\n`,
-    );
+  const words = args.filter((arg) => !arg.startsWith("-") && arg !== "help");
+  const [group = ""] = words;
+  const isKnown = words.length === 0 || (words.length === 1 && isGroup(COMMANDS, group));
+  const text = formatOverview(COMMANDS, isKnown ? group : "");
+  if (isKnown && (args.length === 0 || args.includes("--help") || args[0] === "help")) {
+    console.log(text);
+    return 0;
   }
-  const text = [
-    "Usage: deno task gateway <command> [--json]",
-    "",
-    table(COMMANDS.map(([, { usage, summary }]) => [`  ${usage.split(" [")[0]}`, summary])),
-    "",
-    "Every command accepts --json and --help.",
-    "Commands call the gateway at GATEWAY_URL (default: HOST and PORT) with ADMIN_TOKEN (default: DATA_DIR/admin-token).",
-  ].join("\n");
-  if (isRequested) console.log(text);
-  else console.error(text);
-  return isRequested ? 0 : 2;
-}
-
-function formatHelp(command: Command): string {
-  const options = Object.entries(command.options ?? {}).map((
-    [name, { summary }],
-  ) => [`  --${name}`, summary]);
-  return [
-    command.summary,
-    "",
-    `Usage: gateway ${command.usage}`,
-    ...(options.length === 0 ? [] : ["", table(options)]),
-    ...(command.endpoints === undefined ? [] : [
-      "",
-      "Calls:",
-      table(command.endpoints.map((endpoint) => [`  ${endpoint}`, summaryOf(endpoint)])),
-    ]),
-  ].join("\n");
-}
-
-function summaryOf(endpoint: string): string {
-  const found = FIXED_ROUTES.find(({ route, path }) => `${route.method} ${path}` === endpoint);
-  return found?.route.summary ?? "";
+  const problem = isKnown ? `Which command of ${group}?` : `Unknown command: ${words.join(" ")}`;
+  console.error(`${problem}\n\n${text}`);
+  return 2;
 }
 
 function printError(error: unknown, json: boolean): number {

@@ -5,15 +5,21 @@ import { callAdminApi, CallError } from "./client.ts";
 import type { Command } from "./command.ts";
 
 export const reload: Command = {
-  usage: "reload",
+  usage: "reload [--force]",
   summary: "Reload the configuration file in the running gateway",
   endpoints: ["POST /admin/v1/config/reload"],
-  async run(terminal) {
+  options: {
+    force: {
+      type: "boolean",
+      summary: "Also if a plan or a price book is gone that accounts use",
+    },
+  },
+  async run(terminal, _args, { force }) {
     try {
       const state = await callAdminApi<{ version: string; last_reload: Reload }>(
         terminal,
         "POST",
-        "/config/reload",
+        force === true ? "/config/reload?force=true" : "/config/reload",
       );
       const { changes } = state.last_reload;
       const summary = changes.length === 0

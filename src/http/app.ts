@@ -13,6 +13,8 @@ import type { OperationRoute, RouteAuth, RouteDeps } from "./routes/route.ts";
 
 export interface AppDeps extends AuthenticateDeps, RouteDeps {
   adminToken: string;
+  /** Besides the admin token, this one reads `/metrics`. */
+  metricsToken: string | undefined;
   /** Handles all paths outside the API: the web site. */
   site: (request: Request, exchange: HttpExchange) => Response | Promise<Response>;
 }
@@ -55,7 +57,11 @@ interface Routers {
 type Guards = Readonly<Record<RouteAuth, (labels: RouteLabels, endpoint: Endpoint) => Endpoint>>;
 
 function guards(deps: AppDeps): Guards {
-  const withToken = requireAdminToken(deps.adminToken);
+  const { adminToken, metricsToken } = deps;
+  const withToken = requireAdminToken([adminToken]);
+  const withMetricsToken = requireAdminToken(
+    metricsToken === undefined ? [adminToken] : [adminToken, metricsToken],
+  );
   const labelled = ({ route }: RouteLabels, endpoint: Endpoint): Endpoint => (c) => {
     c.env.route = route;
     return endpoint(c);
@@ -63,6 +69,7 @@ function guards(deps: AppDeps): Guards {
   return {
     api_key: (labels, endpoint) => authenticated(deps, labels, endpoint),
     admin_token: (labels, endpoint) => labelled(labels, withToken(endpoint)),
+    metrics_token: (labels, endpoint) => labelled(labels, withMetricsToken(endpoint)),
     // The handler checks the signature.
     signed_url: labelled,
     none: labelled,

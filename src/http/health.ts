@@ -1,3 +1,4 @@
+import { VERSION } from "../platform/telemetry/version.ts";
 import { sendJson } from "./exchange.ts";
 
 export interface HealthCheck {
@@ -17,9 +18,10 @@ export interface ProbeDeps {
 /** Answers a probe of an orchestrator or load balancer. */
 export type HealthProbe = () => Response | Promise<Response>;
 
-/** GET /healthz: the process listens. */
+/** GET /healthz: the process listens, and which build it is. */
 export function healthz(): HealthProbe {
-  return () => sendJson('{"status":"ok"}');
+  const body = JSON.stringify({ status: "ok", version: VERSION });
+  return () => sendJson(body);
 }
 
 /** GET /readyz: 200 when all checks pass, else 503 with the reasons. */

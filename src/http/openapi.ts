@@ -51,12 +51,14 @@ const SECURITY_SCHEMES = {
     description: "An API key from the console: `sk-…`.",
   },
   admin_token: { type: "http", scheme: "bearer", description: "The operator's token." },
+  metrics_token: { type: "http", scheme: "bearer", description: "A token for metrics only." },
 };
 
 /** Routes that need neither a key nor a token say so: an empty list. */
 const SECURITY: Readonly<Record<RouteAuth, readonly JsonSchema[]>> = {
   api_key: [{ api_key: [] }],
   admin_token: [{ admin_token: [] }],
+  metrics_token: [{ admin_token: [] }, { metrics_token: [] }],
   signed_url: [],
   none: [],
 };

@@ -180,6 +180,7 @@ export class RequestHandler {
       this.deps.log.error("request failed", {
         request_id: exchange.requestId,
         code: apiError.code,
+        ...attemptsOf(exchange.logged),
         error: describeCause(apiError.cause),
       });
     }
@@ -245,6 +246,16 @@ function pathOf(url: string): string {
   if (start === -1) return "/";
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+/** The upstreams that were tried, with what became of each; nothing for a request that reached none. */
+function attemptsOf(logged: OpenRequest | null): { attempts?: string[] } {
+  if (logged === null || logged.attempts.length === 0) return {};
+  return {
+    attempts: logged.attempts.map(({ provider, model, outcome }) =>
+      `${provider}/${model}: ${outcome}`
+    ),
+  };
 }
 
 /** How a wait for an upstream, or for money, ends when the client disconnects. */

@@ -2,14 +2,38 @@ import { Slots } from "../lib/slots.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import type { Adapter, UpstreamTarget } from "./adapter.ts";
 import { Breaker, type BreakerHealth } from "../lib/breaker.ts";
-import { causeOf, type FailureKind, type UpstreamFailure } from "./failure.ts";
+import { causeOf, type UpstreamFailure } from "./failure.ts";
+
+/** For whom an attempt is made, as the log names it. */
+export interface AttemptSubject {
+  readonly request_id?: string | undefined;
+  readonly task_id?: string | undefined;
+}
+
+/** The end of an attempt at an upstream. */
+export interface AttemptReport {
+  readonly provider: string;
+  readonly model: string;
+  /** Null: it succeeded. */
+  readonly failure: UpstreamFailure | null;
+  readonly subject: AttemptSubject;
+}
+
+/** The circuit breaker of an upstream opened, or closed again. */
+export interface BreakerReport {
+  readonly provider: string;
+  readonly model: string;
+  readonly isOpen: boolean;
+  readonly health: BreakerHealth;
+}
 
 export interface AdmissionOptions {
   adapters: { get(name: string): Adapter | undefined };
-  /** Called after every attempt, for metrics and the log. `kind` is null for a success. */
-  onAttempt(
-    attempt: { provider: string; model: string; kind: FailureKind | null; error?: unknown },
-  ): void;
+  /** No upstream may be called at all. */
+  isClosed?: boolean;
+  /** Called after every attempt, for metrics and the log. */
+  onAttempt(attempt: AttemptReport): void;
+  onBreaker?(change: BreakerReport): void;
 }
 
 /** Permission to send one request to an upstream. Release or abandon it once. */
@@ -29,8 +53,15 @@ export type AttemptKind = "first" | "retry";
 export class Admission {
   readonly #breaker = new Breaker();
   readonly #slots = new Slots();
+  /** Upstreams whose breaker was reported as open. */
+  readonly #open = new Set<string>();
 
   constructor(private readonly options: AdmissionOptions) {}
+
+  /** No upstream may be called at all. */
+  get isClosed(): boolean {
+    return this.options.isClosed === true;
+  }
 
   adapterOf(provider: Provider): Adapter {
     return this.options.adapters.get(provider.adapter)!;
@@ -49,7 +80,12 @@ export class Admission {
   }
 
   /** A permit for a request of an account; null when the upstream is at capacity or its breaker is open. */
-  acquire(upstream: Upstream, provider: Provider, account: string): Permit | null {
+  acquire(
+    upstream: Upstream,
+    provider: Provider,
+    account: string,
+    subject: AttemptSubject = {},
+  ): Permit | null {
     const name = upstreamName(upstream);
     const isWhileOpen = this.#breaker.allowWhileOpen(name, account);
     const release = this.#takeSlot(
@@ -67,7 +103,7 @@ export class Admission {
       release: (failure) => {
         finish();
         this.#updateBreaker(name, failure, account, isWhileOpen);
-        this.reportAttempt(upstream, failure);
+        this.reportAttempt(upstream, failure, subject);
       },
       abandon: () => {
         if (!isWhileOpen) this.#breaker.recordAbandoned(name);
@@ -106,7 +142,12 @@ export class Admission {
    * A permit for a background job. An upstream that fails on particular jobs is not down: failures of one job
    * count once, and jobs that are new to the upstream are still sent.
    */
-  acquireForJob(upstream: Upstream, provider: Provider, attempt: AttemptKind): Permit | null {
+  acquireForJob(
+    upstream: Upstream,
+    provider: Provider,
+    attempt: AttemptKind,
+    subject: AttemptSubject = {},
+  ): Permit | null {
     const name = upstreamName(upstream);
     const isClosed = () => this.#breaker.getHealth(name).state === "closed";
     const isWhileOpen = this.#allowsJobWhileOpen(name, attempt);
@@ -125,7 +166,7 @@ export class Admission {
         } else if (isProbe || (attempt === "first" && isClosed())) {
           this.#breaker.recordFailure(name, { cause: "request" });
         }
-        this.reportAttempt(upstream, failure);
+        this.reportAttempt(upstream, failure, subject);
       },
       abandon: () => {
         if (isProbe) this.#breaker.recordAbandoned(name);
@@ -136,6 +177,7 @@ export class Admission {
 
   /** A slot of the provider, if the breaker allows its use. The slot comes first: the breaker's yes may start a probe. */
   #takeSlot(provider: Provider, isAllowed: () => boolean): (() => void) | null {
+    if (this.isClosed) return null;
     const release = this.#slots.take(provider.id, provider.concurrencyMax);
     if (release === null || isAllowed()) return release;
     release();
@@ -155,9 +197,26 @@ export class Admission {
     return attempt === "first" && this.#breaker.allowWhileOpen(name);
   }
 
-  reportAttempt({ provider, model }: Upstream, failure: UpstreamFailure | null): void {
-    const kind = failure?.kind ?? null;
-    this.options.onAttempt({ provider, model, kind, error: failure ?? undefined });
+  reportAttempt(
+    upstream: Upstream,
+    failure: UpstreamFailure | null,
+    subject: AttemptSubject = {},
+  ): void {
+    const { provider, model } = upstream;
+    this.options.onAttempt({ provider, model, failure, subject });
+    if (failure !== null || this.#open.size > 0) this.#reportBreaker(upstream);
+  }
+
+  /** Once when it opens and once when it closes; failed probes in between are not reported. */
+  #reportBreaker(upstream: Upstream): void {
+    const name = upstreamName(upstream);
+    const health = this.#breaker.getHealth(name);
+    const isOpen = health.state !== "closed";
+    if (isOpen === this.#open.has(name)) return;
+    if (isOpen) this.#open.add(name);
+    else this.#open.delete(name);
+    const { provider, model } = upstream;
+    this.options.onBreaker?.({ provider, model, isOpen, health });
   }
 
   getHealth(upstream: Upstream): BreakerHealth & { in_flight: number } {

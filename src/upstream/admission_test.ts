@@ -170,3 +170,25 @@ Deno.test("however some accounts fail, an account whose requests succeed is neve
     },
   ));
 });
+
+Deno.test("a breaker is reported once when it opens and once when it closes, not for every failure", () => {
+  const changes: boolean[] = [];
+  const admission = new Admission({
+    adapters: new Map(),
+    onAttempt() {},
+    onBreaker: ({ isOpen }) => void changes.push(isOpen),
+  });
+  const attempt = (failure: UpstreamFailure | null) =>
+    admission.acquire(upstream!, provider, "acc_1")?.release(failure);
+  const permits = Array.from({ length: 8 }, () => admission.acquire(upstream!, provider, "acc_1"));
+  for (const permit of permits) permit!.release(OUTAGES[4]!);
+  assert.deepEqual(changes, [true]);
+  assert.equal(attempt(null), undefined, "no permit while it is open");
+  admission.reportAttempt(upstream!, OUTAGES[4]!);
+  assert.deepEqual(changes, [true]);
+  const late = permits[0]!;
+  late.release(null);
+  assert.deepEqual(changes, [true, false]);
+  attempt(null);
+  assert.deepEqual(changes, [true, false]);
+});

@@ -117,7 +117,7 @@ async function callShortly<T>(
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = toUpstreamFailure(error);
-    options.admission.reportAttempt(assignment.upstream, failure);
+    options.admission.reportAttempt(assignment.upstream, failure, assignment.subject);
     throw failure;
   }
 }
@@ -137,7 +137,8 @@ async function submitWithPermit(
   const { admission } = options;
   const adapter = adapterOf(admission, assignment);
   const provider = assignment.config.providers.get(assignment.upstream.provider)!;
-  const permit = admission.acquireForJob(assignment.upstream, provider, attempt);
+  const { upstream, subject } = assignment;
+  const permit = admission.acquireForJob(upstream, provider, attempt, subject);
   if (permit === null) {
     throw new UpstreamFailure(
       "overloaded",

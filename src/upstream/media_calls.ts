@@ -1,5 +1,5 @@
 import type { Config, Model, Upstream } from "../platform/config/config.ts";
-import type { AttemptKind } from "./admission.ts";
+import type { AttemptKind, AttemptSubject } from "./admission.ts";
 import type { UpstreamChoice } from "./fallback.ts";
 import type { JobStatus, MediaJob, Submitted, UpstreamOutput } from "./media_adapter.ts";
 
@@ -15,6 +15,8 @@ export interface UpstreamAssignment {
   readonly config: Config;
   readonly model: Model;
   readonly upstream: Upstream;
+  /** The task that the job belongs to, as the log names it. */
+  readonly subject?: AttemptSubject;
 }
 
 /**

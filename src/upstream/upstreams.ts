@@ -1,9 +1,9 @@
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
-import type { ChatRequest, ImageInput } from "./adapter.ts";
-import type { Admission } from "./admission.ts";
+import type { ChatReply, ChatRequest, ImageInput } from "./adapter.ts";
+import type { Admission, AttemptSubject } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
-import type { Attempt, WrittenChat } from "./call_chat.ts";
+import { type Attempt, callChat, type WrittenChat } from "./call_chat.ts";
 import { type AttemptList, UpstreamAttempt } from "./upstream_attempt.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
 import { endAttempt } from "./end_attempt.ts";
@@ -30,6 +30,8 @@ export interface UpstreamRequestOptions {
   model: Model;
   /** Failures that a request may have caused count for its account only. */
   account: string;
+  /** For whom, as the log names it. */
+  subject: AttemptSubject;
   /** Aborts when the response is no longer needed. */
   signal: AbortSignal;
   /** Gets a record of every attempt. */
@@ -47,13 +49,13 @@ export class Upstreams {
 
   /** Tries the upstreams of a model in order until `call` succeeds with one. */
   async callFirstAvailable<T>(
-    { config, model, account, signal, attempts }: UpstreamRequestOptions,
+    { config, model, account, subject, signal, attempts }: UpstreamRequestOptions,
     call: (attempt: Attempt) => Promise<T>,
   ): Promise<UpstreamResult<T>> {
     let last: UpstreamFailure | null = null;
     for (const upstream of orderUpstreams(model.upstreams)) {
       const provider = config.providers.get(upstream.provider)!;
-      const permit = this.admission.acquire(upstream, provider, account);
+      const permit = this.admission.acquire(upstream, provider, account, subject);
       if (permit === null) continue;
       const record = new UpstreamAttempt(upstream.provider, upstream.model);
       attempts?.push(record);
@@ -79,6 +81,19 @@ export class Upstreams {
     }
     if (last !== null) throw last.kind === "unable" ? last.cause : exhausted(last);
     throw modelUnavailable(model, this.admission.secondsUntilRetry(model.upstreams));
+  }
+
+  /** One call to one upstream, without fallback, breaker and limits: for an operator who tests it. */
+  async callOnce(
+    config: Config,
+    model: Model,
+    upstream: Upstream,
+    { request, signal }: { request: ChatRequest; signal: AbortSignal },
+  ): Promise<ChatReply> {
+    if (this.admission.isClosed) throw modelUnavailable(model, RETRY_SECONDS);
+    const provider = config.providers.get(upstream.provider)!;
+    const written = this.write(config, model, upstream, request);
+    return await callChat(this.#attempt(upstream, provider, signal), written);
   }
 
   /** The request in the format of this upstream; throws an `ApiError` for what it does not support. */

@@ -10,7 +10,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { renderPayload } from "../../src/domain/webhooks/event.ts";
-import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";
+import { openSecretBox } from "../../src/platform/secrets/secret_box.ts";
 import { deliveryWorker } from "../../src/domain/webhooks/sender.ts";
 import { newWebhookSecret, signedHeaders } from "../../src/domain/webhooks/sign.ts";
 import { printTable, takeTurns } from "./load.ts";
@@ -84,7 +84,7 @@ async function sendOurs(
   let sent = 0;
   await using sender = deliveryWorker({
     sql,
-    secretBox: openSecretBox(undefined),
+    secretBox: openSecretBox([]),
     post: (request) => outbound.fetch(request, { allowPrivate: true }),
     config: () => ({
       webhooks: { retrySeconds: [0, 5], timeoutSeconds: 15, disableAfterDays: 5 },

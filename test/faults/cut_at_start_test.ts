@@ -19,7 +19,13 @@ async function start(databaseUrl: string, dataDir: string, queue: "kv" | "postgr
   await Deno.writeTextFile(configFile, `${config}\nstorage: { queue: ${queue} }\n`);
   return await open({
     ...{ host: "127.0.0.1", port: 0, configFile, dataDir, databaseUrl },
-    ...{ databaseWaitSeconds: 20, adminToken: ADMIN_TOKEN, secretsKey: undefined },
+    ...{
+      databaseWaitSeconds: 20,
+      adminToken: ADMIN_TOKEN,
+      secretsKeys: [],
+      metricsToken: undefined,
+      isDrill: false,
+    },
     ...{ logLevel: "error", logFormat: "json", workers: 1, watchdogSeconds: 0, onDeploy: false },
     log: openLog({ level: "error", format: "json", write() {} }),
     environment: {},

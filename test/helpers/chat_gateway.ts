@@ -28,7 +28,7 @@ export async function openChatGateway(
     & { cash?: string; config?: string }
     & Pick<
       TestGatewayOptions,
-      "resolve" | "timing" | "simulator" | "secretsKey" | "store"
+      "resolve" | "timing" | "simulator" | "settings" | "store"
     > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
@@ -36,7 +36,7 @@ export async function openChatGateway(
     config: options.config ?? await Deno.readTextFile(CONFIG),
     timing: options.timing,
     simulator: options.simulator,
-    ...(options.secretsKey === undefined ? {} : { secretsKey: options.secretsKey }),
+    ...(options.settings === undefined ? {} : { settings: options.settings }),
     ...(options.store === undefined ? {} : { store: options.store }),
   });
   let credits = 0;

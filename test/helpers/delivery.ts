@@ -4,7 +4,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { enqueueEvent } from "./enqueue_event.ts";
 import { createEndpoint, type EndpointFields } from "../../src/domain/webhooks/endpoints.ts";
 import type { NewEvent } from "../../src/domain/webhooks/event.ts";
-import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";
+import { openSecretBox } from "../../src/platform/secrets/secret_box.ts";
 import { revealSecret } from "../../src/domain/webhooks/secrets.ts";
 import { deliveryWorker, type Sender, type SenderDeps } from "../../src/domain/webhooks/sender.ts";
 import { freshDatabase } from "./fresh_database.ts";
@@ -16,7 +16,7 @@ export interface DeliveryOptions {
   disableAfterDays?: number;
   allowPrivate?: boolean;
   /** The operator's key, when secrets are to be sealed. */
-  secretsKey?: string;
+  secretsKeys?: readonly string[];
   deps?: Partial<SenderDeps>;
   /** A database of the test's own; it disposes of it. */
   database?: Database;
@@ -46,7 +46,7 @@ export async function openDelivery(options: DeliveryOptions = {}): Promise<Deliv
   const database = options.database ??
     parts.use(await parts.use(await freshDatabase()).open());
   const { sql } = database;
-  const secretBox = openSecretBox(options.secretsKey);
+  const secretBox = openSecretBox(options.secretsKeys ?? []);
   const { id: account } = await createAccount(sql, { name: "receiver" });
   const outbound = parts.use(new Outbound());
   const timers = new Set<ReturnType<typeof setTimeout>>();

@@ -16,3 +16,15 @@ export function recordLog(
 }
 
 export const noLog: Log = recordLog(() => {});
+
+/**
+ * The lines above level debug, without the fields in which an operator names upstreams: the operator's own names of
+ * a provider and its models may be logged, nothing else of it.
+ */
+export function linesAboveDebug(logged: string): string[] {
+  return logged.trim().split("\n").map((line) => JSON.parse(line))
+    .filter(({ level }) => level !== "debug")
+    .map(({ provider: _provider, model: _model, attempts: _attempts, ...line }) =>
+      JSON.stringify(line)
+    );
+}

@@ -102,7 +102,7 @@ export function openMedia(options: MediaUpstreamOptions): MediaUnderTest {
   const attempts: (string | null)[] = [];
   const admission = new Admission({
     adapters,
-    onAttempt: ({ kind }) => void attempts.push(kind),
+    onAttempt: ({ failure }) => void attempts.push(failure?.kind ?? null),
   });
   const outbound = new Outbound();
   const ownClient = new Http1Client();

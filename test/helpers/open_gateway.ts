@@ -6,6 +6,7 @@ import {
   type GatewayOptions,
   openGateway as open,
 } from "../../src/app/open_gateway.ts";
+import type { Settings } from "../../src/app/environment.ts";
 import type { GatewayTiming } from "../../src/app/timing.ts";
 import type { Simulator } from "../../providers/simulator/simulator.ts";
 import type { Resolve } from "../../src/platform/outbound/resolve.ts";
@@ -31,7 +32,8 @@ export interface TestGatewayOptions {
   resolve?: Resolve;
   simulator?: Simulator;
   taskWaits?: GatewayOptions["taskWaits"];
-  secretsKey?: string;
+  /** Settings of the process that differ from the usual ones. */
+  settings?: Partial<Settings>;
 }
 
 /** A real gateway on a port of its own, with an account and a key, and what it logged. */
@@ -77,12 +79,15 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       databaseUrl: store.databaseUrl,
       databaseWaitSeconds: 10,
       adminToken: ADMIN_TOKEN,
-      secretsKey: options.secretsKey,
+      secretsKeys: [],
+      metricsToken: undefined,
+      isDrill: false,
       logLevel: "debug",
       logFormat: "json",
       workers: 1,
       watchdogSeconds: 0,
       onDeploy: false,
+      ...options.settings,
       log,
       environment: options.environment ?? {},
       // A job that may have been accepted is not looked for as long as usual.

@@ -66,6 +66,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
       currency: () => "EUR",
       hostId: "test",
       queue: "kv",
+      fingerprints: () => ({ secrets_keys: [], admin_token: "", file_store: "" }),
     }),
   );
   await storePlans(sql, PLANS);

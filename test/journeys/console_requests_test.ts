@@ -136,7 +136,7 @@ Deno.test(
   async () => {
     await using gateway = await openConsole({
       added: "logs: { bodies: all, body_bytes_max: 1024 }",
-      secretsKey: "k".repeat(32),
+      settings: { secretsKeys: ["k".repeat(32)] },
     });
     const { person } = gateway;
     const chat = await openCaller(gateway);

@@ -45,7 +45,7 @@ for (const { path, endpoint, body } of DIALECTS) {
     Deno.test(`${name}: receipt, request log, bodies and Server-Timing as every chat has them`, async () => {
       await using gateway = await openChatGateway({
         config: `${CONFIG}\nlogs: { bodies: all, body_bytes_max: 65536 }\n`,
-        secretsKey: SECRETS_KEY,
+        settings: { secretsKeys: [SECRETS_KEY] },
       });
       const key = await keyIdOf(gateway);
       const sent = { model: "talk", ...body, stream };

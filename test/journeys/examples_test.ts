@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { recordActivation } from "../../src/platform/cluster/config_history.ts";
+import { storeConfig } from "../../src/workflows/tasks/config_versions.ts";
 import { SAMPLE } from "../../src/http/routes/sample_ids.ts";
 import { type Json, until } from "../helpers/chat_gateway.ts";
 import { shippedWith } from "../helpers/console_gateway.ts";
@@ -21,13 +23,20 @@ Deno.test("the example of every operation gets the promised status and a body th
   await using gateway = await openMediaGateway({
     config: await shippedWith("outbound: { allow_private: true }"),
     cash: "100",
+    settings: { secretsKeys: ["0123456789abcdef0123456789abcdef"] },
   });
   const document = await (await gateway.fetch("/openapi.json")).json();
+  const { configStore, database: { sql } } = gateway.gateway;
+  await storeConfig(sql, "0123456789ab", configStore.text);
+  await recordActivation(sql, "0123456789ab");
   const ajv = new Ajv2020.default({ strict: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: "document", ...document });
   const fixtures = openFixtures(gateway, receiver);
+  const isEmbedded = gateway.gateway.database.kind === "embedded";
   for (const example of examplesOf(document)) {
+    // A database on a server is not backed up by the gateway.
+    if (example.path === "/admin/v1/backups" && !isEmbedded) continue;
     const { method, path, operation } = example;
     await t.step(`${method.toUpperCase()} ${path}`, async () => {
       const response = await send(gateway, example, fixtures);

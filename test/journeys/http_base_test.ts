@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { VERSION } from "../../src/platform/telemetry/version.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, errorOf, openGateway } from "../helpers/open_gateway.ts";
 import { statusOf } from "../helpers/status_of.ts";
@@ -189,7 +190,10 @@ Deno.test("an address of a megabyte is refused and the connection lives on", asy
 
 Deno.test("health: alive at once, ready with its reasons, metrics for the operator only", async () => {
   await using gateway = await openGateway();
-  assert.deepEqual(await (await gateway.fetch("/healthz")).json(), { status: "ok" });
+  assert.deepEqual(await (await gateway.fetch("/healthz")).json(), {
+    status: "ok",
+    version: VERSION,
+  });
   const ready = await gateway.fetch("/readyz");
   assert.equal(ready.status, 200);
   const body = await ready.json();

@@ -17,7 +17,7 @@ interface Options {
 function open({ bodies = "all", bytesMax = 16384, memory = 1_000_000 }: Options = {}) {
   return openChatGateway({
     config: `${CONFIG}\nlogs: { bodies: ${bodies}, body_bytes_max: ${bytesMax} }\n`,
-    secretsKey: SECRETS_KEY,
+    settings: { secretsKeys: [SECRETS_KEY] },
     timing: { requestLog: { bodies: { bytesMax: memory } } },
   });
 }
@@ -59,13 +59,14 @@ Deno.test("bodies of a stream: the text as it was sent", async () => {
   assert.deepEqual(response, { text, bytes: sizeOf(text), truncated: false });
 });
 
-Deno.test("bodies are sealed: the database has no word of them, and another key reads none", async () => {
+Deno.test("bodies are sealed: the database has no word of them, and a new key reads them beside the earlier one", async () => {
   await using store = await freshDatabase();
   const config = `${CONFIG}\nlogs: { bodies: all }\n`;
   let id: string;
   let account: string;
   {
-    await using gateway = await openChatGateway({ config, secretsKey: SECRETS_KEY, store });
+    const settings = { secretsKeys: [SECRETS_KEY] };
+    await using gateway = await openChatGateway({ config, settings, store });
     const res = await gateway.chat("talk", "a secret of mine");
     await res.body?.cancel();
     [id, account] = [idOf(res), gateway.account];
@@ -74,11 +75,18 @@ Deno.test("bodies are sealed: the database has no word of them, and another key 
       select request from request_body`;
     assert.ok(!new TextDecoder().decode(row.request).includes("secret"));
   }
-  await using later = await openGateway({ config, secretsKey: "another-key".repeat(4), store });
-  const { bodies, account: of } = await (await later.admin("GET", `/requests/${id}`)).json();
-  assert.equal(of, account);
-  assert.deepEqual([bodies.request.text, bodies.response.text], [null, null]);
-  assert.ok(bodies.request.bytes > 0);
+  const readLater = async (secretsKeys: string[]) => {
+    await using later = await openGateway({ config, settings: { secretsKeys }, store });
+    const { bodies, account: of } = await (await later.admin("GET", `/requests/${id}`)).json();
+    assert.equal(of, account);
+    assert.ok(bodies.request.bytes > 0);
+    const rotated = await later.admin("POST", "/secrets/rotate");
+    assert.equal((await rotated.json()).unreadable, 0);
+    return [bodies.request.text, bodies.response.text];
+  };
+  const newKey = "another-key".repeat(4);
+  assert.ok((await readLater([newKey, SECRETS_KEY])).every((text) => text.length > 0));
+  assert.deepEqual(await readLater([newKey]), [null, null], "the earlier key is gone");
 });
 
 Deno.test("with errors, bodies of failed requests only: refused, not JSON, broken in a stream", async () => {
@@ -123,7 +131,7 @@ Deno.test("a stream whose client disconnects has what was sent", async () => {
 });
 
 Deno.test("nothing is stored by default, and never for a key with log_bodies: false", async () => {
-  await using off = await openChatGateway({ secretsKey: SECRETS_KEY });
+  await using off = await openChatGateway({ settings: { secretsKeys: [SECRETS_KEY] } });
   const plain = await off.chat("talk", "Hello");
   await plain.body?.cancel();
   assert.equal(await bodiesOf(off, idOf(plain)), null);
@@ -196,7 +204,7 @@ Deno.test("logs.bodies without SECRETS_KEY is refused, at start and by a reload"
 
 Deno.test("days of bodies are dropped with those of the log", async () => {
   await using gateway = await openChatGateway({
-    secretsKey: SECRETS_KEY,
+    settings: { secretsKeys: [SECRETS_KEY] },
     timing: { retention: { partitionsMs: 50 } },
   });
   const { sql } = gateway.gateway.database;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { SettingsError } from "../../src/app/environment.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 
@@ -37,6 +38,8 @@ Deno.test(
   async () => {
     await using first = await openGateway({ config: await configWithQueue("postgres") });
     await using elsewhere = await folder();
+    // Only the files are shared, as by a network file system.
+    await Deno.symlink(join(first.store.dataDir, "files"), join(elsewhere.path, "files"));
     const store = { ...first.store, dataDir: elsewhere.path };
     await using second = await openGateway({ config: await configWithQueue("postgres"), store });
     for (const node of [first, second]) {

@@ -52,7 +52,7 @@ Deno.test("WORKERS=2 serves one port with two nodes, and SIGTERM ends both with 
     const text = await scrape();
     assert.match(text, /^tollgate_api_errors_total\{code="missing_api_key"\} 8$/m);
     assert.match(text, /^tollgate_request_seconds_count\{route="\/models".*status="401"\} 8$/m);
-    assert.match(text, /^tollgate_info\{config_version="[^"]+"\} 1$/m);
+    assert.match(text, /^tollgate_info\{version="[^"]+",config_version="[^"]+"\} 1$/m);
     assert.match(text, /^tollgate_tasks\{state="queued"\} 0$/m);
     assert.equal(text.match(/^# TYPE tollgate_memory_bytes /gm)?.length, 1);
   }

@@ -27,6 +27,8 @@ export interface FilesOptions {
   /** Where clients reach this gateway, without `/v1`. */
   address: () => string;
   log: Pick<Log, "info" | "warn" | "error">;
+  /** Nothing is deleted: the bytes may belong to another database too. */
+  keepsExpired?: boolean;
   /** How often expired files are deleted. */
   cleanEveryMs?: number;
 }
@@ -70,6 +72,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   };
   const cleaning = keepCleaning(async () => {
     await signer.refresh();
+    if (options.keepsExpired) return;
     const cleaned = await clean();
     if (cleaned > 0) log.info("expired files deleted", { files: cleaned });
     const { setAside, deleted } = await bytes.sweep();

@@ -9,7 +9,7 @@ import { DEAD_SECONDS } from "../../platform/cluster/cluster.ts";
 export function currencyGuard(sql: Queries, nodeId: string): ConfigGuard {
   return async function checkCurrency({ service: { currency } }, before) {
     // The currency that this node serves cannot have changed since.
-    if (currency === before?.service.currency) return null;
+    if (currency === before?.service.currency) return [];
     const path = ["service", "currency"];
     const query = sql<[{ code: string; obstacle: string | null }]>`
       select code, obstacle from ledger_set_currency(${currency}, ${nodeId}, ${DEAD_SECONDS})`;
@@ -18,25 +18,25 @@ export function currencyGuard(sql: Queries, nodeId: string): ConfigGuard {
       return [null];
     });
     if (row === null) {
-      return {
+      return [{
         path,
         message: `the ledger could not be asked whether it may be in ${currency}`,
         suggestion: "Reload when the database answers again.",
-      };
+      }];
     }
     const { code, obstacle } = row;
-    if (obstacle === null) return null;
+    if (obstacle === null) return [];
     return obstacle === "nodes"
-      ? {
+      ? [{
         path,
         message: `other gateways on this database still serve it in ${code}`,
         suggestion: `Stop them all, then start with ${currency}.`,
-      }
-      : {
+      }]
+      : [{
         path,
         message:
           `the ledger of this database is in ${code}: balances and receipts would be read as ${currency}`,
         suggestion: `Declare ${code}, or start with an empty database for ${currency}.`,
-      };
+      }];
   };
 }

@@ -17,7 +17,7 @@ async function check(
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve([answer]);
   };
   const guard = currencyGuard(sql as unknown as Queries, "node_1");
-  const problem = await guard(config(to), from === null ? null : config(from));
+  const [problem = null] = await guard(config(to), from === null ? null : config(from));
   return { problem, queries };
 }
 

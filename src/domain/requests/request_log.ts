@@ -34,6 +34,8 @@ export interface RequestLogOptions {
   write(batch: RequestBatch): Promise<unknown>;
   /** `isFirst`: the first loss for this reason since the log last worked. */
   onDrop(loss: { rows: number; reason: DropReason; isFirst: boolean; error?: unknown }): void;
+  /** Called with every request that has ended, for metrics. */
+  onEnd?(request: OpenRequest): void;
   limits?: Partial<RequestLogLimits>;
 }
 
@@ -79,6 +81,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   }
 
   add(request: OpenRequest): void {
+    this.options.onEnd?.(request);
     const { rowsMax, bytesMax, batchMax } = this.#limits;
     const bytes = bytesOf(request);
     if (this.#waiting.length >= rowsMax || this.#bytes + bytes > bytesMax) {

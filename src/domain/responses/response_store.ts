@@ -1,12 +1,8 @@
 import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import { timeOfId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
-
-/** Encrypts what is stored, each text bound to its row. */
-export interface TextSeal {
-  seal(text: string, row: string): string;
-  unseal(stored: string, row: string): string;
-}
+import type { SealedColumn } from "../../platform/secrets/reseal.ts";
+import type { SecretBox } from "../../platform/secrets/types.ts";
 
 export interface NewResponse {
   readonly id: string;
@@ -38,12 +34,16 @@ const CHAIN_MAX = 1_000;
 export class ResponseStore {
   readonly #writes: GroupCommit<NewResponse, void>;
 
-  constructor(private readonly sql: Queries, private readonly box: TextSeal) {
+  constructor(private readonly sql: Queries, private readonly box: SecretBox) {
     this.#writes = new GroupCommit({
       itemsMax: ROWS_MAX,
       run: (rows) => this.#insert(rows),
       split: splitSingles,
     });
+  }
+
+  get sealedColumn(): SealedColumn {
+    return { table: "response", column: "body", box: this.box };
   }
 
   /** Resolves when it is durable. */

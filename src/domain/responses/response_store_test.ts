@@ -3,10 +3,13 @@ import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { newId } from "../../lib/ids.ts";
 import { RESPONSE_TABLE } from "../../platform/database/partitioned_tables.ts";
 import { createPartitions, dropPartitions } from "../../platform/database/partitions.ts";
-import { ResponseStore, type TextSeal } from "./response_store.ts";
+import type { SecretBox } from "../../platform/secrets/types.ts";
+import { ResponseStore } from "./response_store.ts";
 
 /** Shows in the row that it was applied, and to which row. */
-const MARKING: TextSeal = {
+const MARKING: SecretBox = {
+  hasKey: true,
+  isCurrent: () => true,
   seal: (text, row) => `${row}|${btoa(text)}`,
   unseal(stored, row) {
     const [owner, text] = stored.split("|");

@@ -2,7 +2,7 @@ import { newId } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { hostOf, TASK_EVENTS, type TaskEvent } from "./event.ts";
-import type { SecretBox } from "./secret_box.ts";
+import type { SecretBox } from "../../platform/secrets/types.ts";
 import { makeSecret } from "./secrets.ts";
 
 export interface WebhookEndpoint {

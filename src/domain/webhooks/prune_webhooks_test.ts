@@ -3,8 +3,8 @@ import { createAccount } from "../accounts/accounts.ts";
 import { newId } from "../../lib/ids.ts";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { createMissingPartitions } from "../../platform/database/partitioned_tables.ts";
+import { openSecretBox } from "../../platform/secrets/secret_box.ts";
 import { createEndpoint, deleteEndpoint } from "./endpoints.ts";
-import { openSecretBox } from "./secret_box.ts";
 import { makeSecret, rotateSecret } from "./secrets.ts";
 import { pruneWebhooks } from "./prune_webhooks.ts";
 
@@ -83,7 +83,7 @@ Deno.test("a month stays while one of its deliveries is pending, or was sent aga
 Deno.test("expired secrets are deleted, and endpoints that no delivery can name any more", async () => {
   await using webhooks = await openDeliveries();
   const { sql, account } = webhooks;
-  const secretBox = openSecretBox(undefined);
+  const secretBox = openSecretBox([]);
   const owner = { account, endpoint: null };
   await makeSecret(sql, secretBox, owner);
   const { secret } = await rotateSecret(sql, secretBox, owner);

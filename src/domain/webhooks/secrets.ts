@@ -1,9 +1,10 @@
+import type { Sql } from "postgres";
 import rotation from "../../../schemas/requests/webhook_rotate_secret.schema.json" with {
   type: "json",
 };
 import { newId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import type { SecretBox } from "./secret_box.ts";
+import type { SecretBox } from "../../platform/secrets/types.ts";
 import { newWebhookSecret } from "./sign.ts";
 
 /** Owner of a secret: an endpoint, or (null) the account, whose secret signs events to a callback_url. */
@@ -59,15 +60,27 @@ export async function revealSecret(
  * `overlapSeconds: 0` for a secret that leaked.
  */
 export async function rotateSecret(
-  sql: Queries,
+  sql: Sql,
   secretBox: SecretBox,
   owner: SecretOwner,
   overlapSeconds: number = OVERLAP_SECONDS,
 ): Promise<WebhookSecret> {
-  const { id, secret } = newRow(secretBox, owner);
-  const { account, endpoint } = owner;
-  // The insert reads from the update so that it comes after it. Of two rotations at once one wins, and
-  // both callers are shown its secret.
+  // One transaction: when the result cannot be shown, because a key is missing, nothing has changed.
+  return await sql.begin(async (tx) => {
+    await replaceSecret(tx, newRow(secretBox, owner), overlapSeconds);
+    return toSecret(await readSecrets(tx, owner), secretBox);
+  });
+}
+
+/**
+ * The insert reads from the update so that it comes after it. Of two rotations at once one wins, and both callers
+ * are shown its secret.
+ */
+async function replaceSecret(
+  sql: Queries,
+  { id, account_id: account, endpoint_id: endpoint, secret }: ReturnType<typeof newRow>,
+  overlapSeconds: number,
+): Promise<void> {
   await sql`
     with ended as (
       update webhook_secret set expires_at = now() + make_interval(secs => ${overlapSeconds})
@@ -77,7 +90,6 @@ export async function rotateSecret(
     insert into webhook_secret (id, account_id, endpoint_id, secret)
     select ${id}, ${account}, ${endpoint}, ${secret} from (select count(*) from ended) as rotated
     on conflict do nothing`;
-  return toSecret(await readSecrets(sql, owner), secretBox);
 }
 
 async function readSecrets(sql: Queries, { account, endpoint }: SecretOwner): Promise<Row[]> {

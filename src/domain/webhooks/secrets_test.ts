@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { createAccount } from "../accounts/accounts.ts";
-import { openSecretBox } from "./secret_box.ts";
+import { openSecretBox } from "../../platform/secrets/secret_box.ts";
 import { makeSecret, revealSecret, rotateSecret } from "./secrets.ts";
 
 Deno.test("a secret is made once, and an old one signs for a day after a rotation, four at most", async () => {
@@ -11,7 +11,7 @@ Deno.test("a secret is made once, and an old one signs for a day after a rotatio
   const { sql } = database;
   const { id: account } = await createAccount(sql, { name: "a" });
   const owner = { account, endpoint: null };
-  const box = openSecretBox("an operator's key of 32 or more characters");
+  const box = openSecretBox(["an operator's key of 32 or more characters"]);
 
   const first = await revealSecret(sql, box, owner);
   await makeSecret(sql, box, owner);
@@ -57,7 +57,7 @@ Deno.test("a first secret is stored before it is read", async () => {
   const owner = { account: "acc_1", endpoint: null };
   const { secret } = await revealSecret(
     queries as unknown as Queries,
-    openSecretBox(undefined),
+    openSecretBox([]),
     owner,
   );
   assert.equal(secret, stored[0]!.secret);

@@ -16,7 +16,7 @@ import {
   WAIT_MS_MAX,
 } from "./destination_queues.ts";
 import type { AttemptRecord } from "./record_attempts.ts";
-import type { SecretBox } from "./secret_box.ts";
+import type { SecretBox } from "../../platform/secrets/types.ts";
 import { revealSecret } from "./secrets.ts";
 import { withTimeout } from "../../lib/timers.ts";
 import type { Log } from "../../platform/telemetry/log.ts";

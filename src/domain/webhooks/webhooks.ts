@@ -1,10 +1,11 @@
+import type { Sql } from "postgres";
 import type { Queries } from "../../platform/database/database.ts";
 import type { DeliveryMessage } from "./enqueue_event.ts";
-import type { SecretBox } from "./secret_box.ts";
+import type { SecretBox } from "../../platform/secrets/types.ts";
 
 /** Dependencies of endpoint and delivery management. */
 export interface Webhooks {
-  readonly sql: Queries;
+  readonly sql: Sql;
   readonly secretBox: SecretBox;
   /** Called after the statement that created the delivery. */
   notify(message: DeliveryMessage): void;

@@ -2,6 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import { describeConfig } from "../../platform/config/describe.ts";
 import type { ConfigStore } from "../../platform/config/config_store.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
+import { readChoice } from "../read_choice.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** GET /admin/v1/config: the active configuration and the result of the last reload. */
@@ -24,8 +25,9 @@ export function retrieveConfig({ configStore, cluster }: RouteDeps): Endpoint {
 
 /** POST /admin/v1/config/reload: reloads the configuration file, or answers 400 with every error. */
 export function reloadConfig({ configStore }: RouteDeps): Endpoint {
-  return async function reloadConfig() {
-    const reload = await configStore.reload("api");
+  return async function reloadConfig(c) {
+    const isForced = readChoice(c, "force", ["true", "false"]) === "true";
+    const reload = await configStore.reload("api", { isForced });
     if (!reload.ok) {
       const errors = reload.issues.filter(({ severity }) => severity === "error").length;
       throw new ApiError(

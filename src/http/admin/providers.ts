@@ -1,4 +1,6 @@
-import { type Endpoint, sendJson } from "../exchange.ts";
+import type { ProviderTestRequest } from "../../../schemas/requests.ts";
+import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
+import { testProvider } from "../../upstream/test_provider.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** GET /admin/v1/providers: every provider with the circuit breaker state of its upstreams. */
@@ -27,5 +29,17 @@ export function listProviders({ upstreams }: RouteDeps): Endpoint {
       ),
     }));
     return sendJson(JSON.stringify({ object: "list", data }));
+  };
+}
+
+/** POST /admin/v1/providers/{id}/test: one small chat, and what came back. */
+export function testProviderEndpoint({ upstreams }: RouteDeps): BodyEndpoint<ProviderTestRequest> {
+  return async function testProviderEndpoint(c, { model }) {
+    const test = await testProvider(upstreams, c.env.config, {
+      provider: c.req.param("id") ?? "",
+      model,
+      signal: c.req.raw.signal,
+    });
+    return sendJson(JSON.stringify(test));
   };
 }

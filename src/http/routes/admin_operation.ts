@@ -1,14 +1,19 @@
 import { MODEL_TYPES } from "../../model_types/model_types.ts";
 import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
+import { createBackup } from "../admin/backups.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";
-import { listProviders } from "../admin/providers.ts";
+import { planConfig, retrievePreviousConfig } from "../admin/config_plan.ts";
+import { REQUESTS } from "../../../schemas/requests.ts";
+import { listProviders, testProviderEndpoint } from "../admin/providers.ts";
+import { rotateSecrets } from "../admin/secrets.ts";
 import { retrieveStorage, sweepStorageEndpoint } from "../admin/storage.ts";
 import {
   listTasksForOperator,
   replayTaskEndpoint,
   retrieveTaskForOperator,
 } from "../admin/tasks.ts";
+import { requestBody } from "../request_body.ts";
 import { choice, inPath, PAGE, query } from "./parameters.ts";
 import { fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
@@ -32,10 +37,56 @@ export const adminOperationRoutes: RouteArea = {
       path: "/admin/v1/config/reload",
       auth: "admin_token",
       summary: "Reload the configuration file",
-      description: "A file with errors changes nothing; the error lists all of them.",
+      description:
+        "A file with errors changes nothing; the error lists all of them. So does one without a plan or a price book that accounts use, unless it is forced.",
+      parameters: [
+        choice("force", "Also without plans and price books that are in use.", ["true", "false"]),
+      ],
       responses: { 200: json("Config", "The configuration was reloaded.") },
       example: {},
       handler: reloadConfig,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/config/plan",
+      auth: "admin_token",
+      summary: "Compare a configuration with the active or the previous one",
+      description:
+        "Compiled with the environment of this gateway. Nothing changes. A configuration with errors is a 200 with `ok: false`.",
+      request: requestBody(REQUESTS.admin_config_plan),
+      responses: { 200: json("ConfigPlan", "The changes, and every error and warning.") },
+      example: { body: { against: "active" } },
+      handler: planConfig,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/config/previous",
+      auth: "admin_token",
+      summary: "Retrieve the text of the previous configuration",
+      responses: { 200: json("ConfigText", "The configuration as it was written.") },
+      example: {},
+      handler: retrievePreviousConfig,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/backups",
+      auth: "admin_token",
+      summary: "Copy the embedded database while it runs",
+      description:
+        "Into `DATA_DIR/backups`, on the machine of the gateway. A server is backed up with its own tools.",
+      responses: { 201: json("Backup", "Where the copy is.") },
+      example: {},
+      handler: createBackup,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/secrets/rotate",
+      auth: "admin_token",
+      summary: "Seal all stored secrets with the first key",
+      description: "`SECRETS_KEY` lists the keys: the first seals, all open. Harmless to repeat.",
+      responses: { 200: json("SecretsRotation", "The number of secrets that were sealed again.") },
+      example: {},
+      handler: rotateSecrets,
     }),
     fixedRoute({
       method: "GET",
@@ -45,6 +96,20 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 200: json("ProviderList", "The providers.") },
       example: {},
       handler: listProviders,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/providers/{id}/test",
+      auth: "admin_token",
+      summary: "Test a provider with one small chat",
+      description:
+        "The chat is real and costs what the provider charges for it; no account is charged. A failure is a 200 with " +
+        "`ok: false`.",
+      parameters: [inPath("id", "Name of the provider in the configuration.")],
+      request: requestBody(REQUESTS.admin_provider_test),
+      responses: { 200: json("ProviderTest", "What came back.") },
+      example: { path: { id: "simulator" }, body: {} },
+      handler: testProviderEndpoint,
     }),
     fixedRoute({
       method: "GET",

@@ -42,7 +42,7 @@ export interface RouteDeps
 }
 
 /** How a request proves that it may be made. Routes with signed URLs check the signature themselves. */
-export type RouteAuth = "api_key" | "admin_token" | "signed_url" | "none";
+export type RouteAuth = "api_key" | "admin_token" | "metrics_token" | "signed_url" | "none";
 
 /** What clients are told about a route: /openapi.json and the documentation are made of it. */
 export interface RouteDescription<Body> {

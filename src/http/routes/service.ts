@@ -39,7 +39,7 @@ export const serviceRoutes: RouteArea = {
     fixedRoute({
       method: "GET",
       path: "/metrics",
-      auth: "admin_token",
+      auth: "metrics_token",
       summary: "Retrieve the metrics of this process",
       responses: { 200: content("text/plain", "Metrics in Prometheus' text format.") },
       example: {},

@@ -21,7 +21,7 @@ const NESTED_TOO_DEEPLY = "the file is nested too deeply";
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * Parses YAML or JSON, and fills in `${NAME}` and `${NAME:-default}` unless `environment` is null. Bad content
+ * Parses YAML or JSON, and fills in `${NAME}`, `${file:/path}` and their defaults unless `environment` is null. Bad content
  * gives issues, not exceptions.
  */
 export function loadYaml(
@@ -95,6 +95,7 @@ function withoutValue(
     value: undefined,
     written: undefined,
     references: none,
+    secretFiles: none,
     incomplete: none,
     issues,
   };

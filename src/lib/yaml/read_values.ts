@@ -21,6 +21,8 @@ export interface Values {
   written: unknown;
   /** Paths of strings that consist of environment references only. */
   references: ReadonlySet<string>;
+  /** Paths of files that references name. */
+  secretFiles: ReadonlySet<string>;
   /** Paths of blocks with missing keys because a merge key was rejected. */
   incomplete: ReadonlySet<string>;
   issues: SourceIssue[];
@@ -39,14 +41,15 @@ export function readValues(
   environment: Environment | null,
 ): Values {
   const reader = new Reader(sourceMap, environment);
-  const { references, incomplete } = reader;
+  const { references, secretFiles, incomplete } = reader;
   try {
     const [value, written] = reader.read(document.contents, [], null);
-    return { value, written, references, incomplete, issues: reader.issues };
+    return { value, written, references, secretFiles, incomplete, issues: reader.issues };
   } catch (error) {
     if (!(error instanceof ReadLimitError)) throw error;
     const issue = sourceMap.issue(error.path, { message: error.message });
-    return { value: undefined, written: undefined, references, incomplete, issues: [issue] };
+    const none = { value: undefined, written: undefined };
+    return { ...none, references, secretFiles, incomplete, issues: [issue] };
   }
 }
 
@@ -59,6 +62,7 @@ class ReadLimitError extends Error {
 
 class Reader {
   readonly references = new Set<string>();
+  readonly secretFiles = new Set<string>();
   readonly incomplete = new Set<string>();
   readonly issues: SourceIssue[] = [];
   readonly #anchors = new Map<string, Node>();
@@ -141,7 +145,8 @@ class Reader {
 
   #fill(raw: string, path: Path): string {
     if (this.environment === null) return raw;
-    const { text, isReference, issues } = fillReferences(raw, this.environment);
+    const { text, isReference, files, issues } = fillReferences(raw, this.environment);
+    for (const file of files) this.secretFiles.add(file);
     if (isReference) this.references.add(formatPath(path));
     for (const { message, suggestion } of issues) this.#report(path, message, suggestion);
     return text;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fillReferences } from "./references.ts";
+import { withSecretFiles } from "./secret_files.ts";
 
 const fill = (raw: string, environment: Record<string, string> = {}) =>
   fillReferences(raw, environment);
@@ -43,9 +44,9 @@ Deno.test("a reference that cannot be filled in gives an issue and an empty stri
     const [raw, message] of [
       ["${A}", "the environment variable A is not set"],
       ["${EMPTY}", "the environment variable EMPTY is empty"],
-      ["${}", "${} is not a reference to an environment variable"],
-      ["${1A}", "${1A} is not a reference to an environment variable"],
-      ["${A-b}", "${A-b} is not a reference to an environment variable"],
+      ["${}", "${} is not a reference to an environment variable or a file"],
+      ["${1A}", "${1A} is not a reference to an environment variable or a file"],
+      ["${A-b}", "${A-b} is not a reference to an environment variable or a file"],
       ["${A", "the reference ${A is not closed with }"],
       ["${A:-${B}}", "a reference must not contain another reference"],
       ["x".repeat(65_537), "is longer than 65,536 characters"],
@@ -71,4 +72,31 @@ Deno.test("names of JavaScript's own objects are not set", () => {
     "the environment variable constructor is not set",
   );
   assert.equal(fill("${__proto__:-x}").text, "x");
+});
+
+Deno.test("a reference may name a file, whose content is the value", () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    const file = `${folder}/key`;
+    const fillFromFile = (raw: string) => fillReferences(raw, withSecretFiles({ A: "1" }));
+    assert.deepEqual(
+      fillFromFile(`\${file:${file}}`).issues.map(({ message }) => message),
+      [`the file ${file} cannot be read`],
+    );
+    assert.equal(fillFromFile(`\${file:${file}:-none}`).text, "none");
+    Deno.writeTextFileSync(file, "sk-1 \n");
+    assert.deepEqual(
+      fillFromFile(`\${file:${file}}`),
+      { text: "sk-1 ", isReference: true, files: [file], issues: [] },
+    );
+    assert.equal(fillFromFile(`\${A}-\${file:${file}}`).text, "1-sk-1 ");
+    Deno.writeTextFileSync(file, "");
+    assert.match(fillFromFile(`\${file:${file}}`).issues[0]!.message, /is empty$/);
+    assert.match(fillFromFile(`\${file:${folder}}`).issues[0]!.message, /cannot be read$/);
+    Deno.writeTextFileSync(file, "x".repeat(65_537));
+    assert.match(fillFromFile(`\${file:${file}}`).issues[0]!.message, /cannot be read$/);
+    assert.match(fillFromFile("${file:key}").issues[0]!.message, /is not a reference/);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
 });

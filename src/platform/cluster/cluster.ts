@@ -4,6 +4,7 @@ import { sleep } from "../../lib/timers.ts";
 import type { Database, Queries } from "../database/database.ts";
 import { ignoreStorageUnavailable } from "../database/storage_error.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { NodeFingerprints } from "./agreement.ts";
 import { Announcements } from "./announcements.ts";
 
 export type Topic = "api_key" | "account";
@@ -23,6 +24,10 @@ export interface Peer {
   readonly configVersion: string | null;
   /** Its configuration was first activated after the one this node serves. */
   readonly isAhead: boolean;
+  /** It was there before this node. */
+  readonly startedEarlier: boolean;
+  /** Null: a node of an earlier build, which does not tell. */
+  readonly fingerprints: NodeFingerprints | null;
 }
 
 /** Reports changes to every node, so that each may cache and none serves what was revoked. */
@@ -38,6 +43,8 @@ export interface Cluster extends AsyncDisposable {
   onAnnouncement(listener: (subject: string) => void): void;
   /** The other nodes as of the last heartbeat, two seconds ago at most unless the database is down. */
   readonly peers: readonly Peer[];
+  /** What the nodes have that were there before this one. */
+  readonly earlierNodes: readonly NodeFingerprints[];
   /** False when this node may have missed a change: then no cached value counts. `now` as `performance.now()`. */
   isCacheValid(now: number): boolean;
 }
@@ -56,6 +63,7 @@ export interface ClusterOptions {
   currency: () => string;
   hostId: string;
   queue: string;
+  fingerprints: () => NodeFingerprints;
   /** Repeats a step that the database could not serve; left out, it is tried once. */
   withRetry?: <T>(step: () => Promise<T>) => Promise<T>;
 }
@@ -64,6 +72,7 @@ export interface ClusterOptions {
 class SingleNode implements Cluster {
   readonly nodeId = newId("node");
   readonly peers = [];
+  readonly earlierNodes = [];
   readonly #listeners: Listener[] = [];
 
   onChange(listener: Listener): void {
@@ -144,6 +153,12 @@ class PostgresCluster implements Cluster {
     return this.#peers;
   }
 
+  get earlierNodes(): readonly NodeFingerprints[] {
+    return this.#peers.flatMap(({ startedEarlier, fingerprints }) =>
+      startedEarlier && fingerprints !== null ? [fingerprints] : []
+    );
+  }
+
   onChange(listener: Listener): void {
     this.#listeners.push(listener);
   }
@@ -213,6 +228,7 @@ class PostgresCluster implements Cluster {
   /** Writes that this node is alive and what it serves, and reads the same of the others. */
   async #syncPeers(): Promise<void> {
     const { hostId, queue } = this.options;
+    const fingerprints = JSON.stringify(this.options.fingerprints());
     const version = this.options.configVersion();
     if (version !== this.#storedVersion) {
       await this
@@ -220,13 +236,16 @@ class PostgresCluster implements Cluster {
     }
     const peers = await this.sql<Peer[]>`
       with me as (
-        insert into node (id, seen_at, seen_change, config_version, currency, host_id, queue)
+        insert into node (id, seen_at, seen_change, config_version, currency, host_id, queue, fingerprints)
         values (${this.nodeId}, now(), ${String(this.#seen)}::bigint, ${version},
-                ${this.options.currency()}, ${hostId}, ${queue})
+                ${this.options.currency()}, ${hostId}, ${queue}, ${fingerprints}::text::jsonb)
         on conflict (id) do update set seen_at = excluded.seen_at, seen_change = excluded.seen_change,
-          config_version = excluded.config_version, host_id = excluded.host_id, queue = excluded.queue)
+          config_version = excluded.config_version, host_id = excluded.host_id, queue = excluded.queue,
+          fingerprints = excluded.fingerprints)
       select id, host_id as "hostId", queue, node.config_version as "configVersion",
-             coalesce(theirs.activated_at > mine.activated_at, false) as "isAhead"
+             coalesce(theirs.activated_at > mine.activated_at, false) as "isAhead", fingerprints,
+             coalesce((started_at, id) < (select started_at, id from node where id = ${this.nodeId}), false)
+               as "startedEarlier"
         from node
         left join config_activation theirs on theirs.version = node.config_version
         left join config_activation mine on mine.version = ${version}

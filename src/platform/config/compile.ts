@@ -39,6 +39,8 @@ export interface CompileOptions {
    * environment variable is no longer set is disabled, and sections that tasks do not read are left out.
    */
   stored?: ReadonlyMap<string, string>;
+  /** Texts of files next to it, for a configuration that is not on this disk. */
+  sent?: ReadonlyMap<string, string>;
 }
 
 /** The result of a compilation: a configuration, or null and at least one error. Both may have warnings. */
@@ -47,6 +49,8 @@ export interface CompiledConfig {
   issues: ConfigIssue[];
   /** Texts of the files next to it, by the name that the configuration file has for each. */
   files: ReadonlyMap<string, string>;
+  /** Paths of all files that it read or tried to read besides the configuration file. */
+  watched: readonly string[];
 }
 
 /** load → validate → cross-check → compile → freeze. Returns all issues at once. */
@@ -55,10 +59,11 @@ export function compileConfig(options: CompileOptions): CompiledConfig {
   const read = loadYaml(options.file, options.source, options.environment);
   const loaded = stored === undefined ? read : configForTasks(read);
   if (loaded.value === undefined) {
-    return { config: null, issues: sortIssues(loaded.issues), files: new Map() };
+    const watched = [...loaded.secretFiles];
+    return { config: null, issues: sortIssues(loaded.issues), files: new Map(), watched };
   }
   const { file, issues: schemaIssues } = validateSchema(loaded);
-  const files = new OwnFiles(loaded.file, stored);
+  const files = new OwnFiles(loaded.file, stored ?? options.sent);
   const adapters = readOwnAdapters(loaded, options.capabilities, files);
   const requests = readOwnRequests(loaded, options.capabilities, files);
   const before = [...loaded.issues, ...schemaIssues, ...adapters.issues, ...requests.issues];
@@ -66,21 +71,21 @@ export function compileConfig(options: CompileOptions): CompiledConfig {
     ...before,
     ...crossCheck(loaded, adapters.capabilities, before, options.now),
   ]);
+  const found = { issues, files: files.texts, watched: [...files.paths, ...loaded.secretFiles] };
   if (file === null || issues.some((issue) => issue.severity === "error")) {
-    return { config: null, issues, files: files.texts };
+    return { config: null, ...found };
   }
   const version = versionOf(loaded.written, [...adapters.versions, ...requests.versions]);
-  const config = assemble(file, version, { files, adapters, requests });
-  return { config: freeze(config), issues, files: files.texts };
+  return { config: freeze(assemble(file, version, { adapters, requests })), ...found };
 }
 
 /** The same for callers that cannot continue without a configuration. */
 export function compileOrThrow(
   options: CompileOptions,
-): { config: Config; warnings: ConfigIssue[]; files: CompiledConfig["files"] } {
-  const { config, issues, files } = compileConfig(options);
+): Pick<CompiledConfig, "files" | "watched"> & { config: Config; warnings: ConfigIssue[] } {
+  const { config, issues, files, watched } = compileConfig(options);
   if (config === null) throw new ConfigError(options.file, options.source, issues);
-  return { config, warnings: issues, files };
+  return { config, warnings: issues, files, watched };
 }
 
 /** A hash of the file's content. Comments, key order and values of environment variables do not change it. */
@@ -97,7 +102,6 @@ function versionOf(written: unknown, ownFiles: readonly string[]): string {
 
 /** What the files next to gateway.yaml add to it. */
 interface Own {
-  files: OwnFiles;
   adapters: OwnAdapters;
   requests: OwnRequests;
 }
@@ -111,7 +115,6 @@ function assemble(file: GatewayFile, version: string, own: Own): Config {
   return {
     ...settings,
     version,
-    files: [...own.files.paths],
     storage: {
       ...storage,
       s3: storage.s3 &&

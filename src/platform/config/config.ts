@@ -26,8 +26,6 @@ type Sections = SettingsOf<
 export interface Config extends Omit<Sections, "site"> {
   /** The first 12 digits of the SHA-256 of the configuration file's content. */
   readonly version: string;
-  /** Files that the configuration was compiled from, besides gateway.yaml. */
-  readonly files: readonly string[];
   readonly plans: ReadonlyMap<string, AccountPlan>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;

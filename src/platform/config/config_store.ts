@@ -1,8 +1,8 @@
 import type { BuildCapabilities } from "./checker.ts";
-import { compileConfig, compileOrThrow } from "./compile.ts";
+import { compileConfig, type CompiledConfig, compileOrThrow } from "./compile.ts";
 import { describeConfig } from "./describe.ts";
 import { type ConfigChange, diffConfigs } from "./diff.ts";
-import { ConfigError, type ConfigIssue, type Path, renderIssues } from "./issues.ts";
+import { ConfigError, type ConfigIssue, type Path, renderIssues, sortIssues } from "./issues.ts";
 import { type Environment, loadYaml } from "../../lib/yaml/load_yaml.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -36,13 +36,20 @@ export interface ConfigObjection {
   path: Path;
   message: string;
   suggestion: string;
+  /** An operator may decide that it does become active. */
+  canBeForced?: boolean;
 }
 
 /** Called before a configuration becomes active; `before` is the active one, null at start. */
 export type ConfigGuard = (
   config: Config,
   before: Config | null,
-) => Promise<ConfigObjection | null>;
+) => Promise<readonly ConfigObjection[]>;
+
+/** `isForced`: objections that can be forced are warnings. */
+export interface ReloadOptions {
+  readonly isForced?: boolean;
+}
 
 /** Issues per reload in the log; `gateway check` shows all. */
 const LOGGED_MAX = 20;
@@ -55,9 +62,11 @@ const WHOLE_FILE = { severity: "error", line: 1, column: 1, length: 1, path: "" 
 export class ConfigStore {
   readonly #options: ConfigStoreOptions;
   readonly #listeners = new Set<(config: Config, text: ConfigText) => void>();
+  readonly #reloadListeners = new Set<() => void>();
   readonly #guards: ConfigGuard[] = [];
   #current: Config;
   #text: ConfigText;
+  #watched: readonly string[];
   #last: Reload;
   #lastChange: Reload | null = null;
   #queue: Promise<unknown> = Promise.resolve();
@@ -65,12 +74,13 @@ export class ConfigStore {
   private constructor(
     options: ConfigStoreOptions,
     config: Config,
-    text: ConfigText,
+    text: ConfigText & { watched: readonly string[] },
     warnings: ConfigIssue[],
   ) {
     this.#options = options;
     this.#current = config;
-    this.#text = text;
+    this.#text = { source: text.source, files: text.files };
+    this.#watched = text.watched;
     this.#last = this.#recordReload("start", config.version, warnings, []);
     this.#logWarnings(warnings);
   }
@@ -78,8 +88,8 @@ export class ConfigStore {
   /** Reads the configuration file for the first time; throws `ConfigError` with all issues. */
   static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
     const source = await readConfigText(options.file);
-    const { config, warnings, files } = compileOrThrow({ ...options, source, now: Date.now() });
-    return new ConfigStore(options, config, { source, files }, warnings);
+    const compiled = compileOrThrow({ ...options, source, now: Date.now() });
+    return new ConfigStore(options, compiled.config, { source, ...compiled }, compiled.warnings);
   }
 
   get current(): Config {
@@ -99,6 +109,29 @@ export class ConfigStore {
     return compileConfig({ ...this.#options, source, stored, now: Date.now() }).config;
   }
 
+  /**
+   * Compiles a text without making it active, with the environment of this process; `onValue` gets every value that it
+   * refers to.
+   */
+  compileText(
+    { source, files: sent }: ConfigText,
+    onValue: (value: string) => void,
+  ): CompiledConfig {
+    const environment = new Proxy(this.#options.environment, {
+      get(variables, name) {
+        const value = typeof name === "string" ? variables[name] : undefined;
+        if (value !== undefined) onValue(value);
+        return value;
+      },
+    });
+    return compileConfig({ ...this.#options, environment, source, sent, now: Date.now() });
+  }
+
+  /** Files that the last attempt to load read, or tried to read: one that is broken may be mended. */
+  get watchedFiles(): readonly string[] {
+    return this.#watched;
+  }
+
   get lastReload(): Reload {
     return this.#last;
   }
@@ -110,11 +143,11 @@ export class ConfigStore {
 
   /** Adds a check that needs more than the file, and applies it to the active configuration. */
   async guard(guard: ConfigGuard): Promise<void> {
-    const objection = await guard(this.#current, null);
-    if (objection !== null) {
+    const objections = await guard(this.#current, null);
+    if (objections.length > 0) {
       const { file } = this.#options;
       const source = await readConfigText(file);
-      throw new ConfigError(file, source, [this.#issueFor(source, objection)]);
+      throw new ConfigError(file, source, this.issuesFor(source, objections));
     }
     this.#guards.push(guard);
   }
@@ -124,15 +157,21 @@ export class ConfigStore {
     this.#listeners.add(listener);
   }
 
+  /** The listener is called after every attempt to load, whether it succeeded or not. */
+  onReload(listener: () => void): void {
+    this.#reloadListeners.add(listener);
+  }
+
   /** Reloads the configuration file. One at a time, so that the last version of the file wins. */
-  reload(cause: Reload["cause"]): Promise<Reload> {
-    const result = this.#queue.then(() => this.#reload(cause))
-      .catch((error) => this.#rejectAfterBug(cause, error));
+  reload(cause: Reload["cause"], options: ReloadOptions = {}): Promise<Reload> {
+    const result = this.#queue.then(() => this.#reload(cause, options))
+      .catch((error) => this.#rejectAfterBug(cause, error))
+      .finally(() => this.#reloadListeners.forEach((listener) => listener()));
     this.#queue = result;
     return result;
   }
 
-  async #reload(cause: Reload["cause"]): Promise<Reload> {
+  async #reload(cause: Reload["cause"], { isForced = false }: ReloadOptions): Promise<Reload> {
     const { file, log } = this.#options;
     let source: string;
     try {
@@ -141,12 +180,18 @@ export class ConfigStore {
       if (!(error instanceof ConfigError)) throw error;
       return this.#rejectReload(cause, error.source, error.issues);
     }
-    const { config, issues, files } = compileConfig({ ...this.#options, source, now: Date.now() });
+    const compiled = compileConfig({ ...this.#options, source, now: Date.now() });
+    const { config, files } = compiled;
+    let { issues } = compiled;
+    this.#watched = compiled.watched;
     if (config === null) return this.#rejectReload(cause, source, issues);
     for (const guard of this.#guards) {
-      const objection = await guard(config, this.#current);
-      if (objection === null) continue;
-      return this.#rejectReload(cause, source, [...issues, this.#issueFor(source, objection)]);
+      const objections = await guard(config, this.#current);
+      if (objections.length === 0) continue;
+      const accepted = isForced && objections.every(({ canBeForced }) => canBeForced);
+      const found = this.issuesFor(source, objections, accepted ? "warning" : "error");
+      issues = sortIssues([...issues, ...found]);
+      if (!accepted) return this.#rejectReload(cause, source, issues);
     }
     const changes = diffConfigs(describeConfig(this.#current), describeConfig(config));
     this.#last = this.#recordReload(cause, config.version, issues, changes);
@@ -166,9 +211,16 @@ export class ConfigStore {
     return this.#last;
   }
 
-  #issueFor(source: string, { path, ...text }: ConfigObjection): ConfigIssue {
-    const { file, environment } = this.#options;
-    return loadYaml(file, source, environment).sourceMap.issue(path, text);
+  /** Objections at their places in a text. */
+  issuesFor(
+    source: string,
+    objections: readonly ConfigObjection[],
+    severity: ConfigIssue["severity"] = "error",
+  ): ConfigIssue[] {
+    const { sourceMap } = loadYaml(this.#options.file, source, this.#options.environment);
+    return objections.map(({ path, message, suggestion }) =>
+      sourceMap.issue(path, { message, suggestion, severity })
+    );
   }
 
   /** A bug in the compiler must not stop a running gateway: the previous configuration stays active. */

@@ -1,4 +1,4 @@
-import { parseDecimal } from "../../lib/money.ts";
+import { formatDecimal, parseDecimal } from "../../lib/money.ts";
 import type { Description } from "./describe.ts";
 
 /** One difference between two configurations. */
@@ -10,12 +10,15 @@ export interface ConfigChange {
   to?: unknown;
   /** For amounts: the change, such as `+12.5 %`. */
   percent?: string;
+  /** For amounts: the change per unit, such as `+0.02 per 1M tokens`. */
+  per_unit?: string;
 }
 
 type Keys = Record<string, unknown>;
 
-/** Changes of these keys are shown with a percentage. */
+/** Changes of these keys are shown with a percentage; prices are per unit. */
 const AMOUNT = /\.(\w+_)?price$|\.minimum_charge$/;
+const CHARGE = /\.minimum_charge$/;
 
 /** The differences between two configurations. The version is left out. */
 export function diffConfigs(from: Description, to: Description): ConfigChange[] {
@@ -28,19 +31,72 @@ export function diffConfigs(from: Description, to: Description): ConfigChange[] 
 
 function compare(path: string, from: unknown, to: unknown, changes: ConfigChange[]): void {
   if (isKeys(from) && isKeys(to)) {
-    for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
-      const inner = path === "" ? key : `${path}.${key}`;
-      if (!Object.hasOwn(from, key)) changes.push({ kind: "added", path: inner, to: to[key] });
-      else if (!Object.hasOwn(to, key)) {
-        changes.push({ kind: "removed", path: inner, from: from[key] });
-      } else compare(inner, from[key], to[key], changes);
+    const first = changes.length;
+    compareKeys(path, from, to, changes);
+    if (typeof from.unit === "string" && typeof to.unit === "string") {
+      addUnits(path, changes.slice(first), from.unit, to.unit);
     }
     return;
   }
   if (JSON.stringify(from) === JSON.stringify(to)) return;
   if (comparePriceLists(path, from, to, changes) || compareItems(path, from, to, changes)) return;
-  const percent = AMOUNT.test(path) ? percentOf(from, to) : null;
-  changes.push({ kind: "changed", path, from, to, ...(percent === null ? {} : { percent }) });
+  changes.push({ kind: "changed", path, from, to });
+}
+
+function compareKeys(path: string, from: Keys, to: Keys, changes: ConfigChange[]): void {
+  for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
+    const inner = path === "" ? key : `${path}.${key}`;
+    if (!Object.hasOwn(from, key)) changes.push({ kind: "added", path: inner, to: to[key] });
+    else if (!Object.hasOwn(to, key)) {
+      changes.push({ kind: "removed", path: inner, from: from[key] });
+    } else compare(inner, from[key], to[key], changes);
+  }
+}
+
+/** Adds to changed amounts of a block by how much they moved, as long as the units can be compared. */
+function addUnits(
+  path: string,
+  changes: readonly ConfigChange[],
+  before: string,
+  after: string,
+): void {
+  const [from, to] = [unitOf(before), unitOf(after)];
+  for (const change of changes) {
+    const isAmount = AMOUNT.test(change.path) && change.path.lastIndexOf(".") === path.length;
+    if (!isAmount) continue;
+    if (CHARGE.test(change.path)) Object.assign(change, { percent: moved(change).percent });
+    else if (from.of === to.of) Object.assign(change, moved(change, from.size, to.size, after));
+  }
+}
+
+/** `1M tokens` is a million times `tokens`. */
+function unitOf(unit: string): { size: bigint; of: string } {
+  const [, size, of] = /^1(K|M)? ?(.*)$/.exec(unit) ?? [];
+  if (of === undefined) return { size: 1n, of: unit };
+  return { size: size === "M" ? 1_000_000n : size === "K" ? 1_000n : 1n, of };
+}
+
+/**
+ * The change of an amount in percent, rounded to a tenth, and per unit; nothing for what is no amount. `size` is how
+ * many things the amount was for before, `nextSize` how many it is for now.
+ */
+function moved(
+  { from, to }: ConfigChange,
+  size = 1n,
+  nextSize = 1n,
+  unit = "",
+): Pick<ConfigChange, "percent" | "per_unit"> {
+  if (typeof from !== "string" || typeof to !== "string") return {};
+  const [a, b] = [parseDecimal(from), parseDecimal(to)];
+  if (a === null || b === null) return {};
+  // Exact: both amounts for as many things as both units together.
+  const [before, after] = [a * nextSize, b * size];
+  const sign = after >= before ? "+" : "-";
+  const difference = after >= before ? after - before : before - after;
+  const perUnit = `${sign}${formatDecimal(difference / size)} per ${unit}`;
+  if (before === 0n) return { per_unit: perUnit };
+  const digits = ((difference * 2000n + before) / (2n * before)).toString().padStart(2, "0");
+  return { percent: `${sign}${digits.slice(0, -1)}.${digits.slice(-1)} %`, per_unit: perUnit };
 }
 
 /** Compares prices of one model that start at the same time, amount by amount. */
@@ -77,16 +133,6 @@ function isKeys(value: unknown): value is Keys {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The change of an amount, rounded to a tenth of a percent; exact until that division. */
-function percentOf(from: unknown, to: unknown): string | null {
-  if (typeof from !== "string" || typeof to !== "string") return null;
-  const [a, b] = [parseDecimal(from), parseDecimal(to)];
-  if (a === null || b === null || a === 0n) return null;
-  const moved = b >= a ? b - a : a - b;
-  const digits = ((moved * 2000n + a) / (2n * a)).toString().padStart(2, "0");
-  return `${b >= a ? "+" : "-"}${digits.slice(0, -1)}.${digits.slice(-1)} %`;
-}
-
 /** One line per change: + added, - removed, ~ changed. */
 export function renderChanges(
   changes: readonly ConfigChange[],
@@ -97,8 +143,13 @@ export function renderChanges(
   return changes.map((change) => {
     if (change.kind === "added") return paint(32, `+ ${change.path}${summary(change.to)}`);
     if (change.kind === "removed") return paint(31, `- ${change.path}${summary(change.from)}`);
-    const moved = change.percent === undefined ? "" : `  (${change.percent})`;
-    return paint(33, `~ ${change.path}: ${short(change.from)} → ${short(change.to)}${moved}`);
+    const by = [change.percent, change.per_unit].filter((text) => text !== undefined).join(", ");
+    return paint(
+      33,
+      `~ ${change.path}: ${short(change.from)} → ${short(change.to)}${
+        by === "" ? "" : `  (${by})`
+      }`,
+    );
   }).join("\n");
 }
 

@@ -71,33 +71,33 @@ Deno.test("comments, key order and the version are not changes", () => {
 
 Deno.test("a changed price is shown with its percentage", () => {
   assert.deepEqual(renderedChanges(['"0.16"', '"0.18"']), [
-    '~ prices.default.talk.input_price: "0.16" → "0.18"  (+12.5 %)',
+    '~ prices.default.talk.input_price: "0.16" → "0.18"  (+12.5 %, +0.02 per 1M tokens)',
   ]);
   assert.deepEqual(renderedChanges(['"0.03"', '"0.02"']), [
-    '~ prices.partner.talk.price: "0.03" → "0.02"  (-33.3 %)',
+    '~ prices.partner.talk.price: "0.03" → "0.02"  (-33.3 %, -0.01 per call)',
   ]);
   assert.deepEqual(renderedChanges(['"0.03"', '"0.06"']), [
-    '~ prices.partner.talk.price: "0.03" → "0.06"  (+100.0 %)',
+    '~ prices.partner.talk.price: "0.03" → "0.06"  (+100.0 %, +0.03 per call)',
   ]);
   assert.deepEqual(renderedChanges(['"0.03"', '"0.029996"']), [
-    '~ prices.partner.talk.price: "0.03" → "0.029996"  (-0.0 %)',
+    '~ prices.partner.talk.price: "0.03" → "0.029996"  (-0.0 %, -0.000004 per call)',
   ]);
 });
 
 Deno.test("a price that was zero is shown without a percentage", () => {
   assert.deepEqual(renderedChanges(['"0.03"', '"0"']), [
-    '~ prices.partner.talk.price: "0.03" → "0"  (-100.0 %)',
+    '~ prices.partner.talk.price: "0.03" → "0"  (-100.0 %, -0.03 per call)',
   ]);
   const free = DECLARED.replace('"0.03"', '"0"');
   assert.deepEqual(
     renderChanges(diffConfigs(described(free), described(DECLARED))),
-    '~ prices.partner.talk.price: "0" → "0.03"',
+    '~ prices.partner.talk.price: "0" → "0.03"  (+0.03 per call)',
   );
 });
 
 Deno.test("a changed cost is shown with its percentage, and a name that looks like a number without", () => {
   assert.deepEqual(renderedChanges(['"0.10"', '"0.11"']), [
-    '~ models.talk.upstreams[0].cost.input_price: "0.10" → "0.11"  (+10.0 %)',
+    '~ models.talk.upstreams[0].cost.input_price: "0.10" → "0.11"  (+10.0 %, +0.01 per 1M tokens)',
   ]);
   const [one, two] = ['name: "1"', 'name: "2"'].map((name) =>
     described(DECLARED.replace("name: Talk", name))
@@ -177,5 +177,21 @@ Deno.test("colors are only there when asked for", () => {
   assert.equal(
     renderChanges(changes, { colors: true }),
     '\x1b[33m~ models.talk.name: "Talk" → "Speak"\x1b[0m',
+  );
+});
+
+Deno.test("an amount whose unit changed is compared per unit, and with another kind of unit not at all", () => {
+  assert.deepEqual(
+    renderedChanges(
+      [
+        'input_price: "0.16", output_price: "0.60", unit: 1M tokens',
+        'input_price: "0.0002", output_price: "0.0006", unit: 1K tokens',
+      ],
+    ),
+    [
+      '~ prices.default.talk.unit: "1M tokens" → "1K tokens"',
+      '~ prices.default.talk.input_price: "0.16" → "0.0002"  (+25.0 %, +0.00004 per 1K tokens)',
+      '~ prices.default.talk.output_price: "0.60" → "0.0006"  (+0.0 %, +0.00 per 1K tokens)',
+    ],
   );
 });

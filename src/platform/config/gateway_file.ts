@@ -1,7 +1,7 @@
 // Written by `deno task generate` from schemas/gateway.schema.json. Do not edit.
 
 /**
- * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets must not be written into this file.
+ * A reference to an environment variable, ${NAME} or ${NAME:-default}, or to a file, ${file:/run/secrets/name}, which is read at every reload. Secrets must not be written into this file.
  */
 export type Secret = string;
 /**
@@ -380,7 +380,7 @@ export interface ProviderEntry {
    */
   base_url?: string;
   /**
-   * A reference to an environment variable, ${NAME} or ${NAME:-default}. Secrets must not be written into this file.
+   * A reference to an environment variable, ${NAME} or ${NAME:-default}, or to a file, ${file:/run/secrets/name}, which is read at every reload. Secrets must not be written into this file.
    */
   api_key?: string;
   /**

@@ -45,7 +45,7 @@ async function folderWith(files: Record<string, string>) {
 }
 
 function compiled(file: string, source: string) {
-  const { config, issues } = compileConfig({
+  const { config, issues, watched } = compileConfig({
     file,
     source,
     environment: {},
@@ -54,6 +54,7 @@ function compiled(file: string, source: string) {
   });
   return {
     config,
+    watched,
     messages: issues.map(({ line, path, message }) => `${line} ${path}: ${message}`),
   };
 }
@@ -68,7 +69,7 @@ Deno.test("a provider's adapter may be a file next to gateway.yaml, for media an
   const { adapter } = image.config!.providers.get("atelier")!;
   assert.match(adapter, /^\.\/services\/atelier\.yaml@[0-9a-f]{12}$/);
   assert.equal(adapters.get(adapter)?.media?.image?.inputs, "url");
-  assert.deepEqual(image.config!.files, [join(at.folder, "services/atelier.yaml")]);
+  assert.deepEqual(image.watched, [join(at.folder, "services/atelier.yaml")]);
 
   const chat = compiled(at.file, configFile("talk.yml", "chat"));
   assert.deepEqual(chat.messages, []);

@@ -38,12 +38,12 @@ async function compiled(schema: string | null, stored?: ReadonlyMap<string, stri
 }
 
 Deno.test("a request schema next to gateway.yaml belongs to the configuration and to its version", async () => {
-  const { config, messages, files, folder } = await compiled(SCHEMA);
+  const { config, messages, files, watched, folder } = await compiled(SCHEMA);
   assert.deepEqual(messages, []);
   const [route] = config!.routes;
   assert.match(route!.request!, /^\.\/schemas\/posters\.json@[0-9a-f]{12}$/);
   assert.deepEqual(route!.requestSchema, JSON.parse(SCHEMA));
-  assert.deepEqual(config!.files, [join(folder, "schemas/posters.json")]);
+  assert.deepEqual(watched, [join(folder, "schemas/posters.json")]);
   assert.deepEqual([...files], [["./schemas/posters.json", SCHEMA]]);
 
   const changed = (await compiled(SCHEMA.replace("64x64", "128x64"))).config!;

@@ -6,7 +6,7 @@ const DEBOUNCE_MS = 150;
 /** Kubernetes updates a mounted file by replacing this link; the file's own entry does not change. */
 const KUBERNETES_LINK = "..data";
 
-/** Reloads when gateway.yaml or a file that it names changes, and on SIGHUP, until disposed. */
+/** Reloads when gateway.yaml or a file that it names changes, also one with a secret, and on SIGHUP, until disposed. */
 export function watchConfigFile(file: string, configStore: ConfigStore): Disposable {
   const path = resolve(file);
   const watchers = new Map<string, Deno.FsWatcher>();
@@ -20,12 +20,13 @@ export function watchConfigFile(file: string, configStore: ConfigStore): Disposa
   };
   const isWatched = (changed: string) =>
     basename(changed) === KUBERNETES_LINK ||
-    [path, ...configStore.current.files].some((file) => basename(file) === basename(changed));
+    [path, ...configStore.watchedFiles].some((file) => basename(file) === basename(changed));
   // Watches the folder: saving often replaces the file, and a watch on the file would stay on the old one.
   const watchFolderOf = (file: string) => {
     const folder = dirname(file);
     if (isDisposed || watchers.has(folder)) return;
-    const watcher = Deno.watchFs(folder, { recursive: false });
+    const watcher = openWatcher(folder);
+    if (watcher === null) return;
     watchers.set(folder, watcher);
     void (async () => {
       for await (const { kind, paths } of watcher) {
@@ -34,8 +35,8 @@ export function watchConfigFile(file: string, configStore: ConfigStore): Disposa
     })();
   };
   watchFolderOf(path);
-  for (const file of configStore.current.files) watchFolderOf(file);
-  configStore.onChange(({ files }) => files.forEach(watchFolderOf));
+  configStore.watchedFiles.forEach(watchFolderOf);
+  configStore.onReload(() => configStore.watchedFiles.forEach(watchFolderOf));
   const onSignal = () => void configStore.reload("signal");
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGHUP", onSignal);
   return {
@@ -46,4 +47,14 @@ export function watchConfigFile(file: string, configStore: ConfigStore): Disposa
       if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGHUP", onSignal);
     },
   };
+}
+
+/** Null for a folder that does not exist: a reload that finds it there watches it. */
+function openWatcher(folder: string): Deno.FsWatcher | null {
+  try {
+    return Deno.watchFs(folder, { recursive: false });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
 }

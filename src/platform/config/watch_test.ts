@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openAdapters } from "../../../providers/registry.ts";
+import { buildCapabilities } from "../../app/build_capabilities.ts";
 import { ConfigStore } from "./config_store.ts";
 import { watchConfigFile } from "./watch.ts";
 import { sleep } from "../../lib/timers.ts";
@@ -24,12 +24,7 @@ async function openWatched(prepare?: (folder: string, file: string) => Promise<v
   const configStore = await ConfigStore.open({
     file,
     environment: {},
-    capabilities: {
-      adapters: openAdapters(),
-      operations: new Map(),
-      standardRoutes: [],
-      requests: new Set(),
-    },
+    capabilities: buildCapabilities(),
     log: noLog,
   });
   const watch = watchConfigFile(file, configStore);
@@ -135,4 +130,20 @@ Deno.test("other files in the folder cause no reload, and nothing is reloaded af
   watched.watch[Symbol.dispose]();
   await sleep(400);
   assert.equal(watched.name(), "first");
+});
+
+Deno.test("a provider file that was broken and is mended is reloaded", async () => {
+  await using watched = await openWatched();
+  const named = configFile("second").replace("adapter: simulator", "adapter: ./service.yaml");
+  await Deno.writeTextFile(watched.file, named);
+  await until("the missing file is reported", () => !watched.configStore.lastReload.ok);
+  assert.match(watched.configStore.lastReload.issues[0]!.message, /service\.yaml/);
+  const { at } = watched.configStore.lastReload;
+  await Deno.writeTextFile(join(watched.folder, "service.yaml"), "broken: true\n");
+  await until("the broken file is read", () => watched.configStore.lastReload.at !== at);
+  assert.equal(watched.name(), "first");
+  const provider = new URL("../../../providers/ollama/provider.yaml", import.meta.url);
+  const working = await Deno.readTextFile(provider);
+  await Deno.writeTextFile(join(watched.folder, "service.yaml"), working);
+  await until("the mended file is in force", () => watched.name() === "second");
 });

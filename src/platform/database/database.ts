@@ -16,6 +16,8 @@ export interface Database extends AsyncDisposable {
   ping(): Promise<void>;
   /** Only of the embedded database, whose clock does not follow the system clock. */
   moveClock?(ms: number): void;
+  /** Only of the embedded database: copies it while it runs, and returns the folder of the copy. */
+  backup?(): Promise<string>;
 }
 
 export interface OpenOptions {

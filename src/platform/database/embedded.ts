@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { connect } from "./connect.ts";
 import type { Database, OpenOptions } from "./database.ts";
 import { Engine } from "./embedded_engine.ts";
+import { newBackupFolder } from "./embedded_backups.ts";
 import { prepareFolder } from "./embedded_folder.ts";
 import { ENGINE_LIMITS, EngineFailure, EngineThread } from "./embedded_thread.ts";
 import { lockFolder } from "./lock.ts";
@@ -48,6 +49,11 @@ export async function openEmbedded(
     describe: folder,
     ping: () => ping(sql),
     moveClock: (ms) => running.moveClock(ms),
+    async backup() {
+      const copy = await newBackupFolder(home);
+      await running.copyTo(join(copy, "postgres"));
+      return copy;
+    },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

@@ -41,6 +41,11 @@ export class Engine {
     return this.#thread.connect();
   }
 
+  async copyTo(folder: string): Promise<void> {
+    if (this.#thread === null) throw lostEngine(this.#reason);
+    await this.#thread.copyTo(folder);
+  }
+
   /** After a restart the engine's clock begins at the system time. */
   moveClock(ms: number): void {
     this.#thread?.clock.move(ms);

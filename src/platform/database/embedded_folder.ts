@@ -92,3 +92,8 @@ async function exists(path: string): Promise<boolean> {
 function ignoreMissing(error: unknown): void {
   if (!(error instanceof Deno.errors.NotFound)) throw error;
 }
+
+/** Whether a data folder has an embedded database. */
+export async function holdsEmbedded(dataDir: string): Promise<boolean> {
+  return await exists(join(dataDir, "postgres", "PG_VERSION"));
+}

@@ -3,7 +3,7 @@ import { Activity } from "./embedded_activity.ts";
 import type { FromEngine, ToEngine } from "./embedded_worker.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { PgliteSocket } from "./pglite_socket.ts";
-import { ConnectionError } from "./storage_error.ts";
+import { ConnectionError, StorageError } from "./storage_error.ts";
 import { withTimeout } from "../../lib/timers.ts";
 
 /** Time limits of the embedded database; options, so that tests need not wait. */
@@ -45,6 +45,7 @@ export class EngineThread {
   readonly #ready = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #connections = new Set<Duplex>();
+  readonly #copies = new Map<string, PromiseWithResolvers<void>>();
   readonly #memory = new SharedArrayBuffer(4);
   readonly clock = new EngineClock();
   #state: "starting" | "serving" | "ended" = "starting";
@@ -60,6 +61,7 @@ export class EngineThread {
         this.#state = "serving";
         this.#ready.resolve();
       } else if ("closed" in data) this.#closed.resolve();
+      else if ("copied" in data) this.#endCopy(data.copied, data.error);
       else this.#fail(data.failed, data.isStuck);
     };
     this.#worker.onerror = (event) => {
@@ -97,6 +99,22 @@ export class EngineThread {
     const connection = new PgliteSocket(port1);
     this.#connections.add(connection);
     return connection.once("close", () => this.#connections.delete(connection));
+  }
+
+  /** Copies the files of this moment into a folder that does not exist yet. Statements wait meanwhile. */
+  copyTo(folder: string): Promise<void> {
+    if (this.#state !== "serving") throw lostEngine("it has ended");
+    const copy = Promise.withResolvers<void>();
+    this.#copies.set(folder, copy);
+    this.#tell({ copyTo: folder });
+    return copy.promise;
+  }
+
+  #endCopy(folder: string, error: string | null): void {
+    const copy = this.#copies.get(folder);
+    this.#copies.delete(folder);
+    if (error === null) copy?.resolve();
+    else copy?.reject(new StorageError(`The backup failed: ${error}.`));
   }
 
   /** Flushes and closes, within a bounded time. */
@@ -145,6 +163,8 @@ export class EngineThread {
     this.#worker.terminate();
     this.#state = "ended";
     // The thread does not respond any more: waiting queries get an error.
+    for (const copy of this.#copies.values()) copy.reject(lostEngine(reason ?? "it was closed"));
+    this.#copies.clear();
     for (const connection of this.#connections) {
       connection.destroy(reason === undefined ? undefined : lostEngine(reason));
     }

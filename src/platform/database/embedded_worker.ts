@@ -4,7 +4,7 @@
  * `embedded.ts`: receives the folder, reports when it is ready, receives a port for each connection, and a message
  * to close.
  */
-import { fsyncSync } from "node:fs";
+import { cpSync, fsyncSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Activity } from "./embedded_activity.ts";
@@ -15,11 +15,16 @@ import { sleep } from "../../lib/timers.ts";
 export type ToEngine =
   | { open: { folder: string; activity: SharedArrayBuffer; clock: SharedArrayBuffer } }
   | { connect: MessagePort }
+  | { copyTo: string }
   | { close: true };
-export type FromEngine = { ready: true } | { closed: true } | { failed: string; isStuck?: boolean };
+export type FromEngine =
+  | { ready: true }
+  | { copied: string; error: string | null }
+  | { closed: true }
+  | { failed: string; isStuck?: boolean };
 
 const say = (message: FromEngine) => self.postMessage(message);
-let running: { db: PGlite; sessions: PgliteConnections } | undefined;
+let running: { db: PGlite; sessions: PgliteConnections; folder: string } | undefined;
 
 self.onmessage = async ({ data }: MessageEvent<ToEngine>) => {
   try {
@@ -29,6 +34,7 @@ self.onmessage = async ({ data }: MessageEvent<ToEngine>) => {
       await waitForPredecessor(folder);
       const db = await open(folder);
       running = {
+        folder,
         db,
         sessions: new PgliteConnections(db, {
           activity: new Activity(activity),
@@ -38,6 +44,8 @@ self.onmessage = async ({ data }: MessageEvent<ToEngine>) => {
       say({ ready: true });
     } else if ("connect" in data) {
       running!.sessions.serve(data.connect);
+    } else if ("copyTo" in data) {
+      say({ copied: data.copyTo, error: copyFolder(running!.folder, data.copyTo) });
     } else {
       await running?.db.close();
       say({ closed: true });
@@ -133,4 +141,17 @@ function reportFailures(db: PGlite): void {
       throw error;
     }
   };
+}
+
+/**
+ * Copies the files at one moment: this thread runs the engine, which does nothing meanwhile. A copy is what a power
+ * cut would leave, so the next start recovers every confirmed transaction from it. Returns why it failed.
+ */
+function copyFolder(from: string, to: string): string | null {
+  try {
+    cpSync(from, to, { recursive: true, errorOnExist: true, force: false });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { keepCountersOfExited, mergeMetrics } from "./merge_metrics.ts";
 import { openMetrics, registerInFlightGauge } from "./metrics.ts";
 import { openTaskMetrics, registerTaskGauges } from "./task_metrics.ts";
+import { VERSION } from "./version.ts";
 
 /** A thread that has answered `requests` requests, and sees seven queued tasks as every thread does. */
 async function thread(requests: number) {
@@ -35,7 +36,7 @@ Deno.test("counters of threads are added up; a count of the database is reported
       `tollgate_requests_in_flight 2`,
       `tollgate_tasks{state="queued"} 7`,
       `tollgate_tasks_late_seconds 3`,
-      `tollgate_info{config_version="v1"} 1`,
+      `tollgate_info{version="${VERSION}",config_version="v1"} 1`,
     ]
   ) assert.match(text, line(expected));
 });

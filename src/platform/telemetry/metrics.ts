@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { type CollectedMetrics, mergeMetrics } from "./merge_metrics.ts";
+import { VERSION } from "./version.ts";
 import { RequestTimes } from "./request_times.ts";
 
 /** The metrics of `/metrics`. Labels are closed sets (routes, statuses), never ids or names of clients. */
@@ -29,13 +30,13 @@ export function openMetrics(facts: MetricFacts): Metrics {
   const registers = [registry];
   new Gauge({
     name: "tollgate_info",
-    help: "Always 1; the label names the active configuration.",
-    labelNames: ["config_version"],
+    help: "Always 1; the labels name the build and the active configuration.",
+    labelNames: ["version", "config_version"],
     aggregator: "max",
     registers,
     collect() {
       this.reset();
-      this.set({ config_version: facts.version() }, 1);
+      this.set({ version: VERSION, config_version: facts.version() }, 1);
     },
   });
   new Gauge({

@@ -79,6 +79,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const { value: reply, upstream, release } = await deps.upstreams.callFirstAvailable(
       {
         ...{ config, model, account: account.id, signal: call.signal },
+        subject: { request_id: call.requestId },
         attempts: call.logged.attempts,
       },
       (attempt) => callChat(attempt, prepared.requestFor(attempt.upstream)),

@@ -51,6 +51,7 @@ export async function streamChat(
       {
         ...{ config: call.config, model: call.model, account: call.account.id },
         signal: deadline.signal,
+        subject: { request_id: call.requestId },
         attempts: call.logged.attempts,
       },
       (attempt) => callChatStream(attempt, prepared.requestFor(attempt.upstream)),

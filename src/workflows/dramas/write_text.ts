@@ -47,7 +47,7 @@ export async function writeText(
   let upstream;
   try {
     const given = await upstreams.callFirstAvailable(
-      { config, model, account: task.account_id, signal },
+      { config, model, account: task.account_id, subject: { task_id: task.id }, signal },
       (at) => callChat(at, upstreams.write(config, model, at.upstream, request)),
     );
     given.release();

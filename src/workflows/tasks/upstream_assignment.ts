@@ -6,7 +6,9 @@ import { failTask } from "./finish_task.ts";
 import type { ClaimedRow } from "./task.ts";
 
 /** Columns that name the upstream of a task. */
-export type AssignedUpstream = Pick<ClaimedRow, "type" | "model" | "provider" | "upstream_model">;
+export type AssignedUpstream =
+  & Pick<ClaimedRow, "type" | "model" | "provider" | "upstream_model">
+  & Partial<Pick<ClaimedRow, "id">>;
 
 /**
  * The upstream of a task, from the configuration it was accepted under: that one still has the provider when it was
@@ -74,7 +76,7 @@ function assignmentIn(config: Config, task: AssignedUpstream): UpstreamAssignmen
       cost: null,
     };
   const bare = { id: task.model, type: task.type, limits: {} } as Model;
-  return { config, model: model ?? bare, upstream };
+  return { config, model: model ?? bare, upstream, subject: { task_id: task.id } };
 }
 
 export function modelGone(): ApiError {
