@@ -4,6 +4,7 @@ import admin_credits from "./requests/admin_credits.schema.json" with { type: "j
 import admin_keys from "./requests/admin_keys.schema.json" with { type: "json" };
 import admin_people from "./requests/admin_people.schema.json" with { type: "json" };
 import admin_plan from "./requests/admin_plan.schema.json" with { type: "json" };
+import admin_tokens from "./requests/admin_tokens.schema.json" with { type: "json" };
 import admin_webhook_redeliver from "./requests/admin_webhook_redeliver.schema.json" with { type: "json" };
 import audio_speech from "./requests/audio_speech.schema.json" with { type: "json" };
 import avatars_generations from "./requests/avatars_generations.schema.json" with { type: "json" };
@@ -85,6 +86,19 @@ export type NewPlan = {
    * When the plan ends. Default: it renews every month.
    */
   expires_at?: string;
+};
+
+export type NewAdminToken = {
+  /**
+   * Name of the token: who or what uses it.
+   */
+  name: string;
+  /**
+   * What the token may do. read: every list and detail. money: credits, plans and price books. configuration: reload the configuration. support: accounts, API keys, passwords, tasks and webhooks.
+   *
+   * @minItems 1
+   */
+  scopes: ("read" | "money" | "configuration" | "support")[];
 };
 
 export type AdminWebhookRedelivery = {
@@ -534,6 +548,7 @@ export const REQUESTS = {
   admin_keys: { name: "admin_keys", schema: admin_keys } as RequestSchema<NewKey>,
   admin_people: { name: "admin_people", schema: admin_people } as RequestSchema<PersonChange>,
   admin_plan: { name: "admin_plan", schema: admin_plan } as RequestSchema<NewPlan>,
+  admin_tokens: { name: "admin_tokens", schema: admin_tokens } as RequestSchema<NewAdminToken>,
   admin_webhook_redeliver: { name: "admin_webhook_redeliver", schema: admin_webhook_redeliver } as RequestSchema<AdminWebhookRedelivery>,
   audio_speech: { name: "audio_speech", schema: audio_speech } as RequestSchema<SpeechRequest>,
   avatars_generations: { name: "avatars_generations", schema: avatars_generations } as RequestSchema<AvatarRequest>,

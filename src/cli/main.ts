@@ -13,6 +13,7 @@ import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
+import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
@@ -31,6 +32,9 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["key revoke", keyRevoke],
   ["person operator", personOperator],
   ["person password", personPassword],
+  ["token create", tokenCreate],
+  ["token list", tokenList],
+  ["token revoke", tokenRevoke],
   ["ledger verify", ledgerVerify],
   ["request list", requestList],
   ["request show", requestShow],

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import type { AdminCaller } from "./admin/require_token.ts";
 import type { Caller } from "../domain/accounts/api_key_cache.ts";
 import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { BodyReservation } from "../domain/limits/body_reservation.ts";
@@ -24,6 +25,8 @@ export interface HttpExchange {
   clientRequestId: string | null;
   /** Set before authentication only by our own site, for the account that is signed in there. */
   caller: Caller | null;
+  /** Who calls the admin API; null elsewhere. */
+  adminCaller: AdminCaller | null;
   /** The current plan of the caller's account. */
   accountPlan: AccountPlan | null;
   /** Its row of the request log, from authentication on. */

@@ -2,12 +2,7 @@ import type { Config, Route as ConfiguredRoute } from "../platform/config/config
 import { apiErrorTable } from "./error_status.ts";
 import { exampleOf } from "./example_of.ts";
 import { AREAS, type PlacedRoute, placeRoutes } from "./routes/registry.ts";
-import {
-  type ApiRoute,
-  configuredBody,
-  type RouteAuth,
-  type RouteResponse,
-} from "./routes/route.ts";
+import { type ApiRoute, configuredBody, type RouteResponse } from "./routes/route.ts";
 import { type JsonSchema, objectSchemas, pageSchema } from "./routes/schemas.ts";
 import { webhooksSent } from "./openapi_webhooks.ts";
 import webhookEvent from "../../schemas/webhook_event.schema.json" with { type: "json" };
@@ -50,21 +45,24 @@ const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "An API key from the console: `sk-…`.",
   },
-  admin_token: { type: "http", scheme: "bearer", description: "The operator's token." },
+  admin_token: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "The root token, or an admin token with the scope that the operation names. `root`: the root token only.",
+  },
 };
 
 /** Routes that need neither a key nor a token say so: an empty list. */
-const SECURITY: Readonly<Record<RouteAuth, readonly JsonSchema[]>> = {
-  api_key: [{ api_key: [] }],
-  admin_token: [{ admin_token: [] }],
-  signed_url: [],
-  none: [],
-};
+function securityOf({ auth, scope }: ApiRoute): JsonSchema[] {
+  if (auth === "api_key") return [{ api_key: [] }];
+  return auth === "admin_token" ? [{ admin_token: [scope] }] : [];
+}
 
 const TITLES = new Map(AREAS.flatMap(({ title, routes }) => routes.map((route) => [route, title])));
 
 function operationOf(config: Config, { route, path, configured }: PlacedRoute): JsonSchema {
-  const { method, summary, auth, responses } = route;
+  const { method, summary, responses } = route;
   const description = [configured?.stage === "planned" ? PLANNED : null, route.description]
     .filter((text) => text !== null && text !== undefined).join(" ");
   const parameters = parametersOf(config, route);
@@ -74,7 +72,7 @@ function operationOf(config: Config, { route, path, configured }: PlacedRoute): 
     ...(description === "" ? {} : { description }),
     tags: [TITLES.get(route)],
     ...stageOf(configured),
-    security: SECURITY[auth],
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(config, route, configured),
     responses: {

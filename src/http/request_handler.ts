@@ -99,6 +99,7 @@ export class RequestHandler {
       route: "unknown",
       clientRequestId: null,
       caller,
+      adminCaller: null,
       accountPlan: null,
       logged: null,
       rate: null,

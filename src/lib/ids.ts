@@ -7,6 +7,7 @@ export type IdPrefix =
   | "acc"
   | "key"
   | "node"
+  | "adm"
   | "grant"
   | "per"
   | "we"

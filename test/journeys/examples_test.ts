@@ -170,6 +170,13 @@ function openFixtures(gateway: MediaGateway, receiver: Receiver): Fixtures {
   return new Map<string, () => Promise<string>>([
     [SAMPLE.account, async () => (await gateway.newKey()).account],
     [SAMPLE.key, async () => (await gateway.newKey()).keyId],
+    [
+      SAMPLE.adminToken,
+      async () => {
+        const body = { name: "test", scopes: ["read"] };
+        return (await (await gateway.admin("POST", "/tokens", body)).json()).id;
+      },
+    ],
     [SAMPLE.image, () => gateway.upload("a.png", png(64, 64))],
     [SAMPLE.audio, () => gateway.upload("a.wav", wav(2))],
     [SAMPLE.task, submit],

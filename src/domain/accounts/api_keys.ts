@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { newId, newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { toUnixSeconds } from "../../lib/unix_seconds.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 
@@ -94,16 +95,14 @@ export async function listKeys(sql: Queries, account: string): Promise<ApiKey[]>
 }
 
 function toApiKey(row: Row): ApiKey {
-  const seconds = (moment: Date | null) =>
-    moment === null ? null : Math.floor(moment.getTime() / 1000);
   return {
     id: row.id,
     object: "api_key",
     account: row.account_id,
     name: row.name,
     last4: row.last4,
-    created: seconds(row.created_at)!,
-    last_used: seconds(row.last_used_at),
-    revoked: seconds(row.revoked_at),
+    created: toUnixSeconds(row.created_at),
+    last_used: toUnixSeconds(row.last_used_at),
+    revoked: toUnixSeconds(row.revoked_at),
   };
 }

@@ -8,6 +8,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";
+import { requireScope } from "./require_token.ts";
 import { type BodyEndpoint, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
 export interface PeopleDeps {
@@ -39,7 +40,9 @@ export function updatePerson({ database }: PeopleDeps): BodyEndpoint<PersonChang
 export function resetPassword(deps: PeopleDeps): Endpoint {
   const { database, sessions, passwords } = deps;
   return async function resetPassword(c) {
-    const { id } = await find(database, c);
+    const { id, isOperator } = await find(database, c);
+    // With the password of an operator, a token of one scope would have them all.
+    if (isOperator) requireScope(c, "root");
     const password = newSecret().slice(0, 20);
     const removed = await resetPerson(deps, id, await passwords.hash(password), removeEndpointsOf);
     const ended = await sessions.endAll(id);

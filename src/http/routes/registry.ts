@@ -2,6 +2,7 @@ import type { Config, Route as ConfiguredRoute } from "../../platform/config/con
 import { adminAccountRoutes } from "./admin_accounts.ts";
 import { adminMoneyRoutes } from "./admin_money.ts";
 import { adminOperationRoutes } from "./admin_operation.ts";
+import { adminTokenRoutes } from "./admin_tokens.ts";
 import { adminWebhookRoutes } from "./admin_webhooks.ts";
 import { chatRoutes } from "./chat.ts";
 import { fileRoutes } from "./files.ts";
@@ -32,6 +33,7 @@ export const AREAS: readonly RouteArea[] = [
   adminMoneyRoutes,
   adminOperationRoutes,
   adminWebhookRoutes,
+  adminTokenRoutes,
   serviceRoutes,
   healthRoutes,
 ];

@@ -16,7 +16,8 @@ export type Section =
   | "margins"
   | "configuration"
   | "providers"
-  | "queue";
+  | "queue"
+  | "tokens";
 
 const OWN: [Section, path: string, name: string][] = [
   ["overview", "/console", "Overview"],
@@ -35,6 +36,7 @@ const OPERATORS: [Section, path: string, name: string][] = [
   ["configuration", "/console/operator/configuration", "Configuration"],
   ["providers", "/console/operator/providers", "Providers"],
   ["queue", "/console/operator/queue", "Queue"],
+  ["tokens", "/console/operator/tokens", "Admin tokens"],
 ];
 
 /** A page of the console: its navigation, and the content beside it. `null` for a page of no section. */

@@ -8,6 +8,7 @@ import { configurationPage, reloadConfiguration } from "./configuration.tsx";
 import { marginsPage } from "./margins.tsx";
 import { providersPage } from "./providers.tsx";
 import { OPERATOR_REQUESTS, operatorRequestPage, operatorRequestsPage } from "./requests.tsx";
+import { createdTokenPage, createTokenPage, revokeTokenPage, TOKENS, tokensPage } from "./tokens.tsx";
 import { queuePage, redeliverForOperator, replayTaskPage } from "./queue.tsx";
 
 /** Pages over all accounts, for operators. Others get 404. */
@@ -21,6 +22,10 @@ export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
   site.post(`${ACCOUNTS}/:id/keys/:key/revoke`, revokeAccountKey(deps));
   site.get(OPERATOR_REQUESTS, operatorRequestsPage(deps));
   site.get(`${OPERATOR_REQUESTS}/:id`, operatorRequestPage(deps));
+  site.get(TOKENS, tokensPage(deps));
+  site.post(TOKENS, createTokenPage(deps));
+  site.get(`${TOKENS}/created`, createdTokenPage(deps));
+  site.post(`${TOKENS}/:id/revoke`, revokeTokenPage(deps));
   site.get("/console/operator/margins", marginsPage(deps));
   site.get("/console/operator/configuration", configurationPage(deps));
   site.post("/console/operator/configuration/reload", reloadConfiguration(deps));
