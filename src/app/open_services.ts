@@ -20,6 +20,7 @@ import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
 import type { GatewayOptions } from "./gateway.ts";
+import { openAuditLog } from "./open_audit_log.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
 import { openRequestLog } from "./open_request_log.ts";
@@ -63,6 +64,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
   const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
+  opened.use(await openAuditLog(core, timing?.auditMaintainMs));
   const { ledger } = opened.use(openAccounting(core, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });

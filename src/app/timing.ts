@@ -19,4 +19,6 @@ export interface GatewayTiming {
   tasks?: Partial<SubmissionTiming>;
   passwords?: PasswordCost;
   requestLog?: Partial<RequestLogTiming>;
+  /** How often partitions of the audit log are created and dropped. */
+  auditMaintainMs?: number;
 }

@@ -3,6 +3,7 @@ import { readSettings, SettingsError } from "../app/environment.ts";
 import { FIXED_ROUTES } from "../http/routes/registry.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
+import { auditList } from "./audit.ts";
 import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["token create", tokenCreate],
   ["token list", tokenList],
   ["token revoke", tokenRevoke],
+  ["audit", auditList],
   ["ledger verify", ledgerVerify],
   ["request list", requestList],
   ["request show", requestShow],

@@ -8,6 +8,7 @@ export type IdPrefix =
   | "key"
   | "node"
   | "adm"
+  | "aud"
   | "grant"
   | "per"
   | "we"

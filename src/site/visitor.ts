@@ -3,6 +3,7 @@ import { DEVICE_SECONDS, markDevice } from "../domain/accounts/known_devices.ts"
 import { findPerson, type Person } from "../domain/accounts/people.ts";
 import { formToken, SESSION_MS } from "../domain/accounts/sessions.ts";
 import type { SessionSecret } from "../domain/accounts/session_seal.ts";
+import { auditSession } from "./audit_session.ts";
 import { cookieText, readCookie } from "./cookies.ts";
 import {
   type Flash,
@@ -80,6 +81,7 @@ export async function startSession(
     c.req.header("user-agent") ?? "unknown",
     person.sessionEpoch,
   );
+  await auditSession(c, { database }, "session.start", person);
   const response = seeOther(returnTo);
   const cookie = cookieText(c, "session", id, { maxAgeSeconds: SESSION_MS / 1000 });
   response.headers.append("set-cookie", cookie);

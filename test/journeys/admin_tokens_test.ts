@@ -3,6 +3,7 @@ import { ADMIN_SCOPES, type AdminScope } from "../../src/domain/accounts/admin_t
 import { FIXED_ROUTES } from "../../src/http/routes/registry.ts";
 import { openConsole } from "../helpers/console_gateway.ts";
 import { errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
+import { statusOf } from "../helpers/status_of.ts";
 
 async function createToken(
   gateway: TestGateway,
@@ -20,12 +21,6 @@ function call(gateway: TestGateway, token: string, endpoint: string, body?: unkn
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-}
-
-async function statusOf(response: Promise<Response>): Promise<number> {
-  const { status, body } = await response;
-  await body?.cancel();
-  return status;
 }
 
 const ADMIN_ROUTES = FIXED_ROUTES.filter(({ route }) => route.auth === "admin_token");

@@ -41,9 +41,18 @@ Deno.test("the example of every operation gets the promised status and a body th
       );
       const { schema } = content?.["application/json"] ?? {};
       if (schema !== undefined) assert.deepEqual(undocumented(document, schema, body, ""), []);
+      if (path.startsWith("/admin/") && method !== "get") await assertAudited(gateway, response);
     });
   }
 });
+
+/** Every action in the admin API is in the audit log. */
+async function assertAudited(gateway: MediaGateway, response: Response): Promise<void> {
+  const id = response.headers.get("x-request-id")!;
+  const { data } = await (await gateway.admin("GET", `/audit?request_id=${id}`)).json();
+  assert.ok(data.length > 0, "it has an entry of the audit log");
+  for (const { actor, via } of data) assert.deepEqual([actor.kind, via], ["root", "api"]);
+}
 
 function examplesOf(document: Json): Example[] {
   return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>

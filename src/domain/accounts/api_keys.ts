@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { newId, newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { toUnixSeconds } from "../../lib/unix_seconds.ts";
-import type { Cluster } from "../../platform/cluster/cluster.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
+import type { Change } from "../../platform/cluster/change.ts";
+import type { Queries } from "../../platform/database/database.ts";
 
 export interface ApiKey {
   id: string;
@@ -75,17 +75,14 @@ export async function createKey(
   return { ...toApiKey(row), key };
 }
 
-/** Revokes a key. When this returns, no node accepts it any more. Revoking it again changes nothing. */
-export async function revokeKey(database: Database, cluster: Cluster, id: string): Promise<ApiKey> {
-  const { row, mark } = await database.sql.begin(async (sql) => {
-    const [row] = await sql<[Row?]>`
-      update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
-    if (row === undefined) {
-      throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
-    }
-    return { row, mark: await cluster.record(sql, "api_key", id) };
-  });
-  await cluster.awaitPeers(mark);
+/** Revokes a key: no node accepts it any more. Revoking it again changes nothing. */
+export async function revokeKey({ sql, notify }: Change, id: string): Promise<ApiKey> {
+  const [row] = await sql<[Row?]>`
+    update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
+  if (row === undefined) {
+    throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
+  }
+  await notify("api_key", id);
   return toApiKey(row);
 }
 

@@ -1,16 +1,20 @@
 import type { NewAccount } from "../../../schemas/requests.ts";
-import { createAccount, findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
+import { findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { openAccount } from "../../workflows/accounts/manage_accounts.ts";
+import { actorOf } from "./actor.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts */
-export function createAccountEndpoint({ database }: RouteDeps): BodyEndpoint<NewAccount> {
+export function createAccountEndpoint(deps: RouteDeps): BodyEndpoint<NewAccount> {
   return async function createAccountEndpoint(c, body) {
     requireConfigured(c.env.config, body);
-    return sendJson(JSON.stringify(await createAccount(database.sql, body)), 201);
+    const account = await audited(deps, actorOf(c), (change) => openAccount(change, body));
+    return sendJson(JSON.stringify(account), 201);
   };
 }
 

@@ -1,28 +1,28 @@
 import type { NewCredit, NewPlan } from "../../../schemas/requests.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
-import { addCredit } from "../../domain/ledger/credit.ts";
-import { setPlan } from "../../domain/ledger/plans.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { bookCredit, switchPlan } from "../../workflows/accounts/manage_accounts.ts";
 import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
+import { actorOf } from "./actor.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts/{id}/credits: 201 when booked, 200 when the reference was booked before. */
-export function createCredit({ database }: RouteDeps): BodyEndpoint<NewCredit> {
+export function createCredit(deps: RouteDeps): BodyEndpoint<NewCredit> {
   return async function createCredit(c, { kind, amount, reference, expires_at }) {
     const account = c.req.param("id") ?? "";
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-    const { isFirst } = await addCredit(database.sql, {
-      account,
-      kind,
-      amount,
-      reference,
-      expiresAt,
-    });
-    const after = await readBalance(database.sql, account, c.env.config.service.currency);
+    const credit = { account, kind, amount, reference, expiresAt };
+    const { currency } = c.env.config.service;
+    const { isFirst, balance } = await audited(
+      deps,
+      actorOf(c),
+      (change) => bookCredit(change, credit, currency),
+    );
     const booked = {
       object: "credit",
       account,
@@ -32,21 +32,23 @@ export function createCredit({ database }: RouteDeps): BodyEndpoint<NewCredit> {
       expires_at: expires_at ?? null,
       replayed: !isFirst,
     };
-    return sendJson(JSON.stringify({ ...booked, balance: after }), isFirst ? 201 : 200);
+    return sendJson(JSON.stringify({ ...booked, balance }), isFirst ? 201 : 200);
   };
 }
 
 /** PUT /admin/v1/accounts/{id}/plan */
-export function updatePlan({ database, cluster }: RouteDeps): BodyEndpoint<NewPlan> {
+export function updatePlan(deps: RouteDeps): BodyEndpoint<NewPlan> {
   return async function updatePlan(c, { plan, expires_at }) {
     requireConfigured(c.env.config, { plan });
-    const account = c.req.param("id") ?? "";
+    const id = c.req.param("id") ?? "";
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-    await setPlan(database, cluster, { account, plan, expiresAt });
-    const after = await readBalance(database.sql, account, c.env.config.service.currency);
-    return sendJson(
-      JSON.stringify({ ...await findAccount(database.sql, account), balance: after }),
+    const account = await audited(
+      deps,
+      actorOf(c),
+      (change) => switchPlan(change, { account: id, plan, expiresAt }),
     );
+    const balance = await readBalance(deps.database.sql, id, c.env.config.service.currency);
+    return sendJson(JSON.stringify({ ...account, balance }));
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Config, Route as ConfiguredRoute } from "../../platform/config/config.ts";
 import { adminAccountRoutes } from "./admin_accounts.ts";
+import { adminAuditRoutes } from "./admin_audit.ts";
 import { adminMoneyRoutes } from "./admin_money.ts";
 import { adminOperationRoutes } from "./admin_operation.ts";
 import { adminTokenRoutes } from "./admin_tokens.ts";
@@ -34,6 +35,7 @@ export const AREAS: readonly RouteArea[] = [
   adminOperationRoutes,
   adminWebhookRoutes,
   adminTokenRoutes,
+  adminAuditRoutes,
   serviceRoutes,
   healthRoutes,
 ];

@@ -212,13 +212,17 @@ export interface GatewayFile {
    */
   routes?: RouteEntry[];
   /**
-   * The request log: one row for each request under /v1 that had a valid API key.
+   * The request log, with one row for each request under /v1 that had a valid API key, and the audit log of operators and members.
    */
   logs: {
     /**
      * Days until a row of the request log is deleted. A smaller number deletes older days within minutes.
      */
     keep_days: number;
+    /**
+     * Days until an entry of the audit log may be deleted. Whole months are deleted, once their last day is that old.
+     */
+    audit_keep_days: number;
   };
   /**
    * Delivery of webhook events.

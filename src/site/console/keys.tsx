@@ -3,14 +3,15 @@ import {
   type ApiKey,
   BROWSER_KEY_PREFIX,
   checkKeyName,
-  createKey,
   listKeys,
   OWN_KEYS_MAX,
-  revokeKey,
 } from "../../domain/accounts/api_keys.ts";
+import { audited } from "../../domain/audit/audit.ts";
 import { mustStillBeSignedIn } from "../../domain/accounts/people.ts";
 import { stashText, takeStash } from "../../domain/accounts/session_stash.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { issueKey, withdrawKey } from "../../workflows/accounts/manage_keys.ts";
+import { memberOf } from "../actor.ts";
 import { apiKeyVariable } from "../api_key_variable.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
@@ -42,7 +43,8 @@ export function keysPage({ database }: ConsoleDeps) {
 const NewKey = z.object({ name: z.string(), key: z.string() });
 
 /** POST /console/keys: the key waits in the session's stash for the page that shows it once. */
-export function createKeyPage({ database, throttle }: ConsoleDeps) {
+export function createKeyPage(deps: ConsoleDeps) {
+  const { database, throttle } = deps;
   return async function createKeyPage(c: SiteContext): Promise<Response> {
     const person = personOf(c);
     const { account } = person;
@@ -57,11 +59,11 @@ export function createKeyPage({ database, throttle }: ConsoleDeps) {
       );
     }
     await throttle.take([[`key:${account}`, CREATIONS]]);
-    const ticket = await database.sql.begin(async (sql) => {
-      await mustStillBeSignedIn(sql, person);
-      const { key } = await createKey(sql, account, name, OWN_KEYS_MAX);
+    const ticket = await audited(deps, memberOf(c), async (change) => {
+      await mustStillBeSignedIn(change.sql, person);
+      const { key } = await issueKey(change, { account, name, maxKeys: OWN_KEYS_MAX });
       const created: z.infer<typeof NewKey> = { name, key };
-      return await stashText(sql, sessionSecretOf(c), JSON.stringify(created));
+      return await stashText(change.sql, sessionSecretOf(c), JSON.stringify(created));
     });
     return seeOther(`${PATH}/created?${new URLSearchParams({ ticket })}`);
   };
@@ -108,13 +110,13 @@ export function createdKeyPage({ database }: ConsoleDeps) {
 }
 
 /** POST /console/keys/{id}/revoke */
-export function revokeKeyPage({ database, cluster }: ConsoleDeps) {
+export function revokeKeyPage(deps: ConsoleDeps) {
   return async function revokeKeyPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    const keys = await listKeys(database.sql, personOf(c).account);
+    const keys = await listKeys(deps.database.sql, personOf(c).account);
     const key = keys.find((each) => each.id === id);
     if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, cluster, id);
+    await audited(deps, memberOf(c), (change) => withdrawKey(change, id));
     return seeOtherWith(c, PATH, "good", `API key revoked: ${key.name}`);
   };
 }

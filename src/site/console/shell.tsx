@@ -17,7 +17,8 @@ export type Section =
   | "configuration"
   | "providers"
   | "queue"
-  | "tokens";
+  | "tokens"
+  | "audit";
 
 const OWN: [Section, path: string, name: string][] = [
   ["overview", "/console", "Overview"],
@@ -37,6 +38,7 @@ const OPERATORS: [Section, path: string, name: string][] = [
   ["providers", "/console/operator/providers", "Providers"],
   ["queue", "/console/operator/queue", "Queue"],
   ["tokens", "/console/operator/tokens", "Admin tokens"],
+  ["audit", "/console/operator/audit", "Audit log"],
 ];
 
 /** A page of the console: its navigation, and the content beside it. `null` for a page of no section. */

@@ -1,8 +1,10 @@
 import { requireConfigured } from "../../../domain/accounts/require_configured.ts";
-import { listKeys, revokeKey } from "../../../domain/accounts/api_keys.ts";
-import { addCredit } from "../../../domain/ledger/credit.ts";
-import { setPlan } from "../../../domain/ledger/plans.ts";
+import { listKeys } from "../../../domain/accounts/api_keys.ts";
+import { audited } from "../../../domain/audit/audit.ts";
 import { ApiError } from "../../../lib/api_error.ts";
+import { bookCredit, switchPlan } from "../../../workflows/accounts/manage_accounts.ts";
+import { withdrawKey } from "../../../workflows/accounts/manage_keys.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, toFormError } from "../../form_error.ts";
@@ -31,13 +33,13 @@ export function creditAccount(deps: ConsoleDeps) {
         startOfDay(form.expires_at),
       );
       const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-      const { isFirst } = await addCredit(deps.database.sql, {
-        account,
-        kind,
-        amount,
-        reference,
-        expiresAt,
-      });
+      const credit = { account, kind, amount, reference, expiresAt };
+      const { currency } = c.env.config.service;
+      const { isFirst } = await audited(
+        deps,
+        operatorOf(c),
+        (change) => bookCredit(change, credit, currency),
+      );
       const text = formatMoney(amount, c.env.config.service);
       return seeOtherWith(
         c,
@@ -62,7 +64,11 @@ export function planAccount(deps: ConsoleDeps) {
       const { plan, expires_at } = planForm.read(form, startOfDay(form.ends_at));
       requireConfigured(c.env.config, { plan });
       const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-      await setPlan(deps.database, deps.cluster, { account, plan, expiresAt });
+      await audited(
+        deps,
+        operatorOf(c),
+        (change) => switchPlan(change, { account, plan, expiresAt }),
+      );
       const { name } = c.env.config.plans.get(plan)!;
       return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `Plan set to ${name}.`);
     } catch (error) {
@@ -72,12 +78,12 @@ export function planAccount(deps: ConsoleDeps) {
 }
 
 /** POST /console/operator/accounts/{id}/keys/{key}/revoke */
-export function revokeAccountKey({ database, cluster }: ConsoleDeps) {
+export function revokeAccountKey(deps: ConsoleDeps) {
   return async function revokeAccountKey(c: SiteContext): Promise<Response> {
     const [account, id] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
-    const key = (await listKeys(database.sql, account)).find((each) => each.id === id);
+    const key = (await listKeys(deps.database.sql, account)).find((each) => each.id === id);
     if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, cluster, id);
+    await audited(deps, operatorOf(c), (change) => withdrawKey(change, id));
     return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `API key revoked: ${key.name}`);
   };
 }

@@ -1,7 +1,10 @@
-import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
+import { type Account, listAccounts } from "../../../domain/accounts/accounts.ts";
 import { requireConfigured } from "../../../domain/accounts/require_configured.ts";
 import { availableBalances } from "../../../domain/ledger/balance.ts";
+import { audited } from "../../../domain/audit/audit.ts";
+import { openAccount } from "../../../workflows/accounts/manage_accounts.ts";
 import type { Config } from "../../../platform/config/config.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
@@ -34,7 +37,11 @@ export function createAccountPage(deps: ConsoleDeps) {
     try {
       const account = accountForm.read(form);
       requireConfigured(c.env.config, account);
-      const { id, name } = await createAccount(deps.database.sql, account);
+      const { id, name } = await audited(
+        deps,
+        operatorOf(c),
+        (change) => openAccount(change, account),
+      );
       return seeOtherWith(c, `${ACCOUNTS}/${id}`, "good", `Account created: ${name}`);
     } catch (error) {
       return await sendAccounts(deps, c, { form, error: toFormError(error, LABELS) });

@@ -3,6 +3,7 @@ import { requireOperator } from "../../visitor.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { operatorAccountPage } from "./account.tsx";
 import { creditAccount, planAccount, revokeAccountKey } from "./account_actions.ts";
+import { AUDIT, auditPage } from "./audit.tsx";
 import { ACCOUNTS, accountsPage, createAccountPage } from "./accounts.tsx";
 import { configurationPage, reloadConfiguration } from "./configuration.tsx";
 import { marginsPage } from "./margins.tsx";
@@ -22,6 +23,7 @@ export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
   site.post(`${ACCOUNTS}/:id/keys/:key/revoke`, revokeAccountKey(deps));
   site.get(OPERATOR_REQUESTS, operatorRequestsPage(deps));
   site.get(`${OPERATOR_REQUESTS}/:id`, operatorRequestPage(deps));
+  site.get(AUDIT, auditPage(deps));
   site.get(TOKENS, tokensPage(deps));
   site.post(TOKENS, createTokenPage(deps));
   site.get(`${TOKENS}/created`, createdTokenPage(deps));

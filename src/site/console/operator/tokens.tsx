@@ -3,11 +3,12 @@ import {
   ADMIN_SCOPES,
   type AdminScope,
   type AdminToken,
-  createAdminToken,
   listAdminTokens,
-  revokeAdminToken,
 } from "../../../domain/accounts/admin_tokens.ts";
 import { stashText, takeStash } from "../../../domain/accounts/session_stash.ts";
+import { audited } from "../../../domain/audit/audit.ts";
+import { issueAdminToken, withdrawAdminToken } from "../../../workflows/accounts/manage_keys.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
@@ -46,16 +47,12 @@ export function createTokenPage(deps: ConsoleDeps) {
     const form = await readSiteForm(c);
     try {
       const scopes = ADMIN_SCOPES.filter((scope) => form[scope] !== undefined);
-      const { name, token } = await createAdminToken(
-        deps.database.sql,
-        adminTokenForm.read({ name: form.name ?? "" }, { scopes }),
-      );
-      const created: z.infer<typeof Created> = { name, token };
-      const ticket = await stashText(
-        deps.database.sql,
-        sessionSecretOf(c),
-        JSON.stringify(created),
-      );
+      const fields = adminTokenForm.read({ name: form.name ?? "" }, { scopes });
+      const ticket = await audited(deps, operatorOf(c), async (change) => {
+        const { name, token } = await issueAdminToken(change, fields);
+        const created: z.infer<typeof Created> = { name, token };
+        return await stashText(change.sql, sessionSecretOf(c), JSON.stringify(created));
+      });
       return seeOther(`${TOKENS}/created?${new URLSearchParams({ ticket })}`);
     } catch (error) {
       return await sendTokens(deps, c, { form, error: toFormError(error, LABELS) });
@@ -93,9 +90,14 @@ export function createdTokenPage({ database }: ConsoleDeps) {
 }
 
 /** POST /console/operator/tokens/{id}/revoke */
-export function revokeTokenPage({ database }: ConsoleDeps) {
+export function revokeTokenPage(deps: ConsoleDeps) {
   return async function revokeTokenPage(c: SiteContext): Promise<Response> {
-    const { name } = await revokeAdminToken(database.sql, c.req.param("id") ?? "");
+    const id = c.req.param("id") ?? "";
+    const { name } = await audited(
+      deps,
+      operatorOf(c),
+      (change) => withdrawAdminToken(change, id),
+    );
     return seeOtherWith(c, TOKENS, "good", `Admin token revoked: ${name}`);
   };
 }

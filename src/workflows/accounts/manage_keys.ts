@@ -1,0 +1,47 @@
+import {
+  type AdminToken,
+  createAdminToken,
+  type NewAdminToken,
+  revokeAdminToken,
+} from "../../domain/accounts/admin_tokens.ts";
+import { type ApiKey, createKey, revokeKey } from "../../domain/accounts/api_keys.ts";
+import type { AuditedChange } from "../../domain/audit/audit.ts";
+
+/** Creates an API key, unless the account has `maxKeys` already. The key itself is in the result and nowhere else. */
+export async function issueKey(
+  { sql, audit }: AuditedChange,
+  { account, name, maxKeys = null }: { account: string; name: string; maxKeys?: number | null },
+): Promise<ApiKey & { key: string }> {
+  const created = await createKey(sql, account, name, maxKeys);
+  await audit({ action: "key.create", account, subject: created.id, after: created });
+  return created;
+}
+
+/** Revokes an API key on every node. */
+export async function withdrawKey(change: AuditedChange, id: string): Promise<ApiKey> {
+  const key = await revokeKey(change, id);
+  const { account, name, last4 } = key;
+  await change.audit({ action: "key.revoke", account, subject: id, before: { name, last4 } });
+  return key;
+}
+
+/** Creates an admin token. The token itself is in the result and nowhere else. */
+export async function issueAdminToken(
+  { sql, audit }: AuditedChange,
+  fields: NewAdminToken,
+): Promise<AdminToken & { token: string }> {
+  const created = await createAdminToken(sql, fields);
+  await audit({ action: "admin_token.create", subject: created.id, after: created });
+  return created;
+}
+
+/** Revokes an admin token. */
+export async function withdrawAdminToken(
+  { sql, audit }: AuditedChange,
+  id: string,
+): Promise<AdminToken> {
+  const token = await revokeAdminToken(sql, id);
+  const { name, scopes, last4 } = token;
+  await audit({ action: "admin_token.revoke", subject: id, before: { name, scopes, last4 } });
+  return token;
+}
