@@ -1,4 +1,5 @@
 // Written by `deno task generate` from schemas/requests. Do not edit.
+import admin_account_change from "./requests/admin_account_change.schema.json" with { type: "json" };
 import admin_accounts from "./requests/admin_accounts.schema.json" with { type: "json" };
 import admin_credits from "./requests/admin_credits.schema.json" with { type: "json" };
 import admin_keys from "./requests/admin_keys.schema.json" with { type: "json" };
@@ -25,6 +26,33 @@ export interface RequestSchema<Body> {
   readonly body?: Body;
 }
 
+export type AccountChange = {
+  /**
+   * Name of the account.
+   */
+  name?: string;
+  /**
+   * Email address of the owner; null removes it. People sign in with their own address, which stays.
+   */
+  email?: string | null;
+  /**
+   * Name of a plan, without an end. Its quotas are granted, and the rest of the old ones ends.
+   */
+  plan?: string;
+  /**
+   * Price book to use instead of the plan's; null removes it.
+   */
+  price_book?: string | null;
+  /**
+   * suspended: every request and session is refused, and streams end. closed: also ends keys, sessions, webhook endpoints and tasks, for ever; files are deleted after 30 days.
+   */
+  status?: "active" | "suspended" | "closed";
+  /**
+   * Why, for the audit log.
+   */
+  reason?: string;
+};
+
 export type NewAccount = {
   /**
    * Name of the account.
@@ -46,11 +74,11 @@ export type NewAccount = {
 
 export type NewCredit = {
   /**
-   * cash: money that was paid in. gift: promotional credit.
+   * cash: money that was paid in. gift: promotional credit. correction: changes the cash up or down, such as for a refund.
    */
-  kind: "cash" | "gift";
+  kind: "cash" | "gift" | "correction";
   /**
-   * A decimal string above zero.
+   * A decimal string above zero; of a correction also below zero, which takes money.
    */
   amount: string;
   /**
@@ -61,6 +89,10 @@ export type NewCredit = {
    * When promotional credit expires. Default: never.
    */
   expires_at?: string;
+  /**
+   * Why a correction is made. The statement shows it.
+   */
+  reason?: string;
 };
 
 export type NewKey = {
@@ -543,6 +575,7 @@ export type WebhookRotation = {
 
 /** Every request schema, by the name of its file. */
 export const REQUESTS = {
+  admin_account_change: { name: "admin_account_change", schema: admin_account_change } as RequestSchema<AccountChange>,
   admin_accounts: { name: "admin_accounts", schema: admin_accounts } as RequestSchema<NewAccount>,
   admin_credits: { name: "admin_credits", schema: admin_credits } as RequestSchema<NewCredit>,
   admin_keys: { name: "admin_keys", schema: admin_keys } as RequestSchema<NewKey>,

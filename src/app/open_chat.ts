@@ -3,6 +3,7 @@ import type { ChatDeps } from "../workflows/chat/complete_chat.ts";
 import type { OpenFiles } from "../domain/files/open_files.ts";
 import { errorBody } from "../http/render_error.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
+import type { RunningStreams } from "../domain/accounts/running_streams.ts";
 import type { Limiter } from "../domain/limits/limiter.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -16,6 +17,7 @@ interface Deps {
   adapters: Adapters;
   ledger: Ledger;
   limiter: Limiter;
+  streams: RunningStreams;
   files: Pick<OpenFiles, "keysFor">;
   imageHosts: PublicHosts;
   metrics: Metrics;
@@ -37,7 +39,7 @@ export interface OpenChat extends Disposable {
 }
 
 export function openChat(
-  { adapters, ledger, limiter, files, imageHosts, metrics, log }: Deps,
+  { adapters, ledger, limiter, streams, files, imageHosts, metrics, log }: Deps,
   { environment, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
@@ -55,6 +57,7 @@ export function openChat(
     ledger,
     limiter,
     upstreams,
+    streams,
     imageHosts,
     renderFailure: (apiError, requestId) => JSON.stringify(errorBody(apiError, requestId)),
     log,

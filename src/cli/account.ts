@@ -37,10 +37,14 @@ export const accountCreate: Command = {
 };
 
 export const accountList: Command = {
-  usage: "account list [--limit <n>] [--after <id>]",
+  usage: "account list [--search <text>] [--limit <n>] [--after <id>]",
   summary: "List accounts, newest first",
   endpoints: ["GET /admin/v1/accounts"],
   options: {
+    search: {
+      type: "string",
+      summary: "Part of an id, name or email; the last four characters of a key; a request id",
+    },
     limit: { type: "string", summary: `Accounts to show (default ${PAGE_SIZE})` },
     after: { type: "string", summary: "Show the page after this account id" },
   },
@@ -48,13 +52,24 @@ export const accountList: Command = {
     const limit = optionText(options, "limit") ?? String(PAGE_SIZE);
     if (!/^\d+$/.test(limit)) throw new UsageError("--limit must be a whole number.");
     const after = optionText(options, "after");
-    const query = new URLSearchParams({ limit, ...(after === undefined ? {} : { after }) });
+    const search = optionText(options, "search");
+    const query = new URLSearchParams({
+      limit,
+      ...(after === undefined ? {} : { after }),
+      ...(search === undefined ? {} : { search }),
+    });
     const list = await callAdminApi<List<Account>>(terminal, "GET", `/accounts?${query}`);
-    const rows = list.data.map(({ id, name, email, plan }) => [id, name, plan, email ?? ""]);
+    const rows = list.data.map(({ id, name, email, plan, status }) => [
+      id,
+      name,
+      plan,
+      status,
+      email ?? "",
+    ]);
     const more = list.has_more ? `\n\nMore accounts: add --after ${list.last_id}` : "";
     terminal.print(
       list,
-      rows.length === 0 ? "No accounts." : table([["ID", "NAME", "PLAN", "EMAIL"], ...rows]) + more,
+      rows.length === 0 ? "No accounts." : table([["ID", "NAME", "PLAN", "STATUS", "EMAIL"], ...rows]) + more,
     );
     return 0;
   },
@@ -76,6 +91,7 @@ export const accountShow: Command = {
     const details = table([
       ["id", account.id],
       ["name", account.name],
+      ["status", account.status],
       [
         "plan",
         account.plan +

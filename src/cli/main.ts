@@ -4,10 +4,11 @@ import { FIXED_ROUTES } from "../http/routes/registry.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { auditList } from "./audit.ts";
+import { accountClose, accountResume, accountSuspend, accountUpdate } from "./account_change.ts";
 import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
-import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
+import { accountCorrect, accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
@@ -28,7 +29,12 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["account list", accountList],
   ["account show", accountShow],
   ["account credit", accountCredit],
+  ["account correct", accountCorrect],
   ["account plan", accountPlan],
+  ["account update", accountUpdate],
+  ["account suspend", accountSuspend],
+  ["account resume", accountResume],
+  ["account close", accountClose],
   ["key create", keyCreate],
   ["key revoke", keyRevoke],
   ["person operator", personOperator],
@@ -92,7 +98,7 @@ export async function run(
 function parseCommandLine(command: Command, args: string[]) {
   try {
     return parseArgs({
-      args,
+      args: negativesLast(args),
       options: { ...command.options, json: { type: "boolean" } },
       allowPositionals: true,
     });
@@ -100,6 +106,14 @@ function parseCommandLine(command: Command, args: string[]) {
     const message = error instanceof Error ? error.message : String(error);
     throw withUsage(message, command);
   }
+}
+
+/** A negative amount is an argument, not an option: it goes behind `--`. */
+function negativesLast(args: string[]): string[] {
+  const isNegative = (arg: string) => /^-\d/.test(arg);
+  const negatives = args.filter(isNegative);
+  if (negatives.length === 0) return args;
+  return [...args.filter((arg) => !isNegative(arg)), "--", ...negatives];
 }
 
 function withUsage(message: string, command: Command): UsageError {

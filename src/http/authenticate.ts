@@ -1,4 +1,5 @@
 import type { ApiKeyCache, Caller } from "../domain/accounts/api_key_cache.ts";
+import { accountSuspended } from "../domain/accounts/account_status.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
@@ -44,7 +45,7 @@ export function authenticated(
     const exchange = c.env;
     const logged = exchange.caller === null ? caller : { account: caller.account, key: null };
     exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
-    return applyRateLimit(deps, c, caller, next);
+    return applyRateLimit(deps, c, caller, caller.isSuspended ? refuseSuspended : next);
   };
   return function authenticatedEndpoint(c) {
     const exchange = c.env;
@@ -136,6 +137,11 @@ function readClientRequestId(exchange: HttpExchange, headers: Headers): boolean 
   if (!CLIENT_REQUEST_ID.test(id)) return false;
   exchange.clientRequestId = id;
   return true;
+}
+
+/** In place of the endpoint: its log shows the error, and its rate applies. */
+function refuseSuspended(): never {
+  throw accountSuspended();
 }
 
 /** In place of the endpoint: the caller is known, and its log shows the error. */

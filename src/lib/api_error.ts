@@ -32,6 +32,7 @@ const CODES = {
   missing_api_key: ["unauthenticated", "authentication_error"],
   invalid_api_key: ["unauthenticated", "authentication_error"],
   insufficient_balance: ["insufficient_funds", "insufficient_quota"],
+  account_suspended: ["forbidden", "permission_error"],
   insufficient_scope: ["forbidden", "permission_error"],
   unknown_endpoint: ["not_found", "invalid_request_error"],
   task_not_found: ["not_found", "invalid_request_error"],

@@ -47,6 +47,10 @@ const FORMS: Readonly<Record<string, AuditAction | null>> = {
   "/console/operator/accounts": "account.create",
   "/console/operator/accounts/:id/credits": "account.credit",
   "/console/operator/accounts/:id/plan": "account.update",
+  "/console/operator/accounts/:id/settings": "account.update",
+  "/console/operator/accounts/:id/suspend": "account.update",
+  "/console/operator/accounts/:id/resume": "account.update",
+  "/console/operator/accounts/:id/close": "account.update",
   "/console/operator/accounts/:id/keys/:key/revoke": "key.revoke",
   "/console/operator/tokens": "admin_token.create",
   "/console/operator/tokens/:id/revoke": "admin_token.revoke",
@@ -167,7 +171,14 @@ Deno.test("every action of an operator in the console is in the audit log", asyn
   await send(`${tokens}/:id/revoke`, `${tokens}/${token.entry.subject}/revoke`);
   const reload = "/console/operator/configuration/reload";
   await send(reload, reload);
-  assert.equal(tried.size, 7);
+  const settings = { name: "Client", email: "", price_book: "" };
+  const changed = await send(`${accounts}/:id/settings`, `${at}/settings`, settings);
+  assert.deepEqual(changed.entry.before, { name: "Customer" });
+  assert.deepEqual(changed.entry.after, { name: "Client" });
+  for (const to of ["suspend", "resume", "close"]) {
+    await send(`${accounts}/:id/${to}`, `${at}/${to}`);
+  }
+  assert.equal(tried.size, 11);
   const page = await person.read(`/console/operator/audit?account=${account}`);
   assert.match(page, /account\.credit/);
   assert.ok(!page.includes(token.entry.subject!), "filtered by account");

@@ -11,6 +11,8 @@ export interface Caller {
   readonly plan: string;
   readonly planExpiresAt: number;
   readonly priceBook: string | null;
+  /** Every request of a suspended account is refused. */
+  readonly isSuspended: boolean;
   /** The account is slowed down until then; 0 if it is not. */
   readonly slowedUntil: number;
 }
@@ -85,10 +87,12 @@ export class ApiKeyCache implements AsyncDisposable {
           plan_expires_at: Date | null;
           price_book: string | null;
           slowed_until: Date | null;
+          is_suspended: boolean;
         }?,
       ]
     >`
-      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until
+      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until,
+             a.suspended_at is not null as is_suspended
         from api_key k join account a on a.id = k.account_id
        where k.hash = decode(${hash}, 'hex') and k.revoked_at is null and a.closed_at is null`;
     if (row === undefined) return null;
@@ -98,6 +102,7 @@ export class ApiKeyCache implements AsyncDisposable {
       plan: row.plan,
       planExpiresAt: row.plan_expires_at?.getTime() ?? Infinity,
       priceBook: row.price_book,
+      isSuspended: row.is_suspended,
       slowedUntil: row.slowed_until?.getTime() ?? 0,
     };
     if (generation === this.#generation) {

@@ -7,6 +7,7 @@ import type { Database, Queries } from "../../platform/database/database.ts";
 export const AUDIT_ACTIONS = [
   "account.create",
   "account.update",
+  "account.correct",
   "account.credit",
   "account.delete",
   "account.rename",

@@ -54,6 +54,18 @@ export interface Adjustment {
   reason: string;
 }
 
+/** A correction has a reason, and nothing else has one. */
+export function checkReason(kind: Credit["kind"] | "correction", reason: string | undefined): void {
+  if (kind === "correction" && reason === undefined) {
+    throw new ApiError("missing_field", "The field reason is missing: a correction needs one.", {
+      param: "reason",
+    });
+  }
+  if (kind !== "correction" && reason !== undefined) {
+    throw new ApiError("invalid_value", "Only corrections have a reason.", { param: "reason" });
+  }
+}
+
 /** Corrects an account's cash. It cannot take what is frozen. */
 export async function adjustBalance(
   sql: Queries,

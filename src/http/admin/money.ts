@@ -1,7 +1,8 @@
 import type { NewCredit, NewPlan } from "../../../schemas/requests.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
 import { audited } from "../../domain/audit/audit.ts";
-import { bookCredit, switchPlan } from "../../workflows/accounts/manage_accounts.ts";
+import { checkReason } from "../../domain/ledger/credit.ts";
+import { bookCorrection, bookCredit, switchPlan } from "../../workflows/accounts/manage_accounts.ts";
 import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
@@ -13,15 +14,18 @@ import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts/{id}/credits: 201 when booked, 200 when the reference was booked before. */
 export function createCredit(deps: RouteDeps): BodyEndpoint<NewCredit> {
-  return async function createCredit(c, { kind, amount, reference, expires_at }) {
+  return async function createCredit(c, { kind, amount, reference, expires_at, reason }) {
     const account = c.req.param("id") ?? "";
+    checkReason(kind, reason);
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-    const credit = { account, kind, amount, reference, expiresAt };
     const { currency } = c.env.config.service;
     const { isFirst, balance } = await audited(
       deps,
       actorOf(c),
-      (change) => bookCredit(change, credit, currency),
+      (change) =>
+        kind === "correction"
+          ? bookCorrection(change, { account, amount, reference, reason: reason! }, currency)
+          : bookCredit(change, { account, kind, amount, reference, expiresAt }, currency),
     );
     const booked = {
       object: "credit",
@@ -30,6 +34,7 @@ export function createCredit(deps: RouteDeps): BodyEndpoint<NewCredit> {
       amount,
       reference,
       expires_at: expires_at ?? null,
+      reason: reason ?? null,
       replayed: !isFirst,
     };
     return sendJson(JSON.stringify({ ...booked, balance }), isFirst ? 201 : 200);

@@ -18,7 +18,8 @@ export function listPrices(): Endpoint {
   };
 }
 
-function toPriceJson(price: Price): Record<string, string> {
+/** A price as the API shows it. */
+export function toPriceJson(price: Price): Record<string, string> {
   return {
     model: price.model,
     billing_type: price.billingType,

@@ -1,9 +1,15 @@
 import { REQUESTS } from "../../../schemas/requests.ts";
-import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "../admin/accounts.ts";
+import {
+  createAccountEndpoint,
+  listAccountsEndpoint,
+  previewAccountEndpoint,
+  retrieveAccount,
+  updateAccountEndpoint,
+} from "../admin/accounts.ts";
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "../admin/keys.ts";
 import { resetPassword, retrievePerson, updatePerson } from "../admin/people.ts";
 import { requestBody } from "../request_body.ts";
-import { inPath, PAGE } from "./parameters.ts";
+import { inPath, PAGE, query } from "./parameters.ts";
 import { fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
 
@@ -32,7 +38,14 @@ export const adminAccountRoutes: RouteArea = {
       auth: "admin_token",
       scope: "read",
       summary: "List accounts",
-      parameters: PAGE,
+      parameters: [
+        ...PAGE,
+        query(
+          "search",
+          "Only accounts whose id, name or email contains this, with an API key that ends with these four " +
+            "characters, or that made the request with this id.",
+        ),
+      ],
       responses: { 200: json("AccountList", "The accounts, newest first.") },
       example: { query: { limit: 50 } },
       handler: listAccountsEndpoint,
@@ -47,6 +60,38 @@ export const adminAccountRoutes: RouteArea = {
       responses: { 200: json("Account", "The account.") },
       example: AT_ACCOUNT,
       handler: retrieveAccount,
+    }),
+    fixedRoute({
+      method: "PATCH",
+      path: "/admin/v1/accounts/{id}",
+      auth: "admin_token",
+      scope: "support",
+      summary: "Change the name, plan or status of an account",
+      description:
+        "Responds when every node acts on the change. `plan` and `price_book` also need the scope `money`. A suspended " +
+        "account is refused with 403 `account_suspended`, and its streams end. Closing is final; the balance in the " +
+        "response and `GET /admin/v1/accounts/{id}/statement` are its last statement.",
+      parameters: [ACCOUNT_ID],
+      request: requestBody(REQUESTS.admin_account_change),
+      responses: { 200: json("Account", "The account, with its balance.") },
+      example: { ...AT_ACCOUNT, body: { status: "suspended", reason: "chargeback of invoice 17" } },
+      handler: updateAccountEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/accounts/{id}/preview",
+      auth: "admin_token",
+      scope: "read",
+      summary: "Preview another plan or price book of an account",
+      description: "Nothing is changed.",
+      parameters: [
+        ACCOUNT_ID,
+        query("plan", "Name of a plan."),
+        query("price_book", "Name of a price book; empty: none of its own."),
+      ],
+      responses: { 200: json("AccountPreview", "Limits, quotas and prices, now and then.") },
+      example: { ...AT_ACCOUNT, query: { plan: "free" } },
+      handler: previewAccountEndpoint,
     }),
     fixedRoute({
       method: "POST",

@@ -43,7 +43,7 @@ export type RouteAccess =
 
 /** What clients are told about a route: /openapi.json and the documentation are made of it. */
 export interface RouteDescription<Body> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parameters are in braces: `/files/{file_id}`. */
   readonly path: string;
   readonly auth: RouteAuth;

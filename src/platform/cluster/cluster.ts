@@ -6,7 +6,8 @@ import { ignoreStorageUnavailable } from "../database/storage_error.ts";
 import type { Log } from "../telemetry/log.ts";
 import { Announcements } from "./announcements.ts";
 
-export type Topic = "api_key" | "account";
+/** `account_stopped`: it was suspended or closed, so that what runs for it ends. */
+export type Topic = "api_key" | "account" | "account_stopped";
 export interface CacheVersion {
   number: string;
   topic: Topic;

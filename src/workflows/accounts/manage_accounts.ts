@@ -1,13 +1,19 @@
 import {
   type Account,
+  type AccountFields,
   createAccount,
   findAccount,
   type NewAccount,
+  updateAccount,
 } from "../../domain/accounts/accounts.ts";
 import { type AuditedChange, differenceOf } from "../../domain/audit/audit.ts";
 import { type Balance, readBalance } from "../../domain/ledger/balance.ts";
-import { addCredit, type Credit } from "../../domain/ledger/credit.ts";
+import { addCredit, adjustBalance, type Adjustment, type Credit } from "../../domain/ledger/credit.ts";
 import { type NewPlan, setPlan } from "../../domain/ledger/plans.ts";
+import { expireRows } from "../../domain/files/rows.ts";
+import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { requestCancelAll } from "../tasks/cancel_task.ts";
 
 /** Creates an account. */
 export async function openAccount(
@@ -43,6 +49,81 @@ export async function bookCredit(
     });
   }
   return { isFirst, balance };
+}
+
+/** Takes money from an account or gives it back, with a reason; the same reference once. */
+export async function bookCorrection(
+  { sql, audit }: AuditedChange,
+  correction: Adjustment,
+  currency: string,
+): Promise<{ isFirst: boolean; balance: Balance }> {
+  const { account, ...booked } = correction;
+  const before = await readBalance(sql, account, currency);
+  const { isFirst } = await adjustBalance(sql, correction);
+  const balance = await readBalance(sql, account, currency);
+  if (isFirst) {
+    await audit({
+      action: "account.correct",
+      account,
+      subject: account,
+      before: { available_balance: before.available_balance },
+      after: { available_balance: balance.available_balance, correction: booked },
+    });
+  }
+  return { isFirst, balance };
+}
+
+/** What an operator changes of an account. */
+export interface AccountUpdate extends AccountFields {
+  plan?: string | undefined;
+  /** Why; for the audit log. */
+  reason?: string | undefined;
+}
+
+/** Days until the files of a closed account are deleted. */
+export const CLOSED_FILES_DAYS = 30;
+
+/**
+ * Changes an account. A suspended or closed one is refused on every node, and its streams end, before this is answered.
+ * Closing also ends keys, sessions, webhook endpoints and running tasks; files go after a while. `notifyTask` is
+ * called for each task that is to be cancelled.
+ */
+export async function changeAccount(
+  change: AuditedChange,
+  id: string,
+  { plan, reason, ...fields }: AccountUpdate,
+  notifyTask: (task: string) => void,
+): Promise<Account> {
+  const { sql, notify, audit, afterCommit } = change;
+  const before = await findAccount(sql, id);
+  // The ledger has a plan to end and one to begin; the same plan again would only move its end.
+  if (plan !== undefined && plan !== before.plan) await setPlan(change, { account: id, plan });
+  const after = await updateAccount(sql, id, { ...fields });
+  const isStopped = after.status !== "active" && after.status !== before.status;
+  if (isStopped && after.status === "closed") {
+    const cancelled = await endAccount(sql, id);
+    afterCommit(() => cancelled.forEach(notifyTask));
+  }
+  await notify(isStopped ? "account_stopped" : "account", id);
+  const changed = differenceOf(before, await findAccount(sql, id));
+  await audit({
+    action: "account.update",
+    account: id,
+    subject: id,
+    before: changed.before,
+    after: { ...changed.after, ...(reason === undefined ? {} : { reason }) },
+  });
+  return await findAccount(sql, id);
+}
+
+/** Ends what a closed account has at work. Returns its tasks that are to be cancelled. */
+async function endAccount(sql: Queries, account: string): Promise<string[]> {
+  await sql`
+    update api_key set revoked_at = now() where account_id = ${account} and revoked_at is null`;
+  await sql`update person set session_epoch = session_epoch + 1 where account_id = ${account}`;
+  await removeEndpointsOf(sql, account);
+  await expireRows(sql, account, CLOSED_FILES_DAYS);
+  return await requestCancelAll(sql, account);
 }
 
 /** Puts an account on a plan and grants its quotas. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
+import type { RunningStreams } from "../../domain/accounts/running_streams.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { OpenRequest } from "../../domain/requests/open_request.ts";
@@ -24,6 +25,8 @@ export interface ChatDeps {
   ledger: Ledger;
   limiter: Limiter;
   upstreams: Upstreams;
+  /** Ends streams of accounts that are suspended. */
+  streams: RunningStreams;
   imageHosts: PublicHosts;
   /** Renders an error in the middle of a stream, as the client may see it. */
   renderFailure(apiError: ApiError, requestId: string): string;

@@ -32,7 +32,7 @@ export const CHAT_TIMING: ChatTiming = {
 const CHECKPOINT_MS = 3_000;
 
 /** Why a stream ended early. */
-type StreamError = "upstream_timeout" | "upstream_failed";
+type StreamError = "upstream_timeout" | "upstream_failed" | "account_suspended";
 type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream }>;
 
 /** Calls an upstream with streaming. The stream settles the hold at its end. */
@@ -85,6 +85,9 @@ class StreamedChat {
   readonly #checkpoints: ReturnType<typeof setInterval>;
   #usageWait: ReturnType<typeof setTimeout> | undefined;
   #isDisconnected = false;
+  readonly #watch: Disposable;
+  /** Why it had to end although nothing was wrong with it. */
+  #stoppedBy: ApiError | null = null;
 
   constructor(
     private readonly deps: ChatDeps,
@@ -97,6 +100,10 @@ class StreamedChat {
     call.logged.beginStream();
     meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
     this.#writer = new ChunkWriter(chat.heading, showsUsage(prepared.request));
+    this.#watch = deps.streams.watch(call.account.id, (error) => {
+      this.#stoppedBy = error;
+      deadline.abort();
+    });
     this.#checkpoints = setInterval(() => {
       // A checkpoint that fails is replaced by the next one, or by the settlement.
       hold.checkpoint(chargeFor(quote, upstream.upstream, meter.soFar())).catch(() => undefined);
@@ -132,6 +139,10 @@ class StreamedChat {
     if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
+      if (this.#stoppedBy !== null) {
+        await this.#settle("account_suspended");
+        return this.#renderError(this.#stoppedBy);
+      }
       await this.#settle("upstream_timeout");
       return this.#errorEvent(
         "upstream_timeout",
@@ -168,6 +179,7 @@ class StreamedChat {
     this.deadline[Symbol.dispose]();
     clearTimeout(this.#usageWait);
     clearInterval(this.#checkpoints);
+    this.#watch[Symbol.dispose]();
     this.upstream.release(failure);
     this.chat.call.requestBody?.release();
   }
@@ -194,8 +206,11 @@ class StreamedChat {
   }
 
   #errorEvent(code: StreamError, message: string): string {
-    const { requestId } = this.chat.call;
-    return `data: ${this.deps.renderFailure(new ApiError(code, message), requestId)}\n\n`;
+    return this.#renderError(new ApiError(code, message));
+  }
+
+  #renderError(error: ApiError): string {
+    return `data: ${this.deps.renderFailure(error, this.chat.call.requestId)}\n\n`;
   }
 }
 

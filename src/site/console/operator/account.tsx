@@ -16,6 +16,7 @@ import { SpendChart } from "../chart.tsx";
 import type { ConsoleDeps } from "../deps.ts";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf, type UsageFigures } from "../usage_figures.ts";
+import { AccountSettings } from "./account_settings.tsx";
 import { ACCOUNTS } from "./accounts.tsx";
 
 const SPAN_DAYS = 30;
@@ -24,6 +25,7 @@ const SPAN_DAYS = 30;
 export interface AccountFormErrors {
   credit?: FormError;
   plan?: FormError;
+  settings?: FormError;
   form?: Record<string, string>;
 }
 
@@ -47,7 +49,8 @@ export async function sendAccount(
     listMovements(sql, { account: account.id, limit: 10 }),
   ]);
   const figures = figuresOf(rows, SPAN_DAYS);
-  const hasError = errors.credit !== undefined || errors.plan !== undefined;
+  const { credit, plan, settings } = errors;
+  const hasError = [credit, plan, settings].some((error) => error !== undefined);
   return sendConsole(
     c,
     { section: "accounts", title: account.name, scripts: ["chart"], status: hasError ? 400 : 200 },
@@ -68,7 +71,8 @@ export async function sendAccount(
       <BalanceCard balance={balance} config={c.env.config} />
       <div class="grid billing-grid">
         <CreditForm c={c} account={account.id} errors={errors} />
-        <PlanForm c={c} account={account.id} plan={balance.plan} error={errors.plan} />
+        <PlanForm c={c} account={account.id} plan={balance.plan} error={plan} />
+        <AccountSettings c={c} account={account} error={settings} />
       </div>
       <SpendCard figures={figures} currency={service} />
       {keys.length > 0 && <AccountKeys c={c} account={account.id} keys={keys} />}
@@ -117,13 +121,17 @@ function CreditForm(
   return (
     <section class="card stack-s">
       <h2 class="card-title">Add credit</h2>
-      <FormNotice error={credit} fields={["amount", "reference", "expires_at"]} />
+      <FormNotice error={credit} fields={["amount", "reference", "expires_at", "reason"]} />
       <Form c={c} action={`${ACCOUNTS}/${account}/credits`}>
         <div class="grid field-grid">
           <Select
             name="kind"
             label="Type"
-            options={[["cash", "Cash"], ["gift", "Promotional credit"]]}
+            options={[
+              ["cash", "Cash"],
+              ["gift", "Promotional credit"],
+              ["correction", "Correction"],
+            ]}
             value={form.kind}
           />
           <Field
@@ -132,6 +140,7 @@ function CreditForm(
             inputmode="decimal"
             {...creditForm.limits("amount")}
             placeholder="10.00"
+            hint="A correction may be negative."
             value={form.amount}
             error={errorOf("amount")}
           />
@@ -150,6 +159,13 @@ function CreditForm(
           type="date"
           value={form.expires_at}
           error={errorOf("expires_at")}
+        />
+        <Field
+          name="reason"
+          label="Reason (correction only)"
+          value={form.reason}
+          error={errorOf("reason")}
+          {...creditForm.limits("reason")}
         />
         <div>
           <button type="submit" class="button button-primary">Add credit</button>

@@ -2,7 +2,8 @@ import { requireConfigured } from "../../../domain/accounts/require_configured.t
 import { listKeys } from "../../../domain/accounts/api_keys.ts";
 import { audited } from "../../../domain/audit/audit.ts";
 import { ApiError } from "../../../lib/api_error.ts";
-import { bookCredit, switchPlan } from "../../../workflows/accounts/manage_accounts.ts";
+import { checkReason } from "../../../domain/ledger/credit.ts";
+import { bookCorrection, bookCredit, switchPlan } from "../../../workflows/accounts/manage_accounts.ts";
 import { withdrawKey } from "../../../workflows/accounts/manage_keys.ts";
 import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
@@ -19,7 +20,9 @@ const CREDIT_LABELS: FieldLabels = {
   amount: "Amount",
   reference: "Reference",
   expires_at: "Expires on",
+  reason: "Reason",
 };
+const KINDS = { cash: "cash", gift: "promotional credit", correction: "as a correction" } as const;
 const PLAN_LABELS: FieldLabels = { plan: "Plan", expires_at: "Ends on" };
 
 /** POST /console/operator/accounts/{id}/credits: each reference is booked once. */
@@ -28,17 +31,20 @@ export function creditAccount(deps: ConsoleDeps) {
     const account = c.req.param("id") ?? "";
     const form = await readSiteForm(c);
     try {
-      const { kind, amount, reference, expires_at } = creditForm.read(
+      const { kind, amount, reference, expires_at, reason } = creditForm.read(
         form,
         startOfDay(form.expires_at),
       );
       const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-      const credit = { account, kind, amount, reference, expiresAt };
+      checkReason(kind, reason);
       const { currency } = c.env.config.service;
       const { isFirst } = await audited(
         deps,
         operatorOf(c),
-        (change) => bookCredit(change, credit, currency),
+        (change) =>
+          kind === "correction"
+            ? bookCorrection(change, { account, amount, reference, reason: reason! }, currency)
+            : bookCredit(change, { account, kind, amount, reference, expiresAt }, currency),
       );
       const text = formatMoney(amount, c.env.config.service);
       return seeOtherWith(
@@ -46,7 +52,7 @@ export function creditAccount(deps: ConsoleDeps) {
         `${ACCOUNTS}/${account}`,
         isFirst ? "good" : "info",
         isFirst
-          ? `Added ${text} ${kind === "gift" ? "promotional credit" : "cash"} (${reference}).`
+          ? `Added ${text} ${KINDS[kind]} (${reference}).`
           : `${reference} was already booked. Nothing was added.`,
       );
     } catch (error) {

@@ -50,12 +50,13 @@ export function createAccountPage(deps: ConsoleDeps) {
 }
 
 async function sendAccounts(
-  { database }: ConsoleDeps,
+  { database, requestLog }: ConsoleDeps,
   c: SiteContext,
   filled?: FilledForm,
 ): Promise<Response> {
   const { sql } = database;
   const { q = "", after } = c.req.query();
+  if (q.trim().startsWith("req_")) await requestLog.flush();
   const { data, hasMore } = await listAccounts(sql, {
     limit: PAGE,
     after,
@@ -69,7 +70,7 @@ async function sendAccounts(
     <>
       <Head title="Accounts" note="All customer accounts" />
       <form class="filters" method="get" action={ACCOUNTS} role="search">
-        <Field name="q" label="Search" type="search" value={q} placeholder="Name, email or ID" />
+        <Field name="q" label="Search" type="search" value={q} placeholder="Name, email, ID, key or request" />
         <button type="submit" class="button">Search</button>
       </form>
       {data.length === 0
@@ -152,7 +153,8 @@ function AccountRow(
       </td>
       <td data-label="Email" class="break">{account.email ?? "—"}</td>
       <td data-label="Plan">
-        <Badge>{config.plans.get(account.plan)?.name ?? account.plan}</Badge>
+        <Badge>{config.plans.get(account.plan)?.name ?? account.plan}</Badge>{" "}
+        {account.status !== "active" && <Badge kind="warn">{account.status}</Badge>}
       </td>
       <td data-label="Created">
         <Time at={account.created} as="date" />

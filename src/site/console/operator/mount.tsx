@@ -3,6 +3,7 @@ import { requireOperator } from "../../visitor.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { operatorAccountPage } from "./account.tsx";
 import { creditAccount, planAccount, revokeAccountKey } from "./account_actions.ts";
+import { setAccountStatus, updateAccountSettings } from "./account_changes.tsx";
 import { AUDIT, auditPage } from "./audit.tsx";
 import { ACCOUNTS, accountsPage, createAccountPage } from "./accounts.tsx";
 import { configurationPage, reloadConfiguration } from "./configuration.tsx";
@@ -20,6 +21,10 @@ export function mountOperator(site: SiteRouter, deps: ConsoleDeps): void {
   site.get(`${ACCOUNTS}/:id`, operatorAccountPage(deps));
   site.post(`${ACCOUNTS}/:id/credits`, creditAccount(deps));
   site.post(`${ACCOUNTS}/:id/plan`, planAccount(deps));
+  site.post(`${ACCOUNTS}/:id/settings`, updateAccountSettings(deps));
+  for (const to of ["suspend", "resume", "close"] as const) {
+    site.post(`${ACCOUNTS}/:id/${to}`, setAccountStatus(deps, to));
+  }
   site.post(`${ACCOUNTS}/:id/keys/:key/revoke`, revokeAccountKey(deps));
   site.get(OPERATOR_REQUESTS, operatorRequestsPage(deps));
   site.get(`${OPERATOR_REQUESTS}/:id`, operatorRequestPage(deps));
