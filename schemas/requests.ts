@@ -100,6 +100,52 @@ export type NewKey = {
    * Name of the key.
    */
   name: string;
+  /**
+   * When the key stops working; null: never.
+   */
+  expires_at?: string | null;
+  /**
+   * Ids of the models that it may use, and patterns in which * is any text; null: all models of the account.
+   *
+   * @maxItems 100
+   */
+  models?: string[] | null;
+  /**
+   * Rates of its own; those of the plan apply too. null: only those of the plan.
+   */
+  limits?: {
+    /**
+     * Requests per minute; null: as the plan has it.
+     */
+    requests_per_minute?: number | null;
+    /**
+     * Tokens per minute; null: as the plan has it.
+     */
+    tokens_per_minute?: number | null;
+  } | null;
+  /**
+   * Addresses and networks (CIDR, IPv4 and IPv6) that its requests may come from; null: any.
+   *
+   * @maxItems 100
+   */
+  allowed_ips?: string[] | null;
+  /**
+   * Whether bodies of its requests may be kept in the request log, where the operator does that. Default: true.
+   */
+  log_bodies?: boolean;
+  /**
+   * What the key may spend; null: as much as the account has.
+   */
+  budget?: {
+    /**
+     * What it may spend in each period, as a decimal string above zero.
+     */
+    amount: string;
+    /**
+     * total: once. day, week, month: by UTC; a week begins on Monday.
+     */
+    period: "total" | "day" | "week" | "month";
+  } | null;
 };
 
 export type PersonChange = {

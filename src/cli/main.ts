@@ -2,13 +2,14 @@ import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
 import { FIXED_ROUTES } from "../http/routes/registry.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
-import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
+import { accountCreate, accountList, accountShow } from "./account.ts";
 import { auditList } from "./audit.ts";
 import { accountClose, accountResume, accountSuspend, accountUpdate } from "./account_change.ts";
 import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
 import { accountCorrect, accountCredit, accountPlan, ledgerVerify } from "./money.ts";
+import { keyCreate, keyList, keyRevoke, keyUpdate } from "./key.ts";
 import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
@@ -36,6 +37,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["account resume", accountResume],
   ["account close", accountClose],
   ["key create", keyCreate],
+  ["key list", keyList],
+  ["key update", keyUpdate],
   ["key revoke", keyRevoke],
   ["person operator", personOperator],
   ["person password", personPassword],

@@ -70,7 +70,9 @@ export const accountCorrect: Command = {
     const { available_balance, currency } = booked.balance;
     terminal.print(
       booked,
-      `${booked.replayed ? "Already booked, not booked again:" : "Correction booked:"} ${amount} ${currency}, ` +
+      `${
+        booked.replayed ? "Already booked, not booked again:" : "Correction booked:"
+      } ${amount} ${currency}, ` +
         `reference "${reference}". Available: ${available_balance} ${currency}.`,
     );
     return 0;

@@ -1,4 +1,6 @@
 import type { ApiKeyCache, Caller } from "../domain/accounts/api_key_cache.ts";
+import type { CompiledRestrictions } from "../domain/accounts/key_restrictions.ts";
+import { readClientAddress } from "./client_address.ts";
 import { accountSuspended } from "../domain/accounts/account_status.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { AccountPlan, Config } from "../platform/config/config.ts";
@@ -43,9 +45,11 @@ export function authenticated(
       );
     }
     const exchange = c.env;
+    const { restrictions } = caller;
+    if (restrictions !== null && restrictions.expiresAt <= Date.now()) throw keyExpired();
     const logged = exchange.caller === null ? caller : { account: caller.account, key: null };
     exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
-    return applyRateLimit(deps, c, caller, caller.isSuspended ? refuseSuspended : next);
+    return applyRateLimit(deps, c, caller, refusalOf(c, caller) ?? next);
   };
   return function authenticatedEndpoint(c) {
     const exchange = c.env;
@@ -69,7 +73,10 @@ function applyRateLimit(
   const exchange = c.env;
   exchange.caller = caller;
   const now = Date.now();
-  const { rates } = exchange.accountPlan = planOf(exchange.config, caller, now);
+  const { rates } = exchange.accountPlan = limitedPlan(
+    planOf(exchange.config, caller, now),
+    caller.restrictions,
+  );
   const isSlowed = caller.slowedUntil > now;
   const rate = isSlowed
     // All keys of a slowed account share one rate, so another key does not help.
@@ -114,6 +121,20 @@ function planOf(config: Config, caller: Caller, now: number): AccountPlan {
   return config.plans.get(name) ?? config.plans.get("free")!;
 }
 
+/** The plan with the rates of the key, where those are lower. */
+function limitedPlan(plan: AccountPlan, restrictions: CompiledRestrictions | null): AccountPlan {
+  if (restrictions === null) return plan;
+  const { rates } = plan;
+  return {
+    ...plan,
+    rates: {
+      ...rates,
+      requestsPerMinute: Math.min(rates.requestsPerMinute, restrictions.requestsPerMinute),
+      tokensPerMinute: Math.min(rates.tokensPerMinute, restrictions.tokensPerMinute),
+    },
+  };
+}
+
 /** The token of `Authorization: Bearer <token>`. */
 export function readBearerToken(headers: Headers, what: string): string {
   const header = headers.get("authorization");
@@ -139,9 +160,30 @@ function readClientRequestId(exchange: HttpExchange, headers: Headers): boolean 
   return true;
 }
 
-/** In place of the endpoint: its log shows the error, and its rate applies. */
+function keyExpired(): ApiError {
+  return new ApiError(
+    "api_key_expired",
+    "This API key has expired. Create a new one in the console, or move its end.",
+  );
+}
+
+/** What is called in place of the endpoint: the log shows the error, and the rate applies. Null: it may pass. */
+function refusalOf(c: HttpContext, { isSuspended, restrictions }: Caller): Endpoint | null {
+  if (isSuspended) return refuseSuspended;
+  const allowed = restrictions?.allowedIps ?? null;
+  if (allowed === null || allowed.has(readClientAddress(c.env, c.req.raw.headers))) return null;
+  return refuseAddress;
+}
+
 function refuseSuspended(): never {
   throw accountSuspended();
+}
+
+function refuseAddress(): never {
+  throw new ApiError(
+    "ip_not_allowed",
+    "This API key may not be used from this IP address: see its allowed_ips.",
+  );
 }
 
 /** In place of the endpoint: the caller is known, and its log shows the error. */

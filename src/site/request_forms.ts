@@ -12,7 +12,7 @@ import endpoints from "../../schemas/requests/webhook_endpoints.schema.json" wit
 import rotation from "../../schemas/requests/webhook_rotate_secret.schema.json" with {
   type: "json",
 };
-import type { AccountChange } from "../../schemas/requests.ts";
+import type { AccountChange, NewKey } from "../../schemas/requests.ts";
 import type { NewAdminToken } from "../domain/accounts/admin_tokens.ts";
 import type { NewAccount } from "../domain/accounts/accounts.ts";
 import type { EndpointFields } from "../domain/webhooks/endpoints.ts";
@@ -21,7 +21,7 @@ import { RequestForm } from "./request_form.ts";
 /** Accounts, and the names and addresses of the people they belong to. */
 export const accountForm = new RequestForm<NewAccount>(accounts);
 export const accountChangeForm = new RequestForm<AccountChange>(accountChange);
-export const keyForm = new RequestForm<{ name: string }>(keys);
+export const keyForm = new RequestForm<NewKey>(keys);
 export const adminTokenForm = new RequestForm<NewAdminToken>(tokens);
 export const creditForm = new RequestForm<{
   kind: "cash" | "gift" | "correction";

@@ -34,6 +34,7 @@ const FORMS: Readonly<Record<string, AuditAction | null>> = {
   "/connect/browser-auth": "key.create",
   "/connect/browser-auth/send": null,
   "/console/keys": "key.create",
+  "/console/keys/:id": "key.update",
   "/console/keys/:id/revoke": "key.revoke",
   "/console/models/:id/run": null,
   "/console/models/:id/quote": null,
@@ -109,6 +110,13 @@ Deno.test("every action of a member in the console is in the audit log, with bef
   assert.equal(created.entry.before, null);
   assert.equal(created.entry.after!.name, "laptop");
   const key = created.entry.subject!;
+  const updated = await send("/console/keys/:id", `/console/keys/${key}`, {
+    name: "laptop",
+    models: "sim-*",
+  });
+  assert.deepEqual([updated.entry.before, updated.entry.after], [{ models: null }, {
+    models: ["sim-*"],
+  }]);
   const revoked = await send("/console/keys/:id/revoke", `/console/keys/${key}/revoke`);
   assert.deepEqual([revoked.entry.subject, revoked.entry.before!.name], [key, "laptop"]);
 

@@ -83,7 +83,9 @@ export async function updateAccount(
            price_book = case when ${price_book !== undefined} then ${
     price_book ?? null
   }::text else price_book end,
-           suspended_at = case ${status ?? null}::text when 'suspended' then coalesce(suspended_at, now())
+           suspended_at = case ${
+    status ?? null
+  }::text when 'suspended' then coalesce(suspended_at, now())
                                when 'active' then null else suspended_at end,
            closed_at = case ${status ?? null}::text when 'closed' then coalesce(closed_at, now())
                             else closed_at end
@@ -139,7 +141,9 @@ function foundBy(sql: Queries, search: string) {
   if (requestedAt !== null && search.startsWith("req_")) {
     // The request log is kept for days, receipts for years.
     return sql`
-      id in (select account_id from request where created_at = ${new Date(requestedAt)} and id = ${search}
+      id in (select account_id from request where created_at = ${new Date(
+      requestedAt,
+    )} and id = ${search}
              union all
              select account_id from receipt where id = ${search})`;
   }

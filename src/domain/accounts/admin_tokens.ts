@@ -71,10 +71,15 @@ export async function listAdminTokens(sql: Queries): Promise<AdminToken[]> {
  * The token with this text; null if there is none, or it was revoked. Asks the database every time, so that a
  * revoked token is refused by every node at once: operators make few requests.
  */
-export async function authenticateAdminToken(sql: Queries, token: string): Promise<AdminToken | null> {
+export async function authenticateAdminToken(
+  sql: Queries,
+  token: string,
+): Promise<AdminToken | null> {
   const [row] = await sql<[Row?]>`
     with found as (
-      select id from admin_token where hash = decode(${hashKey(token)}, 'hex') and revoked_at is null),
+      select id from admin_token where hash = decode(${
+    hashKey(token)
+  }, 'hex') and revoked_at is null),
     used as (
       update admin_token set last_used_at = now()
        where id = (select id from found)

@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto";
 import { newId, newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import {
+  type KeyRestrictions,
+  type RestrictionRow,
+  toColumns,
+  toRestrictions,
+} from "./key_restrictions.ts";
 import { toUnixSeconds } from "../../lib/unix_seconds.ts";
 import type { Change } from "../../platform/cluster/change.ts";
 import type { Queries } from "../../platform/database/database.ts";
 
-export interface ApiKey {
+export interface ApiKey extends KeyRestrictions {
   id: string;
   object: "api_key";
   account: string;
@@ -16,7 +22,7 @@ export interface ApiKey {
   revoked: number | null;
 }
 
-interface Row {
+interface Row extends RestrictionRow {
   id: string;
   account_id: string;
   name: string;
@@ -47,19 +53,32 @@ export function checkKeyName(name: string): void {
   );
 }
 
-/** Creates a key, unless there are `maxKeys` already. Its text is in the result and nowhere else. */
+/** What is given with a new key. */
+export interface KeyOptions extends Partial<KeyRestrictions> {
+  /** No key is created where the account has so many already. */
+  maxKeys?: number | null | undefined;
+}
+
+/** Creates a key. Its text is in the result and nowhere else. */
 export async function createKey(
   sql: Queries,
   account: string,
   name: string,
-  maxKeys: number | null = null,
+  { maxKeys = null, ...restrictions }: KeyOptions = {},
 ): Promise<ApiKey & { key: string }> {
   const key = `sk-${newSecret()}`;
+  const columns = { log_bodies: true, ...toColumns(restrictions) };
   const [row] = await sql<[Row?]>`
-    insert into api_key (id, account_id, name, hash, last4)
-    select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${
-    key.slice(-4)
-  } from account where id = ${account} and closed_at is null
+    insert into api_key (id, account_id, name, hash, last4, expires_at, models, requests_per_minute, tokens_per_minute,
+                         allowed_ips, log_bodies, budget_amount, budget_period)
+    select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${key.slice(-4)}, ${
+    columns.expires_at ?? null
+  }::timestamptz, ${columns.models ?? null}::text[],
+           ${columns.requests_per_minute ?? null}::int, ${columns.tokens_per_minute ?? null}::int,
+           ${columns.allowed_ips ?? null}::text[], ${columns.log_bodies}, ${
+    columns.budget_amount ?? null
+  }::numeric, ${columns.budget_period ?? null}
+      from account where id = ${account} and closed_at is null
        and (${maxKeys}::int is null or ${maxKeys}::int > (
          select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;
@@ -73,6 +92,30 @@ export async function createKey(
     throw new ApiError("not_found", `There is no account ${JSON.stringify(account)}.`);
   }
   return { ...toApiKey(row), key };
+}
+
+/** Changes the name and the restrictions that are given; every node acts on them. A revoked key stays as it is. */
+export async function updateKey(
+  { sql, notify }: Change,
+  id: string,
+  { name, ...restrictions }: Partial<KeyRestrictions> & { name?: string | undefined },
+): Promise<ApiKey> {
+  const columns = { ...(name === undefined ? {} : { name }), ...toColumns(restrictions) };
+  const [row] = await sql<[Row?]>`
+    update api_key set ${sql(columns)} where id = ${id} and revoked_at is null returning *`;
+  if (row === undefined) {
+    throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}, or it is revoked.`);
+  }
+  await notify("api_key", id);
+  return toApiKey(row);
+}
+
+export async function findKey(sql: Queries, id: string): Promise<ApiKey> {
+  const [row] = await sql<[Row?]>`select * from api_key where id = ${id}`;
+  if (row === undefined) {
+    throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
+  }
+  return toApiKey(row);
 }
 
 /** Revokes a key: no node accepts it any more. Revoking it again changes nothing. */
@@ -98,6 +141,7 @@ function toApiKey(row: Row): ApiKey {
     account: row.account_id,
     name: row.name,
     last4: row.last4,
+    ...toRestrictions(row),
     created: toUnixSeconds(row.created_at),
     last_used: toUnixSeconds(row.last_used_at),
     revoked: toUnixSeconds(row.revoked_at),

@@ -50,7 +50,7 @@ export async function grantKey(
     update api_key set revoked_at = now()
      where account_id = ${account} and name = ${name} and revoked_at is null
     returning id`;
-  const { key, ...created } = await createKey(sql, account, name, OWN_KEYS_MAX);
+  const { key, ...created } = await createKey(sql, account, name, { maxKeys: OWN_KEYS_MAX });
   await sql`
     insert into browser_grant
       (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)

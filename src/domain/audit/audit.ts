@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   "identity.unlink",
   "key.create",
   "key.revoke",
+  "key.update",
   "password.change",
   "password.reset",
   "person.register",
@@ -92,8 +93,12 @@ export async function writeAudit(sql: Queries, actor: Actor, note: AuditNote): P
   await sql`
     insert into audit_entry (id, created_at, actor_kind, actor_id, actor_name, via, action, account_id, subject,
                              before, after, request_id)
-    values (${id}, ${new Date(timeOfId(id)!)}, ${actor.kind}, ${actor.id}, ${actor.name}, ${actor.via},
-            ${note.action}, ${note.account ?? null}, ${note.subject}, ${text(note.before)}::text::json,
+    values (${id}, ${new Date(
+    timeOfId(id)!,
+  )}, ${actor.kind}, ${actor.id}, ${actor.name}, ${actor.via},
+            ${note.action}, ${note.account ?? null}, ${note.subject}, ${
+    text(note.before)
+  }::text::json,
             ${text(note.after)}::text::json, ${actor.requestId})`;
 }
 

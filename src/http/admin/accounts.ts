@@ -58,7 +58,12 @@ export function updateAccountEndpoint(deps: RouteDeps): BodyEndpoint<AccountChan
       deps,
       actorOf(c),
       (change) =>
-        changeAccount(change, id, body, (task) => deps.tasks.queue.notify({ kind: TASK, id: task })),
+        changeAccount(
+          change,
+          id,
+          body,
+          (task) => deps.tasks.queue.notify({ kind: TASK, id: task }),
+        ),
     );
     const balance = await readBalance(deps.database.sql, id, c.env.config.service.currency);
     return sendJson(JSON.stringify({ ...account, balance }));

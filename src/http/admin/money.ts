@@ -2,7 +2,11 @@ import type { NewCredit, NewPlan } from "../../../schemas/requests.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
 import { audited } from "../../domain/audit/audit.ts";
 import { checkReason } from "../../domain/ledger/credit.ts";
-import { bookCorrection, bookCredit, switchPlan } from "../../workflows/accounts/manage_accounts.ts";
+import {
+  bookCorrection,
+  bookCredit,
+  switchPlan,
+} from "../../workflows/accounts/manage_accounts.ts";
 import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";

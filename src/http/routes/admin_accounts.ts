@@ -6,9 +6,14 @@ import {
   retrieveAccount,
   updateAccountEndpoint,
 } from "../admin/accounts.ts";
-import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "../admin/keys.ts";
+import {
+  createKeyEndpoint,
+  listKeysEndpoint,
+  revokeKeyEndpoint,
+  updateKeyEndpoint,
+} from "../admin/keys.ts";
 import { resetPassword, retrievePerson, updatePerson } from "../admin/people.ts";
-import { requestBody } from "../request_body.ts";
+import { requestBody, withoutRequired } from "../request_body.ts";
 import { inPath, PAGE, query } from "./parameters.ts";
 import { fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
@@ -117,6 +122,22 @@ export const adminAccountRoutes: RouteArea = {
       handler: listKeysEndpoint,
     }),
     fixedRoute({
+      method: "PATCH",
+      path: "/admin/v1/keys/{id}",
+      auth: "admin_token",
+      scope: "support",
+      summary: "Change the name or the restrictions of an API key",
+      description: "Responds when every node acts on the change. Fields that are left out stay.",
+      parameters: [inPath("id", "Id of the API key.")],
+      request: requestBody(withoutRequired(REQUESTS.admin_keys, "KeyChange")),
+      responses: { 200: json("ApiKey", "The changed API key.") },
+      example: {
+        path: { id: SAMPLE.key },
+        body: { models: ["sim-*"], limits: { requests_per_minute: 60 } },
+      },
+      handler: updateKeyEndpoint,
+    }),
+    fixedRoute({
       method: "DELETE",
       path: "/admin/v1/keys/{id}",
       auth: "admin_token",
@@ -158,7 +179,7 @@ export const adminAccountRoutes: RouteArea = {
       auth: "admin_token",
       scope: "support",
       summary: "Set a new password for a person",
-      description: 
+      description:
         "Ends all sessions of the person and verifies the email address. Only the root token sets the password of an " +
         "operator.",
       parameters: [EMAIL],

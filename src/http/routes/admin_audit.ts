@@ -18,10 +18,16 @@ export const adminAuditRoutes: RouteArea = {
         ...PAGE,
         ...PERIOD,
         query("account", "Only actions that concern this account."),
-        query("actor", "Only actions of this admin token or person, by id; `root`: the root token."),
+        query(
+          "actor",
+          "Only actions of this admin token or person, by id; `root`: the root token.",
+        ),
         choice("action", "Only actions of this kind.", AUDIT_ACTIONS),
         query("subject", "Only actions on this key, token, task or other thing, by its id."),
-        query("request_id", "Only what this request did: the header `x-request-id` of its response."),
+        query(
+          "request_id",
+          "Only what this request did: the header `x-request-id` of its response.",
+        ),
       ],
       responses: { 200: json("AuditEntryList", "The entries, newest first.") },
       example: { query: { account: SAMPLE.account, action: "account.credit" } },

@@ -137,7 +137,11 @@ export interface RouteArea {
 }
 
 export function operationRoute<Body = undefined>(
-  spec: RouteDescription<Body> & RouteAccess & OperationPlace<Body> & Handling<Body, [ConfiguredRoute]>,
+  spec:
+    & RouteDescription<Body>
+    & RouteAccess
+    & OperationPlace<Body>
+    & Handling<Body, [ConfiguredRoute]>,
 ): OperationRoute {
   return {
     ...spec,

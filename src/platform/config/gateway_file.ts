@@ -270,7 +270,7 @@ export interface GatewayFile {
      */
     welcome_credit?: string;
     /**
-     * Number of reverse proxies in front of the gateway that add to X-Forwarded-For. Sign-in attempts are counted by the client address that the outermost proxy reports; with 0, by the address of the connection.
+     * Number of reverse proxies in front of the gateway that add to X-Forwarded-For. Sign-in attempts are counted by the client address that the outermost proxy reports, and `allowed_ips` of API keys are compared with it; with 0, the address of the connection counts.
      */
     trusted_proxies: number;
     /**

@@ -1,6 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
-import { type AuditedChange, audited } from "../../domain/audit/audit.ts";
+import { audited, type AuditedChange } from "../../domain/audit/audit.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
 import { KEEP_DAYS } from "../../domain/webhooks/prune_webhooks.ts";

@@ -1,9 +1,5 @@
 import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
-import {
-  OVERLAP_SECONDS,
-  revealSecret,
-  type SecretOwner,
-} from "../../domain/webhooks/secrets.ts";
+import { OVERLAP_SECONDS, revealSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
 import { audited } from "../../domain/audit/audit.ts";
 import { replaceSecret } from "../../workflows/accounts/manage_webhooks.ts";
 import { memberOf } from "../actor.ts";

@@ -55,8 +55,10 @@ export function reference({ document }: SiteDeps, audience: "client" | "operator
               )
               : (
                 <>
-                  For operators of this gateway. Requests need an admin token instead of an API
-                  key, the root token or one with the scope that is named; <code>deno task gateway</code> wraps all of it.
+                  For operators of this gateway. Requests need an admin token instead of an API key,
+                  the root token or one with the scope that is named; <code>deno task gateway</code>
+                  {" "}
+                  wraps all of it.
                 </>
               )}
           </p>

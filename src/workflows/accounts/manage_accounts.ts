@@ -8,7 +8,12 @@ import {
 } from "../../domain/accounts/accounts.ts";
 import { type AuditedChange, differenceOf } from "../../domain/audit/audit.ts";
 import { type Balance, readBalance } from "../../domain/ledger/balance.ts";
-import { addCredit, adjustBalance, type Adjustment, type Credit } from "../../domain/ledger/credit.ts";
+import {
+  addCredit,
+  adjustBalance,
+  type Adjustment,
+  type Credit,
+} from "../../domain/ledger/credit.ts";
 import { type NewPlan, setPlan } from "../../domain/ledger/plans.ts";
 import { expireRows } from "../../domain/files/rows.ts";
 import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";

@@ -4,17 +4,43 @@ import {
   type NewAdminToken,
   revokeAdminToken,
 } from "../../domain/accounts/admin_tokens.ts";
-import { type ApiKey, createKey, revokeKey } from "../../domain/accounts/api_keys.ts";
-import type { AuditedChange } from "../../domain/audit/audit.ts";
+import {
+  type ApiKey,
+  createKey,
+  findKey,
+  type KeyOptions,
+  revokeKey,
+  updateKey,
+} from "../../domain/accounts/api_keys.ts";
+import type { KeyRestrictions } from "../../domain/accounts/key_restrictions.ts";
+import { type AuditedChange, differenceOf } from "../../domain/audit/audit.ts";
 
-/** Creates an API key, unless the account has `maxKeys` already. The key itself is in the result and nowhere else. */
+/** Creates an API key. The key itself is in the result and nowhere else. */
 export async function issueKey(
   { sql, audit }: AuditedChange,
-  { account, name, maxKeys = null }: { account: string; name: string; maxKeys?: number | null },
+  { account, name, ...options }: { account: string; name: string } & KeyOptions,
 ): Promise<ApiKey & { key: string }> {
-  const created = await createKey(sql, account, name, maxKeys);
+  const created = await createKey(sql, account, name, options);
   await audit({ action: "key.create", account, subject: created.id, after: created });
   return created;
+}
+
+/** Changes the name and the restrictions of an API key, on every node. */
+export async function changeKey(
+  change: AuditedChange,
+  id: string,
+  fields: Partial<KeyRestrictions> & { name?: string | undefined },
+): Promise<ApiKey> {
+  const before = await findKey(change.sql, id);
+  const after = await updateKey(change, id, fields);
+  const { account } = after;
+  await change.audit({
+    action: "key.update",
+    account,
+    subject: id,
+    ...differenceOf(before, after),
+  });
+  return after;
 }
 
 /** Revokes an API key on every node. */

@@ -13,6 +13,7 @@ import { Time } from "../../time.tsx";
 import { BalanceCard } from "../balance.tsx";
 import { MovementTable } from "../billing.tsx";
 import { SpendChart } from "../chart.tsx";
+import { KeyMarks } from "../key_form.tsx";
 import type { ConsoleDeps } from "../deps.ts";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf, type UsageFigures } from "../usage_figures.ts";
@@ -217,7 +218,9 @@ function AccountKeys(
     <TableCard title="API keys" columns={["Name", "Key", "Created", "Last used", ["", "right"]]}>
       {keys.toReversed().map((key) => (
         <tr>
-          <td data-label="Name">{key.name}</td>
+          <td data-label="Name">
+            {key.name} <KeyMarks restrictions={key} />
+          </td>
           <td data-label="Key" class="mono nowrap">sk-…{key.last4}</td>
           <td data-label="Created">
             <Time at={key.created} as="date" />

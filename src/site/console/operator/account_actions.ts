@@ -3,7 +3,11 @@ import { listKeys } from "../../../domain/accounts/api_keys.ts";
 import { audited } from "../../../domain/audit/audit.ts";
 import { ApiError } from "../../../lib/api_error.ts";
 import { checkReason } from "../../../domain/ledger/credit.ts";
-import { bookCorrection, bookCredit, switchPlan } from "../../../workflows/accounts/manage_accounts.ts";
+import {
+  bookCorrection,
+  bookCredit,
+  switchPlan,
+} from "../../../workflows/accounts/manage_accounts.ts";
 import { withdrawKey } from "../../../workflows/accounts/manage_keys.ts";
 import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";

@@ -79,10 +79,8 @@ async function sendPreview(
   const account = await findAccount(database.sql, c.req.param("id") ?? "");
   const { prices } = previewChange(c.env.config, account, { price_book }, toPriceJson);
   const text = (price: object | null) =>
-    price === null
-      ? "—"
-      : Object.entries(price).filter(([name]) => name !== "model")
-        .map(([name, value]) => `${name}: ${value}`).join(", ");
+    price === null ? "—" : Object.entries(price).filter(([name]) => name !== "model")
+      .map(([name, value]) => `${name}: ${value}`).join(", ");
   return sendConsole(
     c,
     { section: "accounts", title: "Preview of prices" },

@@ -70,7 +70,13 @@ async function sendAccounts(
     <>
       <Head title="Accounts" note="All customer accounts" />
       <form class="filters" method="get" action={ACCOUNTS} role="search">
-        <Field name="q" label="Search" type="search" value={q} placeholder="Name, email, ID, key or request" />
+        <Field
+          name="q"
+          label="Search"
+          type="search"
+          value={q}
+          placeholder="Name, email, ID, key or request"
+        />
         <button type="submit" class="button">Search</button>
       </form>
       {data.length === 0

@@ -10,7 +10,13 @@ import { configurationPage, reloadConfiguration } from "./configuration.tsx";
 import { marginsPage } from "./margins.tsx";
 import { providersPage } from "./providers.tsx";
 import { OPERATOR_REQUESTS, operatorRequestPage, operatorRequestsPage } from "./requests.tsx";
-import { createdTokenPage, createTokenPage, revokeTokenPage, TOKENS, tokensPage } from "./tokens.tsx";
+import {
+  createdTokenPage,
+  createTokenPage,
+  revokeTokenPage,
+  TOKENS,
+  tokensPage,
+} from "./tokens.tsx";
 import { queuePage, redeliverForOperator, replayTaskPage } from "./queue.tsx";
 
 /** Pages over all accounts, for operators. Others get 404. */
