@@ -49,7 +49,7 @@ export function authenticated(
     if (restrictions !== null && restrictions.expiresAt <= Date.now()) throw keyExpired();
     const logged = exchange.caller === null ? caller : { account: caller.account, key: null };
     exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
-    return applyRateLimit(deps, c, caller, refusalOf(c, caller) ?? next);
+    return applyRateLimit(deps, c, caller, next);
   };
   return function authenticatedEndpoint(c) {
     const exchange = c.env;
@@ -73,16 +73,14 @@ function applyRateLimit(
   const exchange = c.env;
   exchange.caller = caller;
   const now = Date.now();
-  const { rates } = exchange.accountPlan = limitedPlan(
-    planOf(exchange.config, caller, now),
-    caller.restrictions,
-  );
+  const plan = planOf(exchange.config, caller, now);
+  const { rates } = exchange.accountPlan = limitedPlan(plan, caller.restrictions);
   const isSlowed = caller.slowedUntil > now;
   const rate = isSlowed
     // All keys of a slowed account share one rate, so another key does not help.
     ? deps.limiter.take(
       `slowed ${caller.account}`,
-      Math.max(1, Math.floor(rates.requestsPerMinute / SLOWED_DIVISOR)),
+      Math.max(1, Math.floor(plan.rates.requestsPerMinute / SLOWED_DIVISOR)),
       1,
       exchange.startedAt,
     )
@@ -100,6 +98,7 @@ function callEndpoint(
   isSlowed: boolean,
 ): Response | Promise<Response> {
   c.env.rate = rate;
+  requireAdmitted(c);
   if (!rate.allowed) {
     throw new ApiError(
       "rate_limit_exceeded",
@@ -167,19 +166,12 @@ function keyExpired(): ApiError {
   );
 }
 
-/** What is called in place of the endpoint: the log shows the error, and the rate applies. Null: it may pass. */
-function refusalOf(c: HttpContext, { isSuspended, restrictions }: Caller): Endpoint | null {
-  if (isSuspended) return refuseSuspended;
+/** Throws where the account is suspended, or the key may not be used from the client's address. */
+function requireAdmitted(c: HttpContext): void {
+  const { isSuspended, restrictions } = c.env.caller!;
+  if (isSuspended) throw accountSuspended();
   const allowed = restrictions?.allowedIps ?? null;
-  if (allowed === null || allowed.has(readClientAddress(c.env, c.req.raw.headers))) return null;
-  return refuseAddress;
-}
-
-function refuseSuspended(): never {
-  throw accountSuspended();
-}
-
-function refuseAddress(): never {
+  if (allowed === null || allowed.has(readClientAddress(c.env, c.req.raw.headers))) return;
   throw new ApiError(
     "ip_not_allowed",
     "This API key may not be used from this IP address: see its allowed_ips.",

@@ -64,6 +64,14 @@ Deno.test("a suspended account gets 403 on every endpoint under /v1, on every no
       }
     });
   }
+  const { key } = await (await gateway.admin("POST", `/accounts/${gateway.account}/keys`, {
+    name: "slow",
+    limits: { requests_per_minute: 1 },
+  })).json();
+  for (let n = 0; n < 3; n++) {
+    const response = gateway.get("/v1/models", { authorization: `Bearer ${key}` });
+    assert.equal(await statusOf(response), 403, "also beyond its rate");
+  }
   assert.equal((await patch(gateway, gateway.account, { status: "active" })).status, "active");
   for (const node of [gateway, other]) assert.equal(await statusOf(node.get("/v1/models")), 200);
 });
@@ -202,6 +210,14 @@ Deno.test("a token without the scope money changes no plan and no price book", a
       body: JSON.stringify(body),
     });
   assert.equal(await statusOf(send({ name: "New" })), 200);
+  const create = (body: Json) =>
+    gateway.fetch("/admin/v1/accounts", {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  assert.equal(await statusOf(create({ name: "plain" })), 201);
+  assert.equal(await statusOf(create({ name: "rich", plan: "pro" })), 403);
   for (const body of [{ plan: "pro" }, { price_book: null }]) {
     const response = await send(body);
     assert.equal(response.status, 403);

@@ -13,5 +13,5 @@ export async function deletePerson({ sql, notify }: Change, person: Person): Pro
   await sql`
     update api_key set revoked_at = now()
      where account_id = ${person.account} and revoked_at is null`;
-  await notify("account", person.account);
+  await notify("account_stopped", person.account);
 }

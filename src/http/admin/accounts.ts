@@ -9,17 +9,24 @@ import { TASK } from "../../workflows/tasks/task.ts";
 import { toPriceJson } from "../endpoints/list_prices.ts";
 import { requireScope } from "./require_token.ts";
 import { actorOf } from "./actor.ts";
-import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
+import { type BodyEndpoint, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts */
 export function createAccountEndpoint(deps: RouteDeps): BodyEndpoint<NewAccount> {
   return async function createAccountEndpoint(c, body) {
+    requireMoneyScope(c, body);
     requireConfigured(c.env.config, body);
     const account = await audited(deps, actorOf(c), (change) => openAccount(change, body));
     return sendJson(JSON.stringify(account), 201);
   };
+}
+
+/** What an account has to pay is the business of those who may book money. */
+function requireMoneyScope(c: HttpContext, { plan, price_book }: AccountChange): void {
+  if (plan !== undefined) requireScope(c, "money", "plan");
+  if (price_book !== undefined) requireScope(c, "money", "price_book");
 }
 
 /** GET /admin/v1/accounts */
@@ -50,9 +57,7 @@ export function retrieveAccount({ database }: RouteDeps): Endpoint {
 export function updateAccountEndpoint(deps: RouteDeps): BodyEndpoint<AccountChange> {
   return async function updateAccountEndpoint(c, body) {
     const id = c.req.param("id") ?? "";
-    for (const field of ["plan", "price_book"] as const) {
-      if (body[field] !== undefined) requireScope(c, "money", field);
-    }
+    requireMoneyScope(c, body);
     requireConfigured(c.env.config, { ...body, price_book: body.price_book ?? undefined });
     const account = await audited(
       deps,

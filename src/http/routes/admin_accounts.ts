@@ -32,6 +32,7 @@ export const adminAccountRoutes: RouteArea = {
       auth: "admin_token",
       scope: "support",
       summary: "Create an account",
+      description: "`plan` and `price_book` also need the scope `money`.",
       request: requestBody(REQUESTS.admin_accounts),
       responses: { 201: json("Account", "The account.") },
       example: { body: { name: "Analytical Engines Ltd", email: "ada@engines.example" } },

@@ -12,8 +12,8 @@ create table admin_token (
 );
 
 comment on table admin_token is
-  'Tokens for the admin API. The root token, ADMIN_TOKEN, is not here. Revoked tokens stay, so that past actions can '
-  'be traced to a name.';
+  E'Tokens for the admin API. The root token, ADMIN_TOKEN, is not here. Revoked tokens stay, so that past actions can '
+  'be traced to a name.\nBound: Tokens that operators created.';
 comment on column admin_token.scopes is 'What it may do: read, money, configuration, support.';
 comment on column admin_token.hash is 'SHA-256 of the token. The token itself is not stored.';
 comment on column admin_token.last4 is 'The last four characters, to tell tokens apart in a list.';

@@ -18,8 +18,8 @@ create table audit_entry (
 ) partition by range (created_at);
 
 comment on table audit_entry is
-  'The audit log: one row for each action of an operator or a member, written in the transaction of the action. '
-  'Append-only. Kept for `logs.audit_keep_days`, by whole months.';
+  E'The audit log: one row for each action of an operator or a member, written in the transaction of the action. '
+  'Append-only.\nBound: `logs.audit_keep_days`, then until the end of the month: a month is dropped.';
 comment on column audit_entry.id is 'Begins with the time in created_at, so that entries sort by it.';
 comment on column audit_entry.actor_kind is
   'root: the root token. admin_token: a token with scopes. operator: a person on the pages for operators. member: a '
