@@ -36,7 +36,7 @@ export type AccountChange = {
    */
   email?: string | null;
   /**
-   * Name of a plan, without an end. Its quotas are granted, and the rest of the old ones ends.
+   * Name of another plan, without an end. Its quotas are granted, and the rest of the old ones ends. The same plan changes nothing.
    */
   plan?: string;
   /**

@@ -101,16 +101,16 @@ export async function changeAccount(
 ): Promise<Account> {
   const { sql, notify, audit, afterCommit } = change;
   const before = await findAccount(sql, id);
-  // The ledger has a plan to end and one to begin; the same plan again would only move its end.
+  // The same plan again would move its end.
   if (plan !== undefined && plan !== before.plan) await setPlan(change, { account: id, plan });
-  const after = await updateAccount(sql, id, { ...fields });
+  const after = await updateAccount(sql, id, fields);
   const isStopped = after.status !== "active" && after.status !== before.status;
   if (isStopped && after.status === "closed") {
     const cancelled = await endAccount(sql, id);
     afterCommit(() => cancelled.forEach(notifyTask));
   }
   await notify(isStopped ? "account_stopped" : "account", id);
-  const changed = differenceOf(before, await findAccount(sql, id));
+  const changed = differenceOf(before, after);
   await audit({
     action: "account.update",
     account: id,
@@ -118,7 +118,7 @@ export async function changeAccount(
     before: changed.before,
     after: { ...changed.after, ...(reason === undefined ? {} : { reason }) },
   });
-  return await findAccount(sql, id);
+  return after;
 }
 
 /** Ends what a closed account has at work. Returns its tasks that are to be cancelled. */
